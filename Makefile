@@ -1,7 +1,7 @@
 # Everything works on a machine with Python >= 3.11 (with venv) and make.
 #   make demo    install into .venv and compare the papers' schemes on a sample
 #   make test    the whole test suite         make check   format, lint, types, architecture
-#   make test-fast   the tests of single files, the golden cases and the command line: two minutes
+#   make test-fast   the tests of single files, the golden cases and the command line: two minutes; not what compiles
 #   make gpu-check   an NVIDIA GPU against the simulator, every instruction; fails where there is none
 #   make clean   remove .venv and what the tools leave behind
 
@@ -11,6 +11,8 @@ SAMPLE ?= hotspot
 CUDA_BINDINGS ?= cuda-bindings==13.5.0 cuda-pathfinder==1.9.0
 ROWS ?=
 TEST_WORKERS ?= 2
+# their tests compile single functions of the simulator: half of the time of all tests of single files
+SLOW_UNITS := --ignore=tests/unit/ptxsim/timing --ignore=tests/unit/ptxsim/execute
 BIN := .venv/bin
 STAMP := .venv/.installed
 
@@ -24,7 +26,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-fast: $(STAMP)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" tests/unit tests/cases tests/notes tests/cli
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" $(SLOW_UNITS) tests/unit tests/cases tests/notes tests/cli
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

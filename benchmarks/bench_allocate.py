@@ -40,7 +40,7 @@ from ptxtool.base.mangled import source_name  # noqa: E402
 from ptxtool.external.ptxas import ptxas_usage  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402
-from ptxtool.passes import rewrite  # noqa: E402
+from ptxtool.passes.pipeline import rewrite  # noqa: E402
 from ptxtool.passes.regalloc.allocate import Allocate  # noqa: E402
 from ptxtool.passes.regalloc.compact import Compact  # noqa: E402
 from ptxtool.results.register_counts import PtxasUsage  # noqa: E402

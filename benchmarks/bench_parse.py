@@ -81,7 +81,7 @@ def _lines(choose: random.Random, kernel: int) -> list[str]:
 
 
 def repeated(text: str, size: int) -> str:
-    """A file's functions again and again under new names, behind its header."""
+    """A file's functions again and again under new names, after its header."""
     start = text.find(".visible")
     header, functions = text[:start], text[start:]
     names = sorted(

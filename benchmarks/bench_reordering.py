@@ -6,8 +6,8 @@ For every sample and pipeline: the instructions that a thread is expected to exe
 (`ptxtool/analysis/sharing/first_shared.py`), and thread IPC with Shared-OWF
 (`ptxtool sim --share-registers P --scheduler owf`). PTX, whose registers are virtual, is compacted first. The number of
 registers per thread is the launch file's, or the kernel's own. For samples that use shared memory also thread IPC where
-scratchpad is shared, on the machine with 16 KB of it. The part "settled" has the samples and percentages at which
-`split-tail-ranges` moves a release: cycles with the papers' full scheme, with marks, and with marks behind it.
+scratchpad is shared, on the machine with 16 KB of it. The part "split" has the samples and percentages at which
+`split-tail-ranges` moves a release: cycles with the papers' full scheme, with marks, and with marks after that pass.
 
 `--write` puts the tables into docs/reordering.md.
 """
@@ -36,7 +36,7 @@ from ptxtool.formats.launch.launch_file import Launch, load_launch  # noqa: E402
 from ptxtool.ir.marks import release_marks  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402
-from ptxtool.passes import rewrite  # noqa: E402
+from ptxtool.passes.pipeline import rewrite  # noqa: E402
 
 PAGE = CHECKOUT / "docs" / "reordering.md"
 SHARE = "90"
@@ -57,7 +57,7 @@ SCRATCHPAD_GPU = "tesla-c2050-16k"
 RELEASED = ",release-registers{{{options}}}"
 """What the simulated table adds to the last pipeline."""
 FULL = "unroll-decls,reorder-decls{{order=text}}"
-SETTLED = ",split-tail-ranges{{{options}}}"
+SPLIT = ",split-tail-ranges{{{options}}}"
 SHARES = ("40", "50", "60", "70", "80", "90")
 
 
@@ -91,7 +91,7 @@ class Sample:
         return shared_layout(self.kernel).bytes + self.launch.dynamic_shared
 
     def rewritten(self, pipeline: str, resource: str = "registers") -> Function:
-        """The kernel behind a pipeline."""
+        """The kernel after a pipeline."""
         need = self.registers if resource == "registers" else self.scratchpad
         text = pipeline.format(options=f"share={self.share},{resource}={need}", registers=self.registers)
         module = rewrite(self.module, text).module if text else self.module
@@ -123,7 +123,7 @@ class Sample:
     def cycles(self, kernel: Function) -> int:
         """Cycles of all SMs together with Shared-OWF and dynamic warp execution.
 
-        Not those of the launch, which ends with its last SM: who gets the last CTA is chance.
+        Not those of the launch, which ends with its last SM: which SM gets the last CTA is chance.
         """
         from ptxtool import api
 
@@ -202,16 +202,16 @@ def _gains(found: Sequence[Sample], pipelines: Mapping[str, str], resource: str,
     return table(("sample", "thread IPC without sharing", *pipelines), body)
 
 
-def settled(found: Sequence[Sample]) -> str:
+def split(found: Sequence[Sample]) -> str:
     """A line per sample and percentage at which the end moves: cycles, and how many less marks make it."""
     body: list[tuple[object, ...]] = []
     for sample, share in ((s, p) for s in found for p in SHARES):
         one = replace(sample, share=share)
-        kernels = [one.rewritten(FULL + more) for more in ("", RELEASED, SETTLED + RELEASED)]
+        kernels = [one.rewritten(FULL + more) for more in ("", RELEASED, SPLIT + RELEASED)]
         if kernels[1].source.text == kernels[2].source.text or not one.n_pairs:
             continue
         full, released, moved = (one.cycles(kernel) for kernel in kernels)
-        lines = (n_behind_mark(kernel) for kernel in kernels[1:])
+        lines = (n_after_mark(kernel) for kernel in kernels[1:])
         gains = (f"{100 * (cycles / full - 1):+.2f}%" for cycles in (released, moved))
         body.append((one.name, f"{share}%", one.private, *lines, full, *gains))
         print(*body[-1], file=sys.stderr)
@@ -219,22 +219,22 @@ def settled(found: Sequence[Sample]) -> str:
         "sample",
         "shared",
         "private",
-        "instructions behind the mark",
-        "behind it, settled",
+        "instructions after the mark",
+        "after it, split",
         "cycles",
         "released",
     )
-    return table((*header, "settled and released"), body)
+    return table((*header, "split and released"), body)
 
 
-def n_behind_mark(kernel: Function) -> int:
-    """The instructions of the text behind the first release mark."""
+def n_after_mark(kernel: Function) -> int:
+    """The instructions of the text after the first release mark."""
     n = len(kernel.instructions)
     return n - min((mark.instruction for mark in release_marks(kernel)), default=n)
 
 
 def main() -> None:
-    makers = {"expected": expected, "simulated": simulated, "scratchpad": scratchpad, "settled": settled}
+    makers = {"expected": expected, "simulated": simulated, "scratchpad": scratchpad, "split": split}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -95,7 +95,7 @@ def picture() -> str:
 
 
 def titles(name: str, n_registers: int, most: int, gain: float) -> Iterator[str]:
-    told = (
+    reported = (
         (
             "Inspect",
             f"a row for each of {n_registers} virtual registers,",
@@ -104,7 +104,7 @@ def titles(name: str, n_registers: int, most: int, gain: float) -> Iterator[str]
         ("Rewrite", f"allocate: the same values in {most} physical", "registers, a row for each"),
         ("Simulate", "thread IPC with 90% of the registers", f"shared between two CTAs: up to +{gain:.1f}%"),
     )
-    for x, (title, first, second) in zip(LEFT, told, strict=True):
+    for x, (title, first, second) in zip(LEFT, reported, strict=True):
         yield text(x, 32, title, "title")
         yield text(x, 51, first)
         yield text(x, 67, second)

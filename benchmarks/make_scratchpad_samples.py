@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ptxtool.emit import emit
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 LOWERED = {"layerforward": 12, "nn": 24}

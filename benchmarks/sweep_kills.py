@@ -1,6 +1,6 @@
 """Kill a sweep with SIGKILL at random moments, start it again each time, and compare its end with an undisturbed one.
 
-Every second kill comes while the sweep starts, the others behind its first few results.
+Every second kill comes while the sweep starts, the others after its first few results.
 
     python benchmarks/sweep_kills.py [--kills 20] [--seed 1] [--jobs 2]
 
@@ -90,7 +90,7 @@ def main() -> int:
             since = time.monotonic()
             if k % 2:  # anywhere while it starts
                 time.sleep(chance.uniform(0, first))
-            else:  # anywhere behind its first few results
+            else:  # anywhere after its first few results
                 wanted = before + chance.randint(1, 6)
                 while results(killed) < wanted and process.poll() is None:
                     time.sleep(0.02)

@@ -72,9 +72,9 @@ def gains(made: dict[str, Reproduction]) -> str:
         gain, resident = reproduction.exhibit("gain"), reproduction.exhibit("resident")
         for value in gain.values:
             ctas = [resident.at(value.row, column) for column in resident.columns]
-            told = " -> ".join(resident.text(v.ours) for v in ctas if v is not None)
+            reported = " -> ".join(resident.text(v.ours) for v in ctas if v is not None)
             ours, paper = gain.text(value.ours), gain.text(value.paper)
-            lines.append(f"| {name.partition('-')[0]} | {value.row} | {told} | {ours}% | {paper}% |")
+            lines.append(f"| {name.partition('-')[0]} | {value.row} | {reported} | {ours}% | {paper}% |")
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@
     kernel = module.kernels["name"]
     print(ptxtool.first_use(kernel))
 
-The functions are those of `ptxtool.api`, imported when first used: `import ptxtool` is cheap.
+The names are those of `ptxtool.api`, imported when first used: `import ptxtool` is cheap.
 """
 
 from importlib import import_module
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ptxtool.api import *  # noqa: F403
-    from ptxtool.base.diag import PtxError as PtxError
-    from ptxtool.results.sweeps import Configuration as Configuration
 
 # The first import of a subpackage binds its name in this module. The subpackages that share their name with a public
 # function are imported first, and the names unbound: from then on they are the functions, whatever is imported later.
@@ -21,7 +19,8 @@ for _name in ("cfg", "emit", "isa", "parse", "sweep"):
     import_module(f"ptxtool.{_name}")
     del globals()[_name]
 
-_FUNCTIONS = """
+_PUBLIC = """
+Configuration PtxError
 load parse emit fmt save check check_recovered kernel
 first_use shared_use liveness pressure register_need register_counts
 cfg dominators post_dominators reconvergence_points loops diff
@@ -29,22 +28,16 @@ gpu occupancy switched_occupancy register_curve static_scratchpad isa overhead
 rewrite write_vectors read_vectors load_launch
 run simulate run_sequence simulate_sequence compare sweep reproduce load_sweep
 """.split()  # noqa: SIM905
-_HOMES = {
-    **dict.fromkeys(_FUNCTIONS, "ptxtool.api"),
-    "Configuration": "ptxtool.results.sweeps",
-    "PtxError": "ptxtool.base.diag",
-}
-"""The public names and their modules, which are imported on first use (a test compares them with `ptxtool.api`)."""
+"""The names of `ptxtool.api`, which is imported on first use (a test compares the two)."""
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "api":
-        return import_module("ptxtool.api")
-    if name not in _HOMES:
+    if name != "api" and name not in __all__:
         raise AttributeError(f"module 'ptxtool' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    api = import_module("ptxtool.api")
+    value = globals()[name] = api if name == "api" else getattr(api, name)
     return value
 
 

@@ -1,43 +1,79 @@
 """The public functions: everything the commands do, for programs. `ptxtool` has all of them by name.
 
-Files are read and written here; everything else is a function of the layers below, imported when it is called, so that
-importing this module is cheap. Every function raises `PtxError` for input that cannot be used.
+Files are read and written here; everything else is done by the layers below, which are imported when a function is
+called, so that importing this module is cheap. What is public just as a layer below has it stands in `_HOMES`. Every
+function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from ptxtool.emit import emit as emit
 from ptxtool.formats.gpu_names import DEFAULT_GPU
+from ptxtool.parse import parse as parse
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LadderKeywords, LaunchKeywords, LaunchOptions, RunKeywords
     from ptxtool.analysis.compare.difference import Difference
     from ptxtool.analysis.flow.liveness import Liveness
-    from ptxtool.analysis.flow.loops import Loops
-    from ptxtool.analysis.flow.pressure import Pressure
+    from ptxtool.analysis.flow.liveness import liveness as liveness
+    from ptxtool.analysis.flow.loops import loops as loops
+    from ptxtool.analysis.flow.pressure import pressure as pressure
     from ptxtool.analysis.occupancy.overhead import Storage
     from ptxtool.analysis.occupancy.sharing_plan import Percent, SharingPlan
     from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
-    from ptxtool.analysis.regalloc.register_need import RegisterNeed
-    from ptxtool.analysis.sharing.first_use import FirstUse
-    from ptxtool.analysis.sharing.shared_use import SharedUse
-    from ptxtool.base.diag import Diagnostic, PtxError
+    from ptxtool.analysis.regalloc.register_need import register_need as register_need
+    from ptxtool.analysis.sharing.first_use import first_use as first_use
+    from ptxtool.analysis.sharing.shared_use import shared_use as shared_use
+    from ptxtool.base.diag import Diagnostic
+    from ptxtool.base.diag import PtxError as PtxError
     from ptxtool.cfg.blocks import Cfg
-    from ptxtool.cfg.dominance import DominatorTree
+    from ptxtool.cfg.dominance import dominators as dominators
+    from ptxtool.cfg.dominance import post_dominators as post_dominators
+    from ptxtool.cfg.reconvergence import reconvergence_points as reconvergence_points
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch.launch_file import Launch
-    from ptxtool.formats.vectors import LiveVectors
+    from ptxtool.formats.launch.launch_file import load_launch as load_launch
+    from ptxtool.formats.vectors import read_vectors as read_vectors
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
-    from ptxtool.passes import RewriteResult
+    from ptxtool.passes.pipeline import RewriteResult
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.register_counts import RegisterCounts
     from ptxtool.results.run_results import Comparison, Run
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
-    from ptxtool.results.sweeps import Configuration, SweepResult
+    from ptxtool.results.sweeps import Configuration as Configuration
+    from ptxtool.results.sweeps import SweepResult
     from ptxtool.sweep.runner import SweepProgress
+
+_HOMES = {
+    "Configuration": "ptxtool.results.sweeps",
+    "PtxError": "ptxtool.base.diag",
+    "dominators": "ptxtool.cfg.dominance",
+    "first_use": "ptxtool.analysis.sharing.first_use",
+    "liveness": "ptxtool.analysis.flow.liveness",
+    "load_launch": "ptxtool.formats.launch.launch_file",
+    "loops": "ptxtool.analysis.flow.loops",
+    "post_dominators": "ptxtool.cfg.dominance",
+    "pressure": "ptxtool.analysis.flow.pressure",
+    "read_vectors": "ptxtool.formats.vectors",
+    "reconvergence_points": "ptxtool.cfg.reconvergence",
+    "register_need": "ptxtool.analysis.regalloc.register_need",
+    "shared_use": "ptxtool.analysis.sharing.shared_use",
+}
+"""Public names of the layers below and their modules, which are imported on first use (a test holds the imports above
+to them)."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ptxtool.api' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
 
 # ---- text in, text out
 
@@ -48,20 +84,6 @@ def load(path: str | Path) -> "Module":
 
     name, data = read_input(path)
     return parse(data, name)
-
-
-def parse(text: str | bytes, name: str = "<string>") -> "Module":
-    """Parse a text; `name` is what diagnostics call it. Raises `PtxError` with all syntax errors of the text."""
-    from ptxtool.parse import parse
-
-    return parse(text, name)
-
-
-def emit(module: "Module") -> str:
-    """The module's text: the parsed text with the edits of all passes."""
-    from ptxtool.emit import emit
-
-    return emit(module)
 
 
 def fmt(module: "Module") -> str:
@@ -140,44 +162,6 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
 # ---- inspection
 
 
-def first_use(kernel: "Function", order: Literal["text", "cfg"] = "text") -> "FirstUse":
-    """The registers in order of first use, with their sequence numbers before and after reordering."""
-    from ptxtool.analysis.sharing.first_use import first_use
-
-    return first_use(kernel, order)
-
-
-def shared_use(kernel: "Function") -> "SharedUse":
-    """The shared variables of a kernel in order of first access: offset, first and last access, span."""
-    from ptxtool.analysis.sharing.shared_use import shared_use
-
-    return shared_use(kernel)
-
-
-def liveness(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Liveness":
-    """The live registers around every instruction: `.before[i]` and `.after[i]` are names."""
-    from ptxtool.analysis.flow.liveness import liveness
-
-    return liveness(kernel, per)
-
-
-def pressure(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Pressure":
-    """How many registers are live at each point, the maximum, and which registers are live there."""
-    from ptxtool.analysis.flow.pressure import pressure
-
-    return pressure(kernel, per)
-
-
-def register_need(kernel: "Function") -> "RegisterNeed":
-    """The registers of a thread, the functions it calls included: `.live` at once, `.registers` as allocated.
-
-    Raises E301 for registers of vector type.
-    """
-    from ptxtool.analysis.regalloc.register_need import register_need
-
-    return register_need(kernel)
-
-
 def register_counts(
     module: "Module", kernels: "Iterable[Function] | None" = None, *, ptxas: bool = True
 ) -> "tuple[RegisterCounts, ...]":
@@ -198,34 +182,6 @@ def cfg(kernel: "Function", interprocedural: bool = False) -> "Cfg":
     from ptxtool.cfg.blocks import build
 
     return build(kernel, interprocedural)
-
-
-def dominators(cfg: "Cfg") -> "DominatorTree":
-    """The dominator tree of a control flow graph."""
-    from ptxtool.cfg.dominance import dominators
-
-    return dominators(cfg)
-
-
-def post_dominators(cfg: "Cfg") -> "DominatorTree":
-    """The post-dominator tree of a control flow graph."""
-    from ptxtool.cfg.dominance import post_dominators
-
-    return post_dominators(cfg)
-
-
-def reconvergence_points(kernel: "Function") -> Mapping[int, int]:
-    """Index of a branch that may diverge -> index of the instruction where its lanes reconverge (n: at the end)."""
-    from ptxtool.cfg.reconvergence import reconvergence_points
-
-    return reconvergence_points(kernel)
-
-
-def loops(kernel: "Function") -> "Loops":
-    """The natural loops and their nesting."""
-    from ptxtool.analysis.flow.loops import loops
-
-    return loops(kernel)
 
 
 def diff(
@@ -395,7 +351,7 @@ def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = N
 def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
     """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
     from ptxtool.formats.issue_counts import read_issue_counts
-    from ptxtool.passes import rewrite
+    from ptxtool.passes.pipeline import rewrite
 
     return rewrite(module, pipeline, read_issue_counts)
 
@@ -411,21 +367,7 @@ def write_vectors(liveness: "Liveness", path: str | Path, form: str = "binary") 
     write_output(path, encode(live_vectors(liveness), form))
 
 
-def read_vectors(path: str | Path) -> "LiveVectors":
-    """Read a JSON, npz or binary vector file. Raises E501 where it cannot be read or is damaged."""
-    from ptxtool.formats.vectors import load_vectors
-
-    return load_vectors(path)
-
-
 # ---- simulation
-
-
-def load_launch(path: str | Path) -> "Launch":
-    """Read a launch file (docs/launch-file.md). Raises E501, E502."""
-    from ptxtool.formats.launch.launch_file import load_launch
-
-    return load_launch(path)
 
 
 def run(
@@ -621,4 +563,6 @@ def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
 
 
 def _launch(launch: "Launch | str | Path") -> "Launch":
+    from ptxtool.formats.launch.launch_file import load_launch
+
     return load_launch(launch) if isinstance(launch, str | Path) else launch

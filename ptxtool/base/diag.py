@@ -135,9 +135,8 @@ class PtxError(Exception):
     def __str__(self) -> str:
         return "\n".join(render(d) for d in self.diagnostics)
 
-    def __reduce__(
-        self,
-    ) -> tuple[type, tuple[object, ...]]:  # so that an error crosses a process boundary with its places
+    # so that an error crosses a process boundary with its places
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return (PtxError, (self.diagnostics,))
 
 

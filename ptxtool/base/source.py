@@ -4,6 +4,7 @@ Offsets are indices into `Source.text`; lines and columns are counted from 1. Te
 as UTF-8 with surrogate escapes, so that writing it back gives the same bytes whatever a comment holds.
 """
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,13 +27,7 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """Offset of the first character of every line."""
-        starts = [0]
-        find = self.text.find
-        position = find("\n")
-        while position >= 0:
-            starts.append(position + 1)
-            position = find("\n", position + 1)
-        return starts
+        return [0, *[end.end() for end in re.finditer("\n", self.text)]]
 
     def line(self, offset: int) -> int:
         """Line number, from 1, of an offset."""

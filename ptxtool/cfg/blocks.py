@@ -114,7 +114,7 @@ class Cfg:
     @cached_property
     def reverse_postorder(self) -> tuple[int, ...]:
         """The blocks reachable from the entry, each before its successors except along retreating edges."""
-        return reverse_postorder(self.successors, self.entry)
+        return reverse_postorder(self.successors, [self.entry])
 
     @cached_property
     def unreachable(self) -> tuple[int, ...]:
@@ -175,21 +175,25 @@ def _neighbours(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
     return tuple(map(tuple, found))
 
 
-def reverse_postorder(successors: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
-    """Depth-first reverse post-order from a root, first successors visited first."""
+def reverse_postorder(successors: Sequence[Sequence[int]], roots: Iterable[int]) -> tuple[int, ...]:
+    """Depth-first reverse post-order from the roots, first successors visited first."""
     order: list[int] = []
-    seen = {root}
-    stack = [(root, iter(successors[root]))]
-    while stack:
-        node, rest = stack[-1]
-        for successor in rest:
-            if successor not in seen:
-                seen.add(successor)
-                stack.append((successor, iter(successors[successor])))
-                break
-        else:
-            order.append(node)
-            stack.pop()
+    seen = [False] * len(successors)
+    for root in roots:
+        if seen[root]:
+            continue
+        seen[root] = True
+        stack = [(root, iter(successors[root]))]
+        while stack:
+            node, rest = stack[-1]
+            for successor in rest:
+                if not seen[successor]:
+                    seen[successor] = True
+                    stack.append((successor, iter(successors[successor])))
+                    break
+            else:
+                order.append(node)
+                stack.pop()
     return tuple(reversed(order))
 
 
@@ -235,10 +239,9 @@ def control_flow(kernel: Function) -> Mapping[int, Flow]:
                     break_targets.append(target)
             else:
                 plain.add(key)
+    targets = tuple(sorted(set(break_targets)))
     for i in breaks:
-        flows[i] = Flow(
-            targets=tuple(sorted(set(break_targets))), leaves=not break_targets, falls=flows[i].falls
-        )
+        flows[i] = Flow(targets=targets, leaves=not targets, falls=flows[i].falls)
     return MappingProxyType(flows)
 
 
@@ -328,7 +331,7 @@ def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
             sites.setdefault(at[flow.calls], []).append(at[i + 1])
     reached_by: dict[int, list[int]] = {}  # block -> the callees that lead to it
     for callee in sites:
-        for block in reverse_postorder(plain.successors, callee):
+        for block in reverse_postorder(plain.successors, [callee]):
             reached_by.setdefault(block, []).append(callee)
     main = set(plain.reverse_postorder)
     edges: list[Edge] = []

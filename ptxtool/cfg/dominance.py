@@ -64,9 +64,6 @@ class DominatorTree:
         (a_in, a_out), (b_in, b_out) = self._intervals[a], self._intervals[b]
         return 0 <= a_in <= b_in and b_out <= a_out
 
-    def strictly_dominates(self, a: int, b: int) -> bool:
-        return a != b and self.dominates(a, b)
-
     def dominators_of(self, block: int) -> tuple[int, ...]:
         """The block's (post-)dominators from itself to the root; empty outside the tree."""
         if block not in self:
@@ -115,10 +112,7 @@ def _ends_of_endless_loops(cfg: Cfg) -> tuple[int, ...]:
     graph = cfg.graph
     with_exit: set[int] = networkx.ancestors(graph, cfg.exit) | {cfg.exit}
     endless = graph.subgraph([b for b in graph if b not in with_exit])
+    loops = networkx.strongly_connected_components(endless)
     return tuple(
-        sorted(
-            max(component)
-            for component in networkx.strongly_connected_components(endless)
-            if all(s in component for b in component for s in cfg.successors[b])
-        )
+        sorted(max(loop) for loop in loops if all(s in loop for b in loop for s in cfg.successors[b]))
     )

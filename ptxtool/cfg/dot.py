@@ -34,14 +34,11 @@ def to_dot(cfg: Cfg, limit: int = 40) -> str:
 def _label(cfg: Cfg, block: Block, limit: int) -> str:
     kernel = cfg.kernel
     rows = [f"B{block.index}  line {kernel.line(block.start)}", *(f"{name}:" for name in block.labels)]
-    shown = list(block.instructions)
+    shown = [f"  {kernel.text(i)}" for i in block.instructions]
     if len(shown) > limit:
-        head, tail = shown[: limit // 2], shown[-(limit // 2) :]
-        rows += [f"  {kernel.text(i)}" for i in head]
-        rows.append(f"  ... {len(shown) - len(head) - len(tail)} more ...")
-        rows += [f"  {kernel.text(i)}" for i in tail]
-    else:
-        rows += [f"  {kernel.text(i)}" for i in shown]
+        middle = slice(limit // 2, -(limit // 2))
+        shown[middle] = [f"  ... {len(shown[middle])} more ..."]
+    rows += shown
     return '"' + "".join(_escaped(row) + "\\l" for row in rows) + '"'
 
 

@@ -1,6 +1,8 @@
 """What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
 
 import contextlib
+import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -10,24 +12,16 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.cli import streams
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
-from ptxtool.cli.streams import (
-    on_terminal,
-    print_bytes,
-    print_diagnostics,
-    print_note,
-    print_parts,
-    print_text,
-    raise_errors,
-    to_json,
-)
+from ptxtool.cli.streams import print_diagnostics, print_note, print_text
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ptxtool.formats.gpu import Gpu
-    from ptxtool.formats.launch.launch_data import LaunchEntry
+    from ptxtool.formats.launch.launch_data import LaunchHead
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.report.tables import Part
@@ -97,13 +91,9 @@ def machine(name: str) -> "Gpu":
     return found
 
 
-def registers_option(function: F) -> F:
-    """`--registers N`, of the commands that simulate."""
-    return click.option(
-        "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
-    )(function)
-
-
+registers_option = click.option(
+    "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
+)
 scheduler_option = click.option(
     "--scheduler",
     metavar="NAME",
@@ -112,14 +102,14 @@ scheduler_option = click.option(
 )
 
 
-def share_registers_option(default: str = "0") -> Callable[[F], F]:
-    """`--share-registers P`: a percentage, kept as text so that it stays exact."""
+def share_option(resource: str) -> Callable[[F], F]:
+    """`--share-registers P`, `--share-scratchpad P`: a percentage, kept as text so that it stays exact."""
     return click.option(
-        "--share-registers",
+        f"--share-{resource}",
         metavar="P",
-        default=default,
+        default="0",
         show_default=True,
-        help="Share registers by this percentage, 0 <= P < 100.",
+        help=f"Share {resource} by this percentage, 0 <= P < 100.",
     )
 
 
@@ -132,26 +122,13 @@ def switching_option(help: str) -> Callable[[F], F]:
     return click.option("--switching", type=click.Choice(SWITCHING), help=help)
 
 
-share_scratchpad_option = click.option(
-    "--share-scratchpad",
-    metavar="P",
-    default="0",
+ptxplus_semantics_option = click.option(
+    "--ptxplus-semantics",
+    metavar="NAME",
+    default="hardware",
     show_default=True,
-    help="Share scratchpad by this percentage, 0 <= P < 100.",
+    help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
 )
-
-
-def ptxplus_semantics_option(command: F) -> F:
-    """`--ptxplus-semantics NAME`: the meaning of PTXPlus instructions."""
-    return click.option(
-        "--ptxplus-semantics",
-        metavar="NAME",
-        default="hardware",
-        show_default=True,
-        help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
-    )(command)
-
-
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
 )
@@ -172,7 +149,7 @@ def load_module(file: str, *, in_place: bool = False) -> "Module":
     module = api.load(file)
     if not in_place:
         reads(module.source.name, "kernel file")
-    raise_errors(verify(module))
+    streams.raise_errors(verify(module))
     return module
 
 
@@ -210,14 +187,14 @@ def put_text(text: str, output: str | None) -> None:
 def put_parts(parts: "Sequence[Part]", output: str | None) -> None:
     """Print tables, listings and texts, or write them to `output` as plain text."""
     if output is None:
-        print_parts(*parts)
+        streams.print_parts(*parts)
     else:
         put_text("\n".join(map(str, parts)), output)
 
 
 def put_json(data: Any, output: str | None) -> None:
     """Print JSON, or write it to `output`."""
-    put_text(to_json(data), output)
+    put_text(json.dumps(data, indent=2), output)
 
 
 def put_bytes(data: bytes, output: str | None) -> None:
@@ -227,9 +204,9 @@ def put_bytes(data: bytes, output: str | None) -> None:
 
         write_output(output, data)
         return
-    if on_terminal() and b"\0" in data:
+    if sys.stdout is not None and sys.stdout.isatty() and b"\0" in data:
         raise click.UsageError("this is a binary file: give -o FILE, or pipe it somewhere")
-    print_bytes(data)
+    streams.print_bytes(data)
 
 
 @dataclass(frozen=True)
@@ -326,7 +303,7 @@ def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
     return _all_read(launch)
 
 
-def of_kernel(launch: "Launch | None", kernel: "Function") -> "Launch | LaunchEntry | None":
+def of_kernel(launch: "Launch | None", kernel: "Function") -> "LaunchHead | None":
     """The launch of a kernel in a launch file, the first one of a list; None where the file is for other kernels."""
     for entry in (launch.steps or (launch,)) if launch else ():
         if entry.kernel is None:

@@ -5,24 +5,21 @@ FILE is a kernel's file or a launch file that names one. The launch comes from a
 (formats/launch/launch_options.py).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import load_launch, load_module, one_kernel_option
+from ptxtool.cli.common import F, load_launch, load_module, one_kernel_option
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -119,56 +116,48 @@ def _only_kernel_file(path: Path) -> Path:
     )
 
 
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.argument("file", metavar="FILE"),
-    click.option(
+def job_options(command: F) -> F:
+    """FILE and the options of a launch; the command gets their values as `job`."""
+
+    @click.argument("file", metavar="FILE")
+    @click.option(
         "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
-    ),
-    click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file."),
-    click.option("--block", metavar="X,Y,Z", help="Threads of a CTA."),
-    click.option(
+    )
+    @click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file.")
+    @click.option("--block", metavar="X,Y,Z", help="Threads of a CTA.")
+    @click.option(
         "--arg", "args", metavar="VALUE", multiple=True, help="An argument, in the order of the parameters."
-    ),
-    click.option(
+    )
+    @click.option(
         "--constant",
         "constants",
         metavar="NAME:VALUE",
         multiple=True,
         help="What a variable of the module holds.",
-    ),
-    click.option(
+    )
+    @click.option(
         "--dynamic-shared",
         type=click.IntRange(0),
         metavar="N",
         default=0,
         help="Bytes of dynamic shared memory.",
-    ),
-    one_kernel_option,
-    click.option(
+    )
+    @one_kernel_option
+    @click.option(
         "--stack-bytes",
         type=click.IntRange(0, 512 << 10),
         metavar="N",
         help="Bytes of a thread's stack for recursion, and for alloca (default: 16384).",
-    ),
-    click.option(
+    )
+    @click.option(
         "--heap-bytes",
         type=click.IntRange(64, 1 << 31),
         metavar="N",
         help="Bytes of malloc's heap (default: 8388608).",
-    ),
-)
-
-
-def job_options(command: F) -> F:
-    """FILE and the options of a launch; the command gets their values as `job`."""
-
+    )
     @wraps(command)
     def with_job(**given: Any) -> Any:
         job = Job(**{field.name: given.pop(field.name) for field in fields(Job)})
         return command(job=job, **given)
 
-    decorated: Any = with_job
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    found: F = decorated
-    return found
+    return with_job  # type: ignore[return-value]

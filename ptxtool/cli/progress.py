@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -59,24 +58,19 @@ class Termination:
         return TERMINATED if self.asked else INTERRUPTED
 
 
-@dataclass(frozen=True)
-class Pace:
-    """The progress since a simulation was first shown, and the seconds since then."""
-
-    seconds: float
-    warp_instructions: int
-    ctas: int
-
-
-def progress_line(head: str, at: "ProgressSnapshot", pace: Pace, width: int) -> str:
+def progress_line(
+    head: str, at: "ProgressSnapshot", first: "ProgressSnapshot", seconds: float, width: int
+) -> str:
     """The line about a simulation, of at most `width` characters: the bar takes the rest.
 
-    Speed and time left are shown as soon as they can be computed; a narrow terminal gets less.
+    `seconds` have passed since the snapshot `first`. Speed and time left are shown as soon as they can be computed; a
+    narrow terminal gets less.
     """
+    ctas, warp_instructions = at.ctas_done - first.ctas_done, at.warp_instructions - first.warp_instructions
     share = at.ctas_done / at.n_ctas
     cycles, ipc = f"{_short(at.cycles)} cycles", f"IPC {at.thread_instructions / max(1, at.cycles):.1f}"
-    speed = f"{_short(pace.warp_instructions / pace.seconds)} insn/s" if pace.seconds > 0 else ""
-    left = f"{_clock((at.n_ctas - at.ctas_done) * pace.seconds / pace.ctas)} left" if pace.ctas else ""
+    speed = f"{_short(warp_instructions / seconds)} insn/s" if seconds > 0 else ""
+    left = f"{_clock((at.n_ctas - at.ctas_done) * seconds / ctas)} left" if ctas else ""
     parts = [f"{share:4.0%}", f"{at.ctas_done}/{at.n_ctas} CTAs", cycles, ipc, speed, left]
     parts = [part for part in parts if part]
     for least in (speed, ipc, cycles, left):
@@ -164,9 +158,7 @@ class SimulationStatus(_Line):
         if self._first is None:
             self._first = now, at
         since, first = self._first
-        done = at.ctas_done - first.ctas_done
-        pace = Pace(now - since, at.warp_instructions - first.warp_instructions, done)
-        self._write(progress_line(self._head, at, pace, self._width()))
+        self._write(progress_line(self._head, at, first, now - since, self._width()))
 
     def printed(self, text: str) -> None:
         """Write the kernel's output to standard output."""

@@ -6,11 +6,10 @@ pipe is `ReaderGone`, which `main` turns into an exit code.
 """
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, PtxError, at_most, by_place, error
 from ptxtool.base.render import render
@@ -28,11 +27,6 @@ def use_utf8() -> None:
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.reconfigure(encoding="utf-8", errors=errors)  # type: ignore[union-attr]
-
-
-def on_terminal() -> bool:
-    """True if standard output is a terminal."""
-    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def print_parts(*parts: "Part") -> None:
@@ -59,11 +53,6 @@ def print_bytes(data: bytes) -> None:
         while rest:
             rest = rest[stream.write(rest) or 0 :]
         stream.flush()
-
-
-def to_json(data: Any) -> str:
-    """Plain data as JSON text, the same for the same data."""
-    return json.dumps(data, indent=2, ensure_ascii=True)
 
 
 def flush() -> None:
@@ -115,27 +104,23 @@ def print_diagnostics(
         with contextlib.suppress(OSError, ValueError):
             show_diagnostics(sys.stderr, shown)
     elif shown:
-        _print_stderr("\n".join(map(render, shown)))
+        print_note("\n".join(map(render, shown)))
     if len(shown) < len(found):
         if not rest and all(d.code[1] in "12" for d in found):
             rest = "ptxtool check --max-errors 0 prints all"
-        _print_stderr(f"... and {len(found) - len(shown)} more{'; ' if rest else ''}{rest}")
+        print_note(f"... and {len(found) - len(shown)} more{'; ' if rest else ''}{rest}")
 
 
 def print_note(text: str) -> None:
-    """Print something that is neither result nor diagnostic: a remark, progress."""
-    _print_stderr(text)
+    """Print a text on standard error, such as a remark; nothing happens where that cannot be written."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 def print_error(text: str) -> None:
     """Print why the program itself ends, in one line."""
-    _print_stderr(f"ptxtool: {text}")
-
-
-def _print_stderr(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+    print_note(f"ptxtool: {text}")
 
 
 def raise_errors(diagnostics: Iterable[Diagnostic]) -> None:

@@ -1,21 +1,20 @@
 """`--trace FILE` of the timed runs, and the part of a run that it covers: `--trace-sms`, `--trace-cycles`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxtool.base.diag import PtxError, error
+from ptxtool.cli.common import F
 from ptxtool.cli.outputs import OUTPUT
 from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
     from ptxsim.observe.timeline import Timeline
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def trace_options(command: F) -> F:

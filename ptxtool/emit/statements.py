@@ -82,11 +82,8 @@ class Statements:
             inside = depth > 0 or change < 0
             level = depth - max(0, change) if change else max(1, depth)
             if k:
-                places.append(
-                    PiecePlace(
-                        indent + INDENT * level, value and inside and piece.begins_line, "" if value else "<>"
-                    )
-                )
+                breaks = value and inside and piece.begins_line
+                places.append(PiecePlace(indent + INDENT * level, breaks, "" if value else "<>"))
             if field < 0 and depth == 0 and piece.kind == "name":
                 field = k
             value = value or piece.text == "="
@@ -100,9 +97,8 @@ class Statements:
         if numbers is not None:
             return f"{indent}.loc {numbers[1]} {numbers[2]} {numbers[3]}"
         found = list(pieces(self._text, node.start, node.end))
-        return "\n".join(
-            write(found, [PiecePlace(indent), *[PiecePlace(indent + INDENT)] * (len(found) - 1)])
-        )
+        places = [PiecePlace(indent), *[PiecePlace(indent + INDENT)] * (len(found) - 1)]
+        return "\n".join(write(found, places))
 
     def _section(self, node: Directive, indent: str) -> str:
         """A debug section: its lines, without blank ones, in braces; as it is where comments make that unsure."""

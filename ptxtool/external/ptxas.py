@@ -40,12 +40,6 @@ def find_ptxas() -> str | None:
     return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or wheel
 
 
-def ptxas_version() -> str | None:
-    """The version of the ptxas that is found, such as "13.0"; None without one."""
-    program = find_ptxas()
-    return _versions(program)[0] if program else None
-
-
 def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT) -> PtxasRun | None:
     """What ptxas makes of a PTX module; None without ptxas, and for PTXPlus, which it does not read."""
     program = find_ptxas()
@@ -53,7 +47,7 @@ def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT
         return None
     words = [word.strip() for word in (module.directive("target") or "").split(",")]
     level = 0 if "debug" in words else level
-    version, known = _versions(program)
+    version, known = versions(program)
     arch = module.target.replace("compute_", "sm_")
     if arch not in known and known:
         arch = known[0]
@@ -95,7 +89,7 @@ def _used(output: str) -> Mapping[str, PtxasUsage]:
 
 
 @cache
-def _versions(program: str) -> tuple[str, tuple[str, ...]]:
+def versions(program: str) -> tuple[str, tuple[str, ...]]:
     """The version of a ptxas, and the architectures it compiles for, plain ones ascending, then the others."""
     version, help = [_output(program, option) for option in ("--version", "--help")]
     release = _RELEASE.search(version)

@@ -105,7 +105,7 @@ class Expression:
             text = str(problem) or type(problem).__name__
             raise ExpressionError(f"'{self.text}' cannot be computed: {text}") from problem
         except RecursionError:
-            raise ExpressionError(f"'{_short(self.text)}' is nested too deeply") from None
+            raise ExpressionError(f"'{short(self.text, 60)}' is nested too deeply") from None
 
 
 def compile_expression(text: str, known: frozenset[str] | set[str]) -> Expression:
@@ -116,14 +116,16 @@ def compile_expression(text: str, known: frozenset[str] | set[str]) -> Expressio
         checker.visit(tree)
     except SyntaxError as problem:
         column = max(0, (problem.offset or 1) - 1)
-        raise ExpressionError(f"'{_short(text)}' is no expression: {problem.msg}", column) from None
+        raise ExpressionError(f"'{short(text, 60)}' is no expression: {problem.msg}", column) from None
     except (ValueError, RecursionError, MemoryError):
-        raise ExpressionError(f"'{_short(text)}' is no expression") from None
+        raise ExpressionError(f"'{short(text, 60)}' is no expression") from None
     return Expression(text.strip(), tree, frozenset(checker.names))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+def short(value: object, most: int = 40) -> str:
+    """What a user has written, as a message quotes it: without its end where it is long."""
+    text = str(value)
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _numpy_name(node: ast.expr) -> str | None:

@@ -35,12 +35,7 @@ def find_input(name: str | Path) -> Path:
     path = Path(name)
     if path.exists() or str(name) not in sample_names():
         return path
-    return sample_kernel(resource_dir("samples") / str(name))
-
-
-def sample_kernel(folder: Path) -> Path:
-    """The kernel file in a sample's folder."""
-    candidates = [folder / f"kernel{suffix}" for suffix in SUFFIXES]
+    candidates = [resource_dir("samples") / str(name) / f"kernel{suffix}" for suffix in SUFFIXES]
     return next((path for path in candidates if path.exists()), candidates[0])
 
 
@@ -56,11 +51,8 @@ def read_input(name: str | Path) -> tuple[str, bytes]:
         try:
             return "<stdin>", sys.stdin.buffer.read()
         except (OSError, AttributeError) as problem:
-            raise error(
-                "E501",
-                f"cannot read standard input: {reason_of(problem)}",
-                help="pipe a file into the command",
-            ) from None
+            message = f"cannot read standard input: {reason_of(problem)}"
+            raise error("E501", message, help="pipe a file into the command") from None
     path = find_input(name)
     try:
         return str(path), path.read_bytes()
@@ -106,11 +98,8 @@ def require_folder(path: Path) -> None:
         above = next(p for p in (path, *path.absolute().parents) if p.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             reason = "permission denied" if above.is_dir() else "it is a file"
-            raise error(
-                "E503",
-                f"cannot write into folder '{path}': {reason}",
-                help="nothing was run; give another one",
-            )
+            help = "nothing was run; give another one"
+            raise error("E503", f"cannot write into folder '{path}': {reason}", help=help)
 
 
 class OutputFile:
@@ -162,11 +151,8 @@ class OutputFile:
         try:
             yield
         except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
-            raise error(
-                "E503",
-                f"cannot write '{self._path}': {reason_of(problem)}",
-                help="nothing was written; give a path in a folder that exists and can be written",
-            ) from None
+            help = "nothing was written; give a path in a folder that exists and can be written"
+            raise error("E503", f"cannot write '{self._path}': {reason_of(problem)}", help=help) from None
 
 
 def make_folder(path: Path) -> None:

@@ -17,7 +17,7 @@ import msgspec
 
 from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
-from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats import gpu_parts as parts
 from ptxtool.formats.files import read_source
@@ -126,11 +126,9 @@ def _find(name: str, folder: Path) -> Path:
     if name.endswith((".toml", ".config")) or "/" in name or "\\" in name:
         return folder / name
     if name not in gpu_names():
-        raise error(
-            "E502",
-            f"no GPU named '{name}'",
-            help=f"there are {', '.join(gpu_names())}; a file of your own is given by its path, such as ./my-gpu.toml",
-        )
+        known = ", ".join(gpu_names())
+        help = f"there are {known}; a file of your own is given by its path, such as ./my-gpu.toml"
+        raise error("E502", f"no GPU named '{name}'", help=help)
     return resource_dir("gpus") / f"{name}.toml"
 
 
@@ -140,8 +138,9 @@ def _read(
     """The tables of a file laid over those it inherits, and the files, its own first."""
     if path.suffix != ".toml" and path.is_file() and is_config(path):
         config = read_config(path)
-        for each in config.warnings if warn else ():
-            warn(each)  # type: ignore[misc]  # it is not None here
+        for each in by_place(config.warnings):
+            if warn is not None:
+                warn(each)
         below, layers = _read(_find(config.base, Path()), (), warn)
         return _merge(below, config.tables), (Layer(config.source, config.places), *layers)
     source = read_source(path, "give a GPU name or a readable file")

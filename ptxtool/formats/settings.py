@@ -54,11 +54,8 @@ def _changed(node: Any, keys: list[str], value: object, setting: str) -> Any:
     is_part = isinstance(inner, dict | msgspec.Struct)
     if is_part and not rest:
         example = next(iter(inner if isinstance(inner, dict) else inner.__struct_fields__))
-        raise error(
-            "E502",
-            f"setting '{setting}': '{first}' is a table",
-            help=f"name one of its keys: {first}.{example}",
-        )
+        help = f"name one of its keys: {first}.{example}"
+        raise error("E502", f"setting '{setting}': '{first}' is a table", help=help)
     if rest and not is_part:
         raise error("E502", f"setting '{setting}': '{first}' has no keys", help=f"write {first}=VALUE")
     new = _changed(inner, rest, value, setting) if rest else value

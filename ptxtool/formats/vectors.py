@@ -161,7 +161,7 @@ def _to_c_header(vectors: LiveVectors) -> str:
     names = [f'  "{_c_string(register)}",' for register in vectors.registers]
     return "\n".join(
         [
-            f"/* Live registers of {_c_comment(vectors.kernel)} before each instruction, per {vectors.per}.",
+            f"/* Live registers of {vectors.kernel.replace('*/', '* /')} before each instruction, per {vectors.per}.",
             "   Bit k of word w is register 64 * w + k of the names below; pc is a byte address. */",
             f"#ifndef {guard}",
             f"#define {guard}",
@@ -191,14 +191,10 @@ def _c_string(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _c_comment(text: str) -> str:
-    return text.replace("*/", "* /")
-
-
 # ---- reading
 
 
-def load_vectors(path: str | Path) -> LiveVectors:
+def read_vectors(path: str | Path) -> LiveVectors:
     """Read a JSON, npz or binary file. Raises `PtxError` (E501) where it cannot be read or is damaged."""
     return decode(read_bytes(path, "check the path"), str(path))
 

@@ -66,10 +66,8 @@ def _problem(kernel: Function, what: str, threads: int, extent: tuple[int, ...] 
     else:
         is_allowed = threads <= bound.threads
         help = f"it takes CTAs of at most {bound.threads} threads"
+    if is_allowed:
+        return None
     directive = bound.directive
     message = f"{what} against '.{directive.name} {directive.text}' of kernel '{kernel.name}'"
-    return (
-        None
-        if is_allowed
-        else Diagnostic("E402", message, kernel.source, directive.start, directive.end, help)
-    )
+    return Diagnostic("E402", message, kernel.source, directive.start, directive.end, help)

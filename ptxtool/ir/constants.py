@@ -94,7 +94,8 @@ _COMPARISONS: dict[str, Callable[[int | float, int | float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_SAME: dict[str, Callable[[int, int], int]] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+_BITWISE: dict[str, Callable[..., int]] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+_ARITHMETIC: dict[str, Callable[..., int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def _binary(symbol: str, a: Constant, b: Constant) -> Constant:
@@ -119,14 +120,9 @@ def _binary(symbol: str, a: Constant, b: Constant) -> Constant:
         if symbol == "%":
             return _whole(left % right, False)
         return _whole(abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1), is_unsigned)
-    if symbol in _SAME:
-        return _whole(_SAME[symbol](left, right), is_unsigned)
-    if symbol in ("+", "-", "*"):
-        return _whole(_ARITHMETIC[symbol](left, right), is_unsigned)
+    if found := _BITWISE.get(symbol) or _ARITHMETIC.get(symbol):
+        return _whole(found(left, right), is_unsigned)
     raise ValueError(f"'{symbol}' is no operator of constants")
-
-
-_ARITHMETIC: dict[str, Callable[..., int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def _of_fractions(symbol: str, a: float, b: float) -> Constant:

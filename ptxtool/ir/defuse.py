@@ -34,12 +34,7 @@ from ptxtool.isa.types import TYPES
 
 _NUMBER = re.compile(r"(\d+)$")
 _WIDE = frozenset(name for name, type_ in TYPES.items() if type_.bits > 32)
-_WORD_OPERANDS = frozenset(
-    (
-        *(("shl", 2), ("shr", 2), ("bfe", 2), ("bfe", 3), ("bfi", 3), ("bfi", 4)),
-        *(("popc", 0), ("clz", 0), ("bfind", 0)),
-    )
-)
+_WORD_OPERANDS = {"shl": [2], "shr": [2], "bfe": [2, 3], "bfi": [3, 4], "popc": [0], "clz": [0], "bfind": [0]}
 """Operands of 32 bits whatever the instruction's type."""
 
 
@@ -87,16 +82,12 @@ class _NameCollector:
             self.reads += words
             self.named += words
             return
-        if not isinstance(
-            operand, nodes.Unary | nodes.Cast
-        ):  # inside braces and addresses every word is named
+        # inside braces and addresses every word is named
+        if not isinstance(operand, nodes.Unary | nodes.Cast):
             self._words = one_word
-        if (
-            isinstance(operand, nodes.Memory)
-            and operand.post_increment
-            and isinstance(operand.base, nodes.Name)
-        ):
-            self.writes.append((operand.base.text, not operand.base.part))
+        base = operand.base if isinstance(operand, nodes.Memory) and operand.post_increment else None
+        if isinstance(base, nodes.Name):
+            self.writes.append((base.text, not base.part))
         for part in operand_parts(operand):
             self.read(part)
 
@@ -137,7 +128,7 @@ def _roles_of(match: Match, n: int) -> tuple[str, ...]:
 
 def _words(match: Match, base: str, i: int, role: str) -> int:
     """32-bit words of operand i in PTXPlus."""
-    if (base, i) in _WORD_OPERANDS:
+    if i in _WORD_OPERANDS.get(base, ()):
         return 1
     has_first_type = role == "w" or not match.stype or (base == "slct" and i < 3)
     type_ = TYPES.get(match.type if has_first_type else match.stype)
@@ -172,9 +163,8 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access(((names[0], True),), (), names)
     # what `_NameCollector` would find, sooner: nearly all vectors and addresses are like this
     if isinstance(operand, nodes.Vector):
-        inside = tuple(
-            [item.text for item in operand.items if isinstance(item, nodes.Name) and not item.part]
-        )
+        plain = [item.text for item in operand.items if isinstance(item, nodes.Name) and not item.part]
+        inside = tuple(plain)
         if len(inside) == len(operand.items) and role == "r":
             return Access((), inside, inside)
         if len(inside) == len(operand.items) and role == "w":

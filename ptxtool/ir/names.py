@@ -39,6 +39,13 @@ def operand_parts(node: nodes.Operand) -> Sequence[nodes.Operand]:
     return node.arguments if isinstance(node, nodes.Apply) else ()
 
 
+def memory_in(node: nodes.Operand) -> nodes.Memory | None:
+    """The memory operand that an operand is: PTXPlus may negate it where it is a source."""
+    while isinstance(node, nodes.Unary | nodes.Cast):
+        node = node.operand
+    return node if isinstance(node, nodes.Memory) else None
+
+
 def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     """The span of a word within a statement; the statement's own where it is not written there."""
     at = text.find(word, start, end) if word else -1

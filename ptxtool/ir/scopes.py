@@ -78,11 +78,6 @@ class Scopes(Generic[V]):
         stack = self._stacks.get(name)
         return stack[-1][1] if stack and stack[-1][0] == self.depth else None
 
-    def is_outermost(self, name: str) -> bool:
-        """Whether the outermost block declares a name: then it has a meaning to the end."""
-        stack = self._stacks.get(name)
-        return stack is not None and stack[0][0] == 0
-
     def __contains__(self, name: str) -> bool:
         return name in self._stacks
 

@@ -41,7 +41,7 @@ MAX_SINGLE = 65_536
 """Up to this number a range is compared name by name with other names of its block that it may repeat."""
 MAX_REPEATED = 8
 """So many names are listed of a range that repeats another."""
-_NAMES_PER_STATEMENT = 4
+NAMES_PER_STATEMENT = 4
 """Ranges with more names per statement than that are looked up name by name."""
 
 
@@ -186,7 +186,7 @@ class RegisterTable(Sequence[Register]):
         self._length = found.length
         self._created: dict[int, Register] = {}
         for _, prefix, numbers, first in self.ranges_everywhere():
-            if len(numbers) <= _NAMES_PER_STATEMENT * len(function.body or ()):
+            if len(numbers) <= NAMES_PER_STATEMENT * len(function.body or ()):
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
                 self.everywhere.update(zip([f"{prefix}{k}" for k in numbers], indices, strict=True))
 
@@ -230,9 +230,8 @@ class RegisterTable(Sequence[Register]):
 
     def ranges_everywhere(self) -> Iterator[tuple[Declaration, str, range, int]]:
         """Ranges whose names mean the same registers at every instruction: prefix, numbers, index of the first."""
-        if any(
-            prefix[-1].isdecimal() for prefix in self._ranges
-        ):  # `%r1<5>`: its names may be in `%r<99>` too
+        # the names of `%r1<5>` may be in `%r<99>` too
+        if any(prefix[-1].isdecimal() for prefix in self._ranges):
             return
         stems = {name.rstrip("0123456789") for name in self._names}
         for prefix, history in self._ranges.items():

@@ -3,6 +3,8 @@
 Reference: PTX ISA, section 5.4 (variables: types, vectors, arrays, alignment).
 """
 
+from math import prod
+
 from ptxtool.ir.nodes import Declaration, Declarator, Vector
 from ptxtool.isa.types import TYPES, Type
 
@@ -19,17 +21,11 @@ def element_type(declaration: Declaration) -> Type:
 
 def declared_size(declaration: Declaration, declarator: Declarator) -> int:
     """Bytes of a variable; 0 for an array without a size."""
-    count = declaration.vector
-    dimensions = list(declarator.dimensions)
+    dimensions = declarator.dimensions
     if dimensions and dimensions[0] is None:
-        inner = 1
-        for dimension in dimensions[1:]:
-            inner *= dimension or 0
         items = declarator.value.items if isinstance(declarator.value, Vector) else ()
-        return len(items) * inner * count * element_type(declaration).bytes
-    for dimension in dimensions:
-        count *= dimension or 0
-    return count * element_type(declaration).bytes
+        dimensions = (len(items), *dimensions[1:])
+    return prod(d or 0 for d in dimensions) * declaration.vector * element_type(declaration).bytes
 
 
 def alignment_of(declaration: Declaration) -> int:

@@ -10,7 +10,6 @@ Reference: G80 condition codes as GPGPU-Sim's PTXPlus has them; all 32 rows agai
 """
 
 from dataclasses import dataclass
-from functools import cache
 
 FLAGS = ("Z", "S", "C", "O")
 """The rows of a condition-code register, in order."""
@@ -62,15 +61,12 @@ CONDITIONS: tuple[Condition, ...] = (
 GPGPU_SIM_CONDITIONS = frozenset({"lt", "eq", "le", "ne", "ge", "equ", "gtu", "neu", "cf", "sf", "nsf"})
 """The conditions that GPGPU-Sim's grammar takes in guards; its own converter prints others too."""
 
-
-@cache
-def _by_name() -> dict[str, Condition]:
-    return {name: condition for condition in CONDITIONS for name in condition.names}
+_BY_NAME = {name: condition for condition in CONDITIONS for name in condition.names}
 
 
 def condition(name: str) -> Condition | None:
     """The condition of a name without its dot, None if there is none."""
-    return _by_name().get(name)
+    return _BY_NAME.get(name)
 
 
 def guard_code(name: str, negated: bool) -> int | None:

@@ -41,12 +41,9 @@ class Literal:
         if self.kind == "int":
             return self.payload & mask
         if self.kind == "f64" or type.is_float:
-            return self.payload if type.bits == self._bits else float_bits(float(self.value), type)
+            is_own_width = type.bits == (32 if self.kind == "f32" else 64)
+            return self.payload if is_own_width else float_bits(float(self.value), type)
         return self.payload & mask
-
-    @property
-    def _bits(self) -> int:
-        return {"f32": 32, "f64": 64}[self.kind]
 
 
 def float_bits(value: float, type: Type) -> int:

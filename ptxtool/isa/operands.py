@@ -54,8 +54,8 @@ _VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&=]*)(2?)([TSUV]|[a-z][a
 _IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)(?:/(\d+))?|(-?\d+(?:,-?\d+)*))\))?")
 
 
-class OperandError(Exception):
-    """A word of the `ops` column that means nothing: our bug, found by the tests."""
+class TableError(Exception):
+    """The table contradicts itself: our bug, found by the tests."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ class OperandSpec:
 
 
 def operand(word: str) -> OperandSpec:
-    """Read one word of the `ops` column. Raises `OperandError`."""
+    """Read one word of the `ops` column. Raises `TableError`."""
     word, mark, only_with = word.partition("?")
     role, _, rest = word.partition(":")
     name, _, classes = rest.partition(":")
     if role not in ROLES or not name:
-        raise OperandError(f"bad operand '{word}'")
+        raise TableError(f"bad operand '{word}'")
     if not classes:
         classes = "" if role in ("m", "l", "s") else "T"
     fits = tuple(_fit(c) for c in classes.split("|") if c)
@@ -135,7 +135,7 @@ def _fit(text: str) -> Fit:
         )
     match = _VALUE.fullmatch(text)
     if match is None or (match[6] not in SLOTS and match[6] not in TYPES):
-        raise OperandError(f"bad operand class '{text}'")
+        raise TableError(f"bad operand class '{text}'")
     count, operator, factor, flags, doubled, type_ = match.groups()
     length = None
     if count == "N":
@@ -154,14 +154,3 @@ def _fit(text: str) -> Fit:
         paired="&" in flags,
         exact="=" in flags,
     )
-
-
-_COUNTED = re.compile(r"[vx](\d+)|m\d+n(\d+)k\d+")
-
-
-def count_of(modifiers: frozenset[str]) -> int:
-    """N: what the modifiers say about the length of vectors, 0 where they say nothing."""
-    for word in sorted(modifiers):
-        if match := _COUNTED.fullmatch(word):
-            return int(match[1] or match[2])
-    return 0

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from ptxtool.isa.forms import Form, ModifierGroup, Since, Term
-from ptxtool.isa.operands import SLOTS, OperandError, operand
+from ptxtool.isa.operands import SLOTS, TableError, operand
 from ptxtool.isa.types import TYPES
 
 EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "call", "return"})
@@ -39,49 +39,40 @@ _COLUMNS = frozenset(
 ) | frozenset(_TYPE_COLUMNS.values())
 
 
-class TableError(Exception):
-    """The table contradicts itself: our bug, found by the tests."""
-
-
 def read_forms(
     base: str, rows: Iterable[Mapping[str, str]], macros: Mapping[str, str], family: str
 ) -> tuple[Form, ...]:
     """The forms of one key. Raises `TableError`."""
-    made = tuple(_form(base, i, row, macros, family) for i, row in enumerate(rows))
-    keys = [(f.groups, f.operands, f.dialect) for f in made]
-    if len(set(keys)) != len(keys):
-        raise TableError(f"{base}: two forms are the same")
+    try:
+        made = tuple(_form(base, i, row, macros, family) for i, row in enumerate(rows))
+        keys = [(f.groups, f.operands, f.dialect) for f in made]
+        if len(set(keys)) != len(keys):
+            raise TableError("two forms are the same")
+    except TableError as problem:
+        raise TableError(f"{base}: {problem}") from problem
     return made
 
 
 def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, str], family: str) -> Form:
     unknown = set(row) - _COLUMNS
     if unknown:
-        raise TableError(f"{base}: unknown column {sorted(unknown)}")
-    try:
-        operands = tuple(operand(word) for word in row["ops"].split())
-    except OperandError as problem:
-        raise TableError(f"{base}: {problem}") from problem
+        raise TableError(f"unknown column {sorted(unknown)}")
+    operands = tuple(operand(word) for word in row["ops"].split())
     if any(a.optional and not a.only_with and not b.optional for a, b in pairwise(operands)):
-        raise TableError(f"{base}: an optional operand before one that is not")
+        raise TableError("an optional operand before one that is not")
     effects = frozenset(row.get("effects", "").split())
     if effects - EFFECTS:
-        raise TableError(f"{base}: unknown effect {sorted(effects - EFFECTS)}")
-    implicit: list[tuple[str, str]] = []
-    for word in row.get("implicit", "").split():
-        role, _, name = word.partition(":")
-        implicit.append((role, name))
-    groups = _groups(base, row, macros)
+        raise TableError(f"unknown effect {sorted(effects - EFFECTS)}")
+    implicit = (word.partition(":") for word in row.get("implicit", "").split())
+    groups = _groups(row, macros)
     words = frozenset(a for g in groups for a in g.alternatives)
     if unknown := {o.only_with for o in operands if o.only_with} - words:
-        raise TableError(f"{base}: an operand for {sorted(unknown)}, which the form cannot have")
+        raise TableError(f"an operand for {sorted(unknown)}, which the form cannot have")
     slots = {g.slot for g in groups if g.slot}
     for spec in operands:
         for fit in spec.fits:
             if fit.type in SLOTS and fit.type not in slots and "T" in slots:
-                raise TableError(
-                    f"{base}: operand '{spec.name}' has the type '{fit.type}', which the row has not"
-                )
+                raise TableError(f"operand '{spec.name}' has the type '{fit.type}', which the row has not")
     return Form(
         base=base,
         index=index,
@@ -90,41 +81,41 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         unit=row.get("unit", "alu"),
         sem=row.get("sem", ""),
         effects=effects,
-        implicit=tuple(implicit),
+        implicit=tuple((role, name) for role, _, name in implicit),
         dialect=row.get("dialect", ""),
-        since=_since(base, row, macros, words),
+        since=_since(row, macros, words),
         family=family,
-        exclusions=_exclusions(base, row, macros, words),
-        until=_until(base, row.get("until", "").split()),
+        exclusions=_exclusions(row, macros, words),
+        until=_until(row.get("until", "").split()),
     )
 
 
-def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tuple[ModifierGroup, ...]:
+def _groups(row: Mapping[str, str], macros: Mapping[str, str]) -> tuple[ModifierGroup, ...]:
     words = row.get("mods", "").split()
     if row.get("types") and not any(w.rstrip("?") == "T" for w in words):
         words.append("T")
     for slot, column in _TYPE_COLUMNS.items():
         if column in row and not any(w.rstrip("?") == slot for w in words):
-            raise TableError(f"{base}: column '{column}' without '{slot}' in mods")
+            raise TableError(f"column '{column}' without '{slot}' in mods")
     groups: list[ModifierGroup] = []
     for word in words:
         optional = word.endswith("?")
         leading = word.startswith("^")
         word = word.removesuffix("?").removeprefix("^")
         if word in SLOTS:
-            names = _alternatives(base, row.get(_TYPE_COLUMNS[word], "").split(), macros)
+            names = _alternatives(row.get(_TYPE_COLUMNS[word], "").split(), macros)
             for name in names:
                 if name not in TYPES:
-                    raise TableError(f"{base}: '{name}' is no type")
+                    raise TableError(f"'{name}' is no type")
             groups.append(ModifierGroup(names, optional, word))
         else:
             name = word[1:] if word.startswith("$") and "|" not in word else ""
-            alternatives = _alternatives(base, word.split("|"), macros)
+            alternatives = _alternatives(word.split("|"), macros)
             groups.append(ModifierGroup(alternatives, optional, name=name, leading=leading))
     return tuple(groups)
 
 
-def _alternatives(base: str, words: Iterable[str], macros: Mapping[str, str]) -> tuple[str, ...]:
+def _alternatives(words: Iterable[str], macros: Mapping[str, str]) -> tuple[str, ...]:
     """The words, those that name a group replaced by what is in it."""
     found: list[str] = []
     for word in words:
@@ -133,11 +124,11 @@ def _alternatives(base: str, words: Iterable[str], macros: Mapping[str, str]) ->
         elif word[1:] in macros:
             found += macros[word[1:]].split("|")
         else:
-            raise TableError(f"{base}: no modifier group '{word}'")
+            raise TableError(f"no modifier group '{word}'")
     return tuple(found)
 
 
-def _items(base: str, text: str, macros: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+def _items(text: str, macros: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     """The items of `since` and `not`, those of a group that stands for some included, and whether it is of a group."""
     for item in filter(None, map(str.strip, text.split(","))):
         if not item.startswith("$") or " " in item:
@@ -145,51 +136,49 @@ def _items(base: str, text: str, macros: Mapping[str, str]) -> Iterator[tuple[st
         elif item[1:] in macros:
             yield from ((one.strip(), True) for one in macros[item[1:]].split(","))
         else:
-            raise TableError(f"{base}: no group '{item}'")
+            raise TableError(f"no group '{item}'")
 
 
-def _since(
-    base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
-) -> Mapping[str, Since]:
-    found = {"": _feature(base, row.get("ptx", "1.0"), row.get("sm", "").split())}
-    for item, is_of_group in _items(base, row.get("since", ""), macros):
+def _since(row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]) -> Mapping[str, Since]:
+    found = {"": _feature(row.get("ptx", "1.0"), row.get("sm", "").split())}
+    for item, is_of_group in _items(row.get("since", ""), macros):
         names, version, *targets = item.split()
-        words = known.intersection(_alternatives(base, names.split("|"), macros))
+        words = known.intersection(_alternatives(names.split("|"), macros))
         if not words and not is_of_group:
-            raise TableError(f"{base}: 'since' speaks of '{names}', which the form does not have")
-        found |= dict.fromkeys(sorted(words), _feature(base, version, targets))
+            raise TableError(f"'since' speaks of '{names}', which the form does not have")
+        found |= dict.fromkeys(sorted(words), _feature(version, targets))
     return found
 
 
 def _exclusions(
-    base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
+    row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
 ) -> tuple[tuple[Term, ...], ...]:
     found: list[tuple[Term, ...]] = []
-    for item, is_of_group in _items(base, row.get("not", ""), macros):
-        terms = [_term(base, word, macros, known) for word in item.split()]
+    for item, is_of_group in _items(row.get("not", ""), macros):
+        terms = [_term(word, macros, known) for word in item.split()]
         if all(t.words or t.absent for t in terms) and len(terms) > 1:
             found.append(tuple(terms))
         elif not is_of_group:
-            raise TableError(f"{base}: 'not' speaks of '{item}', which the form cannot have")
+            raise TableError(f"'not' speaks of '{item}', which the form cannot have")
     return tuple(found)
 
 
-def _term(base: str, word: str, macros: Mapping[str, str], known: frozenset[str]) -> Term:
-    names = _alternatives(base, word.removeprefix("!").split("|"), macros)
+def _term(word: str, macros: Mapping[str, str], known: frozenset[str]) -> Term:
+    names = _alternatives(word.removeprefix("!").split("|"), macros)
     return Term(frozenset(names) & known, word.startswith("!"))
 
 
-def _until(base: str, words: list[str]) -> Since | None:
+def _until(words: list[str]) -> Since | None:
     if not words:
         return None
     versions = [w for w in words if "." in w]
-    return _feature(base, versions[0] if versions else "0.0", [w for w in words if "." not in w])
+    return _feature(versions[0] if versions else "0.0", [w for w in words if "." not in w])
 
 
-def _feature(base: str, version: str, targets: list[str]) -> Since:
+def _feature(version: str, targets: list[str]) -> Since:
     major, _, minor = version.partition(".")
     if not (major.isdecimal() and minor.isdecimal()):
-        raise TableError(f"{base}: '{version}' is no PTX version")
+        raise TableError(f"'{version}' is no PTX version")
     if not all(t.rstrip("af").isdecimal() for t in targets):
-        raise TableError(f"{base}: bad targets {targets}")
+        raise TableError(f"bad targets {targets}")
     return Since((int(major), int(minor)), tuple(targets))

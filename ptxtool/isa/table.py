@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ptxtool.isa.forms import Form, ModifierGroup
-from ptxtool.isa.operands import SLOTS, OperandSpec, count_of
-from ptxtool.isa.rows import TableError, read_forms
+from ptxtool.isa.operands import SLOTS, OperandSpec, TableError
+from ptxtool.isa.rows import read_forms
 from ptxtool.isa.types import TYPES
 
 REPEATABLE = frozenset({"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"})
@@ -32,6 +32,7 @@ _IGNORES_PRED = frozenset({
 """Opcodes after which ptxas 13.0 ignores a superfluous type `.pred`; after all others it is an error."""
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _LAYOUTS = frozenset({"row", "col"})
+_COUNTED = re.compile(r"[vx](\d+)|m\d+n(\d+)k\d+")
 _LONGEST_KEY = 6
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
 
@@ -64,7 +65,8 @@ class Match:
     @property
     def n(self) -> int:
         """The number that the modifiers give for vector operands (`.v4`, `.x16`), 0 where they give none."""
-        return count_of(self.modifiers)
+        found = filter(None, map(_COUNTED.fullmatch, sorted(self.modifiers)))
+        return next((int(match[1] or match[2]) for match in found), 0)
 
     def one_of(self, *names: str) -> str:
         """The modifier among `names` that is present, or ""."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def parse(text: str | bytes, name: str = "<string>") -> "Module":
-    """Parse a PTX or PTXPlus file. Raises `PtxError` with every syntax error of the file."""
+    """Parse a text; diagnostics call it `name`. Raises `PtxError` with all syntax errors of the text."""
     from ptxtool.parse.driver import parse_source
 
     return parse_source(_source(text, name))

@@ -8,12 +8,11 @@ operand node in the list.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.isa.literals import integer
 from ptxtool.parse.operands import NestedOperand, destination, name
-from ptxtool.parse.specifiers import check_declared, check_tuning
+from ptxtool.parse.specifiers import check_declared, check_tuning, syntax_error
 from ptxtool.parse.tokens import Token
 
 Item = Token | NestedOperand
@@ -76,7 +75,7 @@ def _check_prototype(items: Sequence[Item], source: Source) -> None:
             continue
         if item.kind == "IDENTIFIER" and item.text != "_":
             help = "a prototype stands for any function: write '_' in place of its name"
-            raise _error(f"unexpected name '{item.text}'", item, source, help)
+            raise syntax_error(f"unexpected name '{item.text}'", item, source, help)
         i += 1
         if item.kind == "TUNING":
             i, numbers = _numbers(items, i)
@@ -126,15 +125,8 @@ def declaration(items: Sequence[Item], source: Source, *, parameter: bool = Fals
                 declarators.append(found)
             case _:
                 assert item.text in (",", ";"), item
-    return nodes.Declaration(
-        _token(items[0]).start,
-        _token(items[-1]).end,
-        tuple(linkage),
-        space,
-        tuple(qualifiers),
-        align,
-        tuple(declarators),
-    )
+    start, end, names = _token(items[0]).start, _token(items[-1]).end, tuple(declarators)
+    return nodes.Declaration(start, end, tuple(linkage), space, tuple(qualifiers), align, names)
 
 
 def _attribute(items: Sequence[Item], i: int) -> tuple[int, str]:
@@ -155,7 +147,7 @@ def _declarator(
 ) -> tuple[int, nodes.Declarator]:
     if identifier.text == "_" and not may_be_unnamed:
         help = "'_' stands for what is not used; give it a name"
-        raise _error("'_' cannot be declared", identifier, source, help)
+        raise syntax_error("'_' cannot be declared", identifier, source, help)
     count: int | None = None
     dimensions: list[int | None] = []
     value: nodes.Operand | None = None
@@ -190,7 +182,9 @@ def _integer(item: Item, source: Source) -> int:
     try:
         return integer(token.text)
     except ValueError:
-        raise _error(f"'{token.text}' is no integer", token, source, "write a whole number here") from None
+        raise syntax_error(
+            f"'{token.text}' is no integer", token, source, "write a whole number here"
+        ) from None
 
 
 def head(items: Sequence[Item], source: Source) -> Head:
@@ -212,7 +206,7 @@ def head(items: Sequence[Item], source: Source) -> Head:
                 kind = item.text[1:]
                 if linkage == ["common"]:
                     help = "'.common' is for variables"
-                    raise _error("'.common' at a function", items[0], source, help)
+                    raise syntax_error("'.common' at a function", _token(items[0]), source, help)
             case "IDENTIFIER":
                 identifier = item.text
             case "ATTRIBUTE":
@@ -224,7 +218,7 @@ def head(items: Sequence[Item], source: Source) -> Head:
                 directives.append(directive(items[start:i], source))
             case "SPACE" if item.text != ".tex":
                 help = "a head declares textures ('.tex') alone; other variables belong into the body"
-                raise _error(f"'{item.text}' in a function's head", item, source, help)
+                raise syntax_error(f"'{item.text}' in a function's head", item, source, help)
             case "SPACE" | "PRAGMA":
                 while i < n and not _is_kind(items[i], "TUNING", "SPACE", "PRAGMA"):
                     i += 1
@@ -237,11 +231,6 @@ def head(items: Sequence[Item], source: Source) -> Head:
                     returns = found
     start, end = _token(items[0]).start, _token(items[-1]).end
     return Head(start, end, kind, identifier, tuple(linkage), params, returns, tuple(directives))
-
-
-def _error(message: str, item: Item, source: Source, help: str) -> PtxError:
-    token = _token(item)
-    return error("E101", message, source, token.start, token.end, help)
 
 
 def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[nodes.Declaration, ...]]:

@@ -5,7 +5,6 @@ usual mistakes (a missing semicolon, dot, brace or comment end) and finds the ne
 """
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, Note, error
@@ -159,15 +158,9 @@ def too_deep(source: Source, start: int, end: int) -> Diagnostic:
     return Diagnostic("E101", message, source, start, min(end, start + 1), "split the expression")
 
 
-def resume(text: str, position: int) -> int:
-    """The beginning of the next statement after an error."""
-    match = _NEXT_STATEMENT.search(text, position)
-    return match.end() if match else len(text)
-
-
-def resume_outside(text: str, position: int) -> int:
-    """The same outside functions: after a closing brace, or at the next directive of the file."""
-    match = _OUTSIDE.search(text, position)
+def resume(text: str, position: int, inside: bool = True) -> int:
+    """The beginning of the next statement after an error; outside functions the next directive, or after a brace."""
+    match = (_NEXT_STATEMENT if inside else _OUTSIDE).search(text, position)
     return match.end() if match else len(text)
 
 
@@ -198,7 +191,8 @@ def syntax_error(
         and (match := _STATEMENT_START.match(text, place))
     ):
         message = f"missing ';' before '{match[0]}'"
-        help = f"end '{_last_word(text, start, previous)}' on line {source.line(previous)} with ';'"
+        beginning = " ".join(text[start:previous].split())[:40]
+        help = f"end '{beginning}' on line {source.line(previous)} with ';'"
         note = Note("the ';' belongs here", source, previous, previous + 1)
         return Diagnostic("E101", message, source, place, match.end(), help, note), place
     if place >= len(text):
@@ -219,7 +213,7 @@ def syntax_error(
         if word == "}":
             message, help = "this '}' closes nothing", "remove it, or add the '{' it should close"
             return Diagnostic("E101", message, source, place, place + 1, help), place + 1
-        after = resume_outside(text, place)
+        after = resume(text, place, inside)
         return Diagnostic("E101", message, source, place, place + len(word), help), after
     found_hint = hint(Slip(text, start, previous, place, word, frozenset(expected)))
     message = found_hint.message or f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
@@ -265,7 +259,7 @@ def _human(expected: set[str]) -> str:
 def _end_of_previous(text: str, start: int, place: int) -> int:
     """The end of the last token before a place."""
     position = start
-    skipping = _skipping()
+    skipping = re.compile(skip())
     while True:
         skipped = skipping.match(text, position, place)
         begin = skipped.end() if skipped else position
@@ -273,13 +267,3 @@ def _end_of_previous(text: str, start: int, place: int) -> int:
         if token is None:
             return position
         position = token.end()
-
-
-def _last_word(text: str, start: int, end: int) -> str:
-    """The beginning of the statement, as far as it fits a message."""
-    return " ".join(text[start:end].split())[:40]
-
-
-@cache
-def _skipping() -> "re.Pattern[str]":
-    return re.compile(skip())

@@ -27,6 +27,8 @@ from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, O
 from ptxtool.parse.tokens import Token
 
 MAX_ERRORS = 100
+_BODY_START = ";{"
+"""What follows a function's head."""
 
 
 class _Guards(dict[str | None, nodes.Guard | None]):
@@ -187,39 +189,36 @@ class Driver:
     def _by_flat_rule(self, rule: str, start: int) -> int | None:
         """Read a statement that follows a flat rule; `KeyError` where this one does not."""
         if rule == "section":
-            return self._section(start)
+            m = splitter.section().match(self.text, start)
+            if m is None:
+                raise KeyError(rule)
+            words = self.text[start + len(".section") : m.end()].strip()
+            self._add(nodes.Directive(start, m.end(), "section", words))
+            return m.end()
         if rule == "declaration" and self.braces:
             rule = "local_declaration"
         tokens = splitter.flat_rule(rule).match(self.text, start)
         if tokens is None:
             raise KeyError(rule)
         end = tokens[-1].end
-        if rule in splitter.UNENDED and splitter.comma_next().match(self.text, end):
+        if rule in splitter.UNENDED and splitter.next_character(",").match(self.text, end):
             raise KeyError(rule)  # a list goes on, wrongly
         if rule.endswith("declaration"):
             items = [NestedOperand(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
             self._add(build.declaration(items, self.source))
         elif rule == "function_head":
-            if not splitter.body_start().match(self.text, end):
+            if not splitter.next_character(_BODY_START).match(self.text, end):
                 raise KeyError(rule)  # the rule fits the head's beginning only
             return self._open_function(build.head(tokens, self.source))
         else:
             self._add(build.directive(tokens, self.source))
         return end
 
-    def _section(self, start: int) -> int:
-        m = splitter.section().match(self.text, start)
-        if m is None:
-            raise KeyError("section")
-        words = self.text[start + len(".section") : m.end()].strip()
-        self._add(nodes.Directive(start, m.end(), "section", words))
-        return m.end()
-
     def _open_function(self, head: build.Head) -> int | None:
-        m = splitter.body_start().match(self.text, head.end)
+        m = splitter.next_character(_BODY_START).match(self.text, head.end)
         if m is None:
             return self._by_lark(head.start, "function")
-        if m[1] == ";" and (brace := splitter.opening_brace().match(self.text, m.end())):
+        if m[1] == ";" and (brace := splitter.next_character("{").match(self.text, m.end())):
             self.errors.append(
                 diagnose.headless(self.source, m.start(1), brace.start(1), bool(head.directives))
             )
@@ -245,10 +244,10 @@ class Driver:
             m = splitter.head_end().match(self.text, start)
             start_rule = rule if rule == "function_head" else start_rule
         elif rule == "section":
-            m = splitter.section_end().match(self.text, start)
+            m = splitter.end_at("}").match(self.text, start)
             start_rule = rule
         else:
-            m = splitter.statement_end().match(self.text, start)
+            m = splitter.end_at(";").match(self.text, start)
             start_rule = rule if rule in splitter.LABELLED else start_rule
         end = m.end() if m else len(self.text)
         try:
@@ -317,8 +316,8 @@ class Driver:
         return resume
 
     def _error(self, diagnostic: Diagnostic) -> int | None:
-        go_on = diagnose.resume if self.braces else diagnose.resume_outside
-        resume = self._report(diagnostic, diagnostic.start, go_on(self.text, diagnostic.end))
+        after = diagnose.resume(self.text, diagnostic.end, inside=bool(self.braces))
+        resume = self._report(diagnostic, diagnostic.start, after)
         return resume if self.braces else self._assume_function(diagnostic.start, resume)
 
 

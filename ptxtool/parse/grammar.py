@@ -25,17 +25,8 @@ if TYPE_CHECKING:
     from ptxtool.parse.transform import NodeBuilder
 
 STARTS = (
-    *(
-        "module",
-        "plus_module",
-        "item",
-        "plus_item",
-        "statement",
-        "plus_statement",
-        "function_head",
-        "section",
-    ),
-    *("branch_targets", "call_targets", "call_prototype"),
+    *("module", "plus_module", "item", "plus_item", "statement", "plus_statement"),
+    *("function_head", "section", "branch_targets", "call_targets", "call_prototype"),
 )
 INITIALIZER = "initializer"  # the one rule that recurses in declarations; the kind of a token with its text
 _LITERALS = ("NUMBER", "FLOAT_BITS")  # initializers of one token
@@ -88,22 +79,17 @@ def _elements(rule: str) -> Iterator[tuple[str, str]]:
         yield kind, match[kind]
 
 
-def _closure(rule: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terminals and the quoted tokens a rule can come to."""
-    names: set[str] = set()
-    texts: set[str] = set()
+def _closure(rule: str) -> set[tuple[str, str]]:
+    """The terminals ("name") and the quoted tokens ("text") a rule can come to."""
+    found: set[tuple[str, str]] = set()
     for kind, text in _elements(rule):
-        if kind == "text":
-            texts.add(text)
-        elif kind == "name" and text.isupper():
-            names.add(text)
-        elif text == INITIALIZER:
-            names |= {*_LITERALS}
-        elif kind == "name":
-            inner = _closure(text)
-            names |= inner[0]
-            texts |= inner[1]
-    return frozenset(names), frozenset(texts)
+        if text == INITIALIZER:
+            found |= {("name", literal) for literal in _LITERALS}
+        elif kind == "name" and not text.isupper():
+            found |= _closure(text)
+        elif kind != "operator":
+            found.add((kind, text))
+    return found
 
 
 class FlatRule:
@@ -115,15 +101,15 @@ class FlatRule:
     """
 
     def __init__(self, rule: str, initializer: str = ""):
-        names, texts = _closure(rule)
+        found = _closure(rule)
+        texts = sorted(text for kind, text in found if kind == "text")
+        names = [text for kind, text in found if kind == "name"]
         by_priority = sorted(names, key=lambda n: (-terminals()[n].priority, n))
         choices = [f"(?P<{INITIALIZER}>{initializer})"] if initializer else []
         choices += [f"(?P<{n}>{terminals()[n].regex})" for n in by_priority]
-        choices += [f"(?P<TEXT>{'|'.join(re.escape(t) for t in sorted(texts))})"] if texts else []
+        choices += [f"(?P<TEXT>{'|'.join(re.escape(t) for t in texts)})"] if texts else []
         self._lexer = re.compile(f"{skip()}(?:{'|'.join(choices)})")
-        self._letters = {
-            k: chr(ord("A") + i) for i, k in enumerate([INITIALIZER, *by_priority, *sorted(texts)])
-        }
+        self._letters = {k: chr(ord("A") + i) for i, k in enumerate([INITIALIZER, *by_priority, *texts])}
         self._order = re.compile(self._expand(rule))
         self._one_semicolon = ";" in texts and not rule.startswith("function")
         first = next(text for _, text in _elements(rule))
@@ -196,7 +182,7 @@ def lark_parse(source: Source, rule: str, start: int, end: int) -> Any:
     import lark
 
     parser, builder = _lark_parser()
-    builder.start(source)
+    builder.source = source
     return parser.parse(lark.TextSlice(source.text, start, end), start=rule)
 
 

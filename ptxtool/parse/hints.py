@@ -53,8 +53,8 @@ class Slip(NamedTuple):
     word: str
     expected: frozenset[str]
 
-    def hint(self, help: str, message: str = "") -> Hint:
-        return Hint(message, help, self.place, self.place + len(self.word))
+    def hint(self, help: str, message: str = "", opened: int = -1) -> Hint:
+        return Hint(message, help, self.place, self.place + len(self.word), opened)
 
     @property
     def is_call(self) -> bool:
@@ -88,13 +88,13 @@ def _bracket(slip: Slip) -> Hint | None:
     word = slip.word
     is_expected = bool(closing) and _TERMINAL[closing] in slip.expected
     if is_expected and (word == ";" or word in _TERMINAL or closing == ">"):
-        found = slip.hint(f"close the '{slip.text[opened[-1]]}'", f"missing '{closing}' before '{word}'")
-        return found._replace(opened=opened[-1])
+        help = f"close the '{slip.text[opened[-1]]}'"
+        return slip.hint(help, f"missing '{closing}' before '{word}'", opened[-1])
     if closing == "]" and slip.expected.isdisjoint({"RSQB", "SEMICOLON"}) and slip.before == "+":
         return slip.hint("an offset is a constant: 'add' puts the sum of two registers into one")
     if closing == "}" and word in ("[", ";", "]") and slip.before == ",":
-        found = slip.hint("write '}' in place of the ',' before it", f"missing '}}' before '{word}'")
-        return found._replace(opened=opened[-1])
+        help = "write '}' in place of the ',' before it"
+        return slip.hint(help, f"missing '}}' before '{word}'", opened[-1])
     if closing == "]" and slip.text[slip.start] != "." and (word in "*/" or slip.before == ","):
         return slip.hint("an address is a register or variable and a constant offset: '[%rd1+4]'")
     if word == "," and closing == "]" and slip.text[slip.start] == ".":
@@ -198,7 +198,7 @@ def _foreign(slip: Slip) -> Hint | None:
 
 def _operand(slip: Slip) -> Hint | None:
     """An operand, a modifier or an instruction is missing."""
-    word, before = slip.word, slip.before
+    word, before, head = slip.word, slip.before, slip.text[slip.start : slip.previous].strip()
     if word == ".":
         return slip.hint("write a type or modifier after the '.', or remove it")
     if word.startswith(".."):
@@ -221,13 +221,9 @@ def _operand(slip: Slip) -> Hint | None:
         return slip.hint("write an operand between the two ',', or remove one of them")
     if word == ";" and before == ",":
         return slip.hint("write another operand, or remove the ',' before it")
-    if word == "," and "OPCODE" not in slip.expected and re.fullmatch(r"[a-z][\w.:]*", _head(slip)):
+    if word == "," and "OPCODE" not in slip.expected and re.fullmatch(r"[a-z][\w.:]*", head):
         return slip.hint("no ',' stands between an instruction and its first operand: remove it")
     return None
-
-
-def _head(slip: Slip) -> str:
-    return slip.text[slip.start : slip.previous].strip()
 
 
 def _separator(slip: Slip) -> Hint | None:

@@ -1,4 +1,4 @@
-"""Build operand nodes: what each operand rule of the grammar means.
+"""Build operand nodes from their parts, where that takes more than naming the node.
 
 The grammar leaves operator precedence open (layered rules parse 1.3 times slower); `infix` resolves it with two
 stacks. An address splits into base and offset at its last `+` or `-`. Nothing here recurses, and nodes deeper than
@@ -35,7 +35,8 @@ class NestedOperand(NamedTuple):
     depth: int
 
 
-def _part(node: nodes.Operand, parts: Sequence[NestedOperand]) -> NestedOperand:
+def nested(node: nodes.Operand, parts: Sequence[NestedOperand]) -> NestedOperand:
+    """An operand of parts. Raises `TooDeep`."""
     depth = 1 + max((p.depth for p in parts), default=0)
     if depth > MAX_DEPTH:
         raise TooDeep
@@ -53,7 +54,7 @@ def prefix(sign: str, operand: NestedOperand) -> NestedOperand:
     node = operand.node
     if sign == "-" and type(node) is nodes.Immediate and not node.text.startswith("-"):
         return NestedOperand(nodes.Immediate("-" + node.text), operand.depth)
-    return _part(nodes.Unary(sign, node), [operand])
+    return nested(nodes.Unary(sign, node), [operand])
 
 
 def infix(items: Sequence[NestedOperand | str]) -> NestedOperand:
@@ -63,7 +64,7 @@ def infix(items: Sequence[NestedOperand | str]) -> NestedOperand:
 
     def reduce() -> None:
         right, left = operands.pop(), operands.pop()
-        operands.append(_part(nodes.Binary(operators.pop(), left.node, right.node), (left, right)))
+        operands.append(nested(nodes.Binary(operators.pop(), left.node, right.node), (left, right)))
 
     for item in items:
         if isinstance(item, NestedOperand):
@@ -75,34 +76,6 @@ def infix(items: Sequence[NestedOperand | str]) -> NestedOperand:
     while operators:
         reduce()
     return operands[0]
-
-
-def conditional(condition: NestedOperand, then: NestedOperand, otherwise: NestedOperand) -> NestedOperand:
-    return _part(nodes.Conditional(condition.node, then.node, otherwise.node), (condition, then, otherwise))
-
-
-def cast(type_name: str, operand: NestedOperand) -> NestedOperand:
-    return _part(nodes.Cast(type_name.removeprefix("."), operand.node), [operand])
-
-
-def vector(items: Sequence[NestedOperand]) -> NestedOperand:
-    return _part(nodes.Vector(tuple(i.node for i in items)), items)
-
-
-def group(items: Sequence[NestedOperand]) -> NestedOperand:
-    return _part(nodes.Group(tuple(i.node for i in items)), items)
-
-
-def apply(function: str, argument: NestedOperand) -> NestedOperand:
-    return _part(nodes.Apply(function, (nodes.Group((argument.node,)),)), [argument])
-
-
-def assignment(target: str, value: NestedOperand) -> NestedOperand:
-    return _part(nodes.Binary("=", name(target), value.node), [value])
-
-
-def string(text: str) -> nodes.String:
-    return nodes.String(text[1:-1])
 
 
 class Increment(NamedTuple):
@@ -119,7 +92,7 @@ def memory(
     coordinates = tuple(c.node for c in further)
     if isinstance(address, Increment):
         base, step = address
-        return _part(nodes.Memory(symbol, base.node, step.node, True, coordinates), [base, step, *further])
+        return nested(nodes.Memory(symbol, base.node, step.node, True, coordinates), [base, step, *further])
     node = address.node
     base_node: nodes.Operand | None
     offset: nodes.Operand | None
@@ -135,7 +108,7 @@ def memory(
         base_node, offset = node.left, node.right
     else:
         base_node, offset = node, None
-    return _part(nodes.Memory(symbol, base_node, offset, False, coordinates), [address, *further])
+    return nested(nodes.Memory(symbol, base_node, offset, False, coordinates), [address, *further])
 
 
 def is_constant(node: nodes.Operand) -> bool:

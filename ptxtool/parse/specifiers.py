@@ -71,7 +71,7 @@ def check_declared(
             case "SPACE" if done == _BEFORE:
                 if space:
                     help = f"remove '{space}' or '{text}'"
-                    raise _wrong(f"'{text}' is a second state space", token, source, help)
+                    raise syntax_error(f"'{text}' is a second state space", token, source, help)
                 space = text
             case "SPACE" if done == _POINTER:
                 done = _POINTED
@@ -90,15 +90,15 @@ def check_declared(
             case _:
                 after = f" after the type '{type_word}'" if type_word else " here"
                 order = _PARAMETER_ORDER if parameter else _ORDER
-                raise _wrong(f"unexpected '{text}'{after}", token, source, order)
+                raise syntax_error(f"unexpected '{text}'{after}", token, source, order)
     at = following or tokens[-1]
     if done < _TYPE:
         word = at.text if f".{at.text}" in DECLARABLE else ""
         help = f"did you mean '.{word}'?" if word else "write the type before the name, such as '.u32'"
-        raise _wrong(f"'{space or tokens[0].text}' declaration without a type", at, source, help)
+        raise syntax_error(f"'{space or tokens[0].text}' declaration without a type", at, source, help)
     if not space:
         help = "write '.param' before the type" if parameter else "write one, such as '.reg' or '.global'"
-        raise _wrong("declaration without a state space", tokens[0], source, help)
+        raise syntax_error("declaration without a state space", tokens[0], source, help)
 
 
 def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
@@ -108,15 +108,17 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
         common = "'.maxntid', '.reqntid', '.minnctapersm', '.maxnreg' and their like"
         meant = DIRECTIVES_ELSEWHERE.get(token.text, "")
         help = did_you_mean(token.text, TUNING, f"a head takes {common}", meant=meant)
-        raise _wrong(f"unknown directive '{token.text}'", token, source, help)
+        raise syntax_error(f"unknown directive '{token.text}'", token, source, help)
     if head not in known.heads:
         help = f"it belongs to a '.{known.heads[0]}'; remove it here"
-        raise _wrong(f"'{token.text}' at a '.{head}'", token, source, help)
+        raise syntax_error(f"'{token.text}' at a '.{head}'", token, source, help)
     if not known.least <= numbers <= known.most:
         wanted = (
             "no number" if known.most == 0 else "one number" if known.most == 1 else "one to three numbers"
         )
-        raise _wrong(f"'{token.text}' takes {wanted}, not {numbers}", token, source, "add or remove numbers")
+        raise syntax_error(
+            f"'{token.text}' takes {wanted}, not {numbers}", token, source, "add or remove numbers"
+        )
 
 
 def _no_type(token: Token, source: Source) -> PtxError:
@@ -129,8 +131,9 @@ def _no_type(token: Token, source: Source) -> PtxError:
         help = "vectors are '.v2' and '.v4'"
     else:
         help = did_you_mean(token.text, DECLARABLE, "variables have types such as '.u32', '.f64', '.b8'")
-    return _wrong(f"'{token.text}' is no type of a variable", token, source, help)
+    return syntax_error(f"'{token.text}' is no type of a variable", token, source, help)
 
 
-def _wrong(message: str, token: Token, source: Source, help: str) -> PtxError:
+def syntax_error(message: str, token: Token, source: Source, help: str) -> PtxError:
+    """E101 at a token."""
     return error("E101", message, source, token.start, token.end, help)

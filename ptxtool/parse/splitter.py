@@ -65,10 +65,10 @@ def guard_parts() -> "re.Pattern[str]":
 
 
 @cache
-def statement_end() -> "re.Pattern[str]":
-    """A statement to its semicolon, which may stand in a string or comment without ending it."""
+def end_at(closing: str) -> "re.Pattern[str]":
+    """A statement to its semicolon, or a debug section to its brace; neither ends in a string or comment."""
     t = _regexes()
-    return re.compile(rf"(?:[^;\"/#]++|{t['STRING']}|{t['COMMENT']}|[\"/#])*+;")
+    return re.compile(rf"(?:[^{closing}\"/#]++|{t['STRING']}|{t['COMMENT']}|[\"/#])*+{closing}")
 
 
 @cache
@@ -80,31 +80,15 @@ def head_end() -> "re.Pattern[str]":
 
 
 @cache
-def body_start() -> "re.Pattern[str]":
-    """What follows a function's head: a body or a semicolon."""
-    return re.compile(rf"{skip()}([;{{])")
-
-
-@cache
-def opening_brace() -> "re.Pattern[str]":
-    return re.compile(rf"{skip()}(\{{)")
-
-
-@cache
-def comma_next() -> "re.Pattern[str]":
-    return re.compile(rf"{skip()},")
+def next_character(choices: str) -> "re.Pattern[str]":
+    """One of these characters, after spacing and comments."""
+    return re.compile(rf"{skip()}([{choices}])")
 
 
 @cache
 def section() -> "re.Pattern[str]":
     """A whole debug section."""
     return re.compile(text_regex("section"))
-
-
-@cache
-def section_end() -> "re.Pattern[str]":
-    """A debug section, right or wrong, to its closing brace."""
-    return re.compile(rf"(?:[^}}\"/#]++|{_regexes()['STRING']}|{_regexes()['COMMENT']}|[\"/#])*+\}}")
 
 
 @cache

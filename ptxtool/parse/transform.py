@@ -1,9 +1,9 @@
 """From Lark's reductions to nodes: one method per rule of the grammar, called while it parses.
 
-The methods only adapt: operand rules go to `operands`, statement rules to `build`. A reduction of `module` gives the
-items of the file, of `body` and `block` a flat list of statements, so that whole-file parsing needs no second walk.
-The parser is shared and its callbacks are methods of one object, so the source they cut text from is set per parse and
-kept per thread.
+What is more than a node goes to `operands`, statements go to `build`. A reduction of `module` gives the items of the
+file, of `body` and `block` a flat list of statements, so that whole-file parsing needs no second walk. The parser is
+shared and its callbacks are methods of one object, so the source they cut text from is set per parse and kept per
+thread.
 """
 
 import threading
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import lark
 
-from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.parse import build, operands
-from ptxtool.parse.operands import Increment, NestedOperand
+from ptxtool.parse.operands import Increment, NestedOperand, nested
+from ptxtool.parse.specifiers import syntax_error
 from ptxtool.parse.tokens import Token
 
 
@@ -45,20 +45,10 @@ def _parts(items: Sequence[Any]) -> list[NestedOperand]:
     return [i for i in items if isinstance(i, NestedOperand)]
 
 
-class NodeBuilder:
-    """The callbacks of the parser."""
+class NodeBuilder(threading.local):
+    """The callbacks of the parser; `source` is what the coming parse of this thread reads."""
 
-    def __init__(self) -> None:
-        self._local = threading.local()
-
-    def start(self, source: Source) -> None:
-        """Say which source the coming parse reads."""
-        self._local.source = source
-
-    @property
-    def _source(self) -> Source:
-        source: Source = self._local.source
-        return source
+    source: Source
 
     # ---- operands
 
@@ -70,7 +60,7 @@ class NodeBuilder:
         name, part = _token(items[0]), _token(items[1])
         if "." in name.text:
             help = f"remove '{part.text}', or the part before it"
-            raise error("E101", f"'{part.text}' is a second part", self._source, part.start, part.end, help)
+            raise syntax_error(f"'{part.text}' is a second part", part, self.source, help)
         return NestedOperand(operands.name(name.text + part.text), 0)
 
     def immediate(self, items: Sequence[Any]) -> NestedOperand:
@@ -85,24 +75,30 @@ class NodeBuilder:
         return operands.infix([i if isinstance(i, NestedOperand) else str(i) for i in items])
 
     def conditional(self, items: Sequence[Any]) -> NestedOperand:
-        return operands.conditional(items[0], items[1], items[2])
+        condition, then, otherwise = items
+        return nested(nodes.Conditional(condition.node, then.node, otherwise.node), items)
 
     def cast(self, items: Sequence[Any]) -> NestedOperand:
-        return operands.cast(str(items[0]), items[1])
+        type_, operand = items
+        return nested(nodes.Cast(type_[1:], operand.node), [operand])
 
     def vector(self, items: Sequence[Any]) -> NestedOperand:
-        return operands.vector(_parts(items))
+        parts = _parts(items)
+        return nested(nodes.Vector(tuple(part.node for part in parts)), parts)
 
     def group(self, items: Sequence[Any]) -> NestedOperand:
-        return operands.group(_parts(items))
+        parts = _parts(items)
+        return nested(nodes.Group(tuple(part.node for part in parts)), parts)
 
     arguments = group
 
     def apply(self, items: Sequence[Any]) -> NestedOperand:
-        return operands.apply(str(items[0]), items[1])
+        function, argument = items
+        return nested(nodes.Apply(str(function), (nodes.Group((argument.node,)),)), [argument])
 
     def assignment(self, items: Sequence[Any]) -> NestedOperand:
-        return operands.assignment(str(items[0]), items[1])
+        target, value = items
+        return nested(nodes.Binary("=", operands.name(str(target)), value.node), [value])
 
     def increment(self, items: Sequence[Any]) -> Increment:
         return Increment(items[0], items[2])
@@ -124,12 +120,12 @@ class NodeBuilder:
         return build.label(_token(items[0]))
 
     def declaration(self, items: Sequence[Any]) -> nodes.Declaration:
-        return build.declaration(_tokens(items), self._source)
+        return build.declaration(_tokens(items), self.source)
 
     local_declaration = declaration
 
     def directive(self, items: Sequence[Any]) -> nodes.Directive:
-        return build.directive(_tokens(items), self._source)
+        return build.directive(_tokens(items), self.source)
 
     version = target = address_size = file = loc = pragma = section = alias = constptr = directive
     branch_targets = call_targets = call_prototype = directive
@@ -138,7 +134,7 @@ class NodeBuilder:
         return Body(list(items))
 
     def function_head(self, items: Sequence[Any]) -> build.Head:
-        return build.head(_tokens(items), self._source)
+        return build.head(_tokens(items), self.source)
 
     def open(self, items: Sequence[Any]) -> nodes.ScopeOpen:
         token = _token(items[0])

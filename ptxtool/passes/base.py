@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol
 
-from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
@@ -24,12 +23,8 @@ class Remark:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
-        data: dict[str, object] = {"pass": self.pass_name, "message": self.message}
-        return (
-            data
-            | ({"function": self.function} if self.function else {})
-            | ({"line": self.line} if self.line else {})
-        )
+        data = {"pass": self.pass_name, "message": self.message, "function": self.function, "line": self.line}
+        return {name: value for name, value in data.items() if value or name in ("pass", "message")}
 
     def __str__(self) -> str:
         where = f"{self.function}: " if self.function else ""
@@ -76,12 +71,3 @@ class Pass(Protocol):
     name: ClassVar[str]
 
     def run(self, module: Module) -> PassResult: ...
-
-
-@runtime_checkable
-class CountedPass(Pass, Protocol):
-    """A pass whose option `counts` names a file of issue counts, "" for none. The pipeline passes what is in it."""
-
-    counts: str
-
-    def run(self, module: Module, counts: IssueCounts | None = None) -> PassResult: ...

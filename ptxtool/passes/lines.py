@@ -1,7 +1,10 @@
-"""Edits of whole statements: inserted before or after an instruction, or deleted, with their lines."""
+"""Edits of whole statements: inserted before or after an instruction, deleted, with their lines, or traded."""
+
+from collections.abc import Iterable, Iterator
 
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.nodes import Statement
 
 
 def line_for(source: Source, start: int, text: str, alone: bool = False) -> str:
@@ -24,13 +27,20 @@ def line_after(source: Source, start: int, text: str) -> str:
 def deletion(source: Source, start: int, end: int) -> TextEdit:
     """The deletion of a statement, with its line if nothing else is on it."""
     text = source.text
-    line_start = source.line_starts[source.line(start) - 1]
+    _, before = _line(source, start)
     line_end = text.find("\n", end) + 1
-    if line_end and not text[line_start:start].strip() and not text[end:line_end].strip():
-        return TextEdit(line_start, line_end, "")
+    if line_end and not before.strip() and not text[end:line_end].strip():
+        return TextEdit(start - len(before), line_end, "")
     while end < len(text) and text[end] in " \t":
         end += 1
     return TextEdit(start, end, "")
+
+
+def traded(source: Source, places: Iterable[Statement], moved: Iterable[Statement]) -> Iterator[TextEdit]:
+    """The edits that put the texts of statements in the places of others."""
+    for there, here in zip(places, moved, strict=True):
+        if there is not here:
+            yield TextEdit(there.start, there.end, source.text[here.start : here.end])
 
 
 def _line(source: Source, start: int) -> tuple[str, str]:

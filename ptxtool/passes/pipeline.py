@@ -18,8 +18,9 @@ from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes.base import CountedPass, Pass, PassResult, Remark, WrongOption
+from ptxtool.passes.base import Pass, Remark, WrongOption
 from ptxtool.passes.registry import PASSES, Option, find_pass, pass_info
+from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.sema.verify import verify
 
 
@@ -78,7 +79,10 @@ def _run(module: Module, stages: Iterable[_Stage], read_counts: ReadCounts) -> R
         for stage in stages:
             one = stage.run
             try:
-                result = _run_pass(one, module, read_counts)
+                if isinstance(one, ReorderDecls) and one.counts:
+                    result = one.run(module, read_counts(one.counts))
+                else:
+                    result = one.run(module)
             except PtxError as problem:
                 raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
             done.append(one.name)
@@ -91,12 +95,6 @@ def _run(module: Module, stages: Iterable[_Stage], read_counts: ReadCounts) -> R
                     raise _wrong_result(one, "broke its claim", problems)
                 module = after
         return RewriteResult(module, tuple(remarks))
-
-
-def _run_pass(one: Pass, module: Module, read_counts: ReadCounts) -> PassResult:
-    if isinstance(one, CountedPass) and one.counts:
-        return one.run(module, read_counts(one.counts))
-    return one.run(module)
 
 
 def _placed(diagnostic: Diagnostic, stage: _Stage, module: Module, done: Sequence[str]) -> Diagnostic:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 
-def bar(value: float, longest: float, width: int = 20, mark: str = "#") -> str:
+def bar(value: float, longest: float, width: int) -> str:
     """A bar of up to `width` marks, `longest` being all of them; "" for nothing, and `-` marks below zero."""
     if longest <= 0:
         return ""
     length = min(width, round(width * abs(value) / longest))
-    return (mark if value > 0 else "-") * length
+    return ("#" if value > 0 else "-") * length
 
 
 def chart(values: Sequence[int], width: int = 100, height: int = 8) -> list[str]:

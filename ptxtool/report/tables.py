@@ -68,7 +68,7 @@ def shortened(
     return table(columns, rows[:most], title, (f"... and {more} more; --json has them",) if more > 0 else ())
 
 
-def to_text(table: TextTable, width: int = WIDTH) -> str:
+def to_text(table: TextTable) -> str:
     """The table as plain lines."""
     titles = tuple(column.title for column in table.columns)
     widths = table.widths
@@ -82,7 +82,7 @@ def to_text(table: TextTable, width: int = WIDTH) -> str:
             cell.rjust(w) if column.align == "right" else cell.ljust(w)
             for cell, w, column in zip(row, widths, table.columns, strict=True)
         ]
-        lines.append(clip(GAP.join(cells).rstrip(), width))
+        lines.append(clip(GAP.join(cells).rstrip()))
     return "\n".join([*lines, *table.notes])
 
 

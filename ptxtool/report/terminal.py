@@ -85,11 +85,8 @@ def highlight(code: str) -> rich.text.Text:
 
 
 def _token_style(kind: TokenKind) -> str:
-    while kind is not None:
-        if kind in _TOKENS:
-            return _TOKENS[kind]
-        kind = kind.parent
-    return ""
+    """The style of a kind of token, or of the nearest kind above it that has one."""
+    return next((_TOKENS[each] for each in reversed(kind.split()) if each in _TOKENS), "")
 
 
 def _line(line: Line) -> rich.text.Text:

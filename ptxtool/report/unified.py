@@ -1,6 +1,7 @@
 """The difference of two texts line by line, as `diff -u` prints it."""
 
 import difflib
+import io
 
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _NO_LINE_END = "\n\\ No newline at end of file\n"
@@ -23,6 +24,5 @@ def _coloured_line(line: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    lines = [f"{line}\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
+    """The lines of a text with their line ends, which are line feeds only."""
+    return io.StringIO(text).readlines()

@@ -28,25 +28,46 @@ class Buffer:
         }
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A kernel that ran: its launch, the buffers afterwards, and what is wrong.
-
-    `checked` names the buffers that were compared with expected contents, `wrong` is what differs. `looked_for` names
-    the checks during the run, `findings` is what they found; `lost_findings` more were not kept.
-    """
+@dataclass(frozen=True, kw_only=True)
+class LaunchOutcome:
+    """A launch that ran: `findings` is what the checks found in it; `lost_findings` more were not kept."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     warp_instructions: int
+    findings: tuple[Diagnostic, ...]
+    lost_findings: int
+    printed: str = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`, what the checks found apart."""
+        return {
+            "kernel": self.kernel,
+            "grid": list(self.grid),
+            "block": list(self.block),
+            "warp_instructions": self.warp_instructions,
+            "printed": self.printed,
+        }
+
+    def findings_to_dict(self) -> dict[str, Any]:
+        """What the checks found, for `--json`."""
+        found = [finding.to_dict() for finding in self.findings]
+        return {"findings": found, "lost_findings": self.lost_findings}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(LaunchOutcome):
+    """A kernel that ran: its launch, the buffers afterwards, and what is wrong.
+
+    `checked` names the buffers that were compared with expected contents, `wrong` is what differs. `looked_for` names
+    the checks during the run.
+    """
+
     buffers: tuple[Buffer, ...]
     checked: tuple[str, ...]
     wrong: tuple[Diagnostic, ...]
     looked_for: tuple[str, ...] = ()
-    findings: tuple[Diagnostic, ...] = ()
-    lost_findings: int = 0
-    printed: str = field(default="", repr=False)
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
@@ -56,42 +77,37 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return {
-            "kernel": self.kernel,
-            "grid": list(self.grid),
-            "block": list(self.block),
-            "warp_instructions": self.warp_instructions,
-            "printed": self.printed,
+            **super().to_dict(),
             "buffers": [buffer.to_dict() for buffer in self.buffers],
             "expected": expected_to_dict(self.checked, self.wrong),
-            "checks": {
-                "looked_for": list(self.looked_for),
-                "findings": [finding.to_dict() for finding in self.findings],
-                "lost_findings": self.lost_findings,
-            },
+            "checks": {"looked_for": list(self.looked_for), **self.findings_to_dict()},
         }
 
     @property
     def verdict(self) -> str:
         """A line about the results, and one about the checks if there were any."""
         found = len(self.findings) + self.lost_findings
-        return verdict(self.checked, self.wrong) + verdict_of_checks(self.looked_for, found)
+        return verdict(self.checked, self.wrong, self.looked_for, found)
 
 
-def verdict(checked: tuple[str, ...], problems: tuple[Diagnostic, ...]) -> str:
-    """One line about the results of a run that ended."""
+def verdict(
+    checked: tuple[str, ...],
+    problems: tuple[Diagnostic, ...],
+    looked_for: tuple[str, ...] = (),
+    n_findings: int = 0,
+) -> str:
+    """A line about the results of a run that ended, and one about the checks if there were any."""
+    text = (
+        f"results: {', '.join(checked)} as expected"
+        if checked
+        else "results: nothing expected, nothing compared"
+    )
     if problems:
-        return f"results: wrong ({counted(len(problems), 'problem')})"
-    if not checked:
-        return "results: nothing expected, nothing compared"
-    return f"results: {', '.join(checked)} as expected"
-
-
-def verdict_of_checks(looked_for: tuple[str, ...], n: int) -> str:
-    """One more line about what checks found; none where there were no checks."""
-    if not looked_for:
-        return ""
-    found = "nothing found" if n == 0 else f"{counted(n, 'fault')} found"
-    return f"\nchecks: {found} ({', '.join(looked_for)})"
+        text = f"results: wrong ({counted(len(problems), 'problem')})"
+    if looked_for:
+        found = f"{counted(n_findings, 'fault')} found" if n_findings else "nothing found"
+        text += f"\nchecks: {found} ({', '.join(looked_for)})"
+    return text
 
 
 def expected_to_dict(

@@ -17,10 +17,6 @@ class PtxasUsage:
     stack_bytes: int
     spill_bytes: int
 
-    def to_dict(self) -> dict[str, int]:
-        """Plain data for `--json`."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class PtxasRun:
@@ -68,7 +64,7 @@ class RegisterCounts:
         if self.ptxas is None or self.used is None:
             return {**counts, "ptxas": None}
         run = {"version": self.ptxas.version, "arch": self.ptxas.arch, "level": self.ptxas.level}
-        return {**counts, "ptxas": {**self.used.to_dict(), **run}}
+        return {**counts, "ptxas": {**asdict(self.used), **run}}
 
     def __str__(self) -> str:
         parts: list[str] = []

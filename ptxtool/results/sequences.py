@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.results.outcome import Buffer, expected_to_dict, verdict, verdict_of_checks
+from ptxtool.results.outcome import Buffer, LaunchOutcome, expected_to_dict, verdict
 from ptxtool.results.simulation import SimResult, Totals
 
 
@@ -49,34 +49,10 @@ class SequenceRun:
 
 
 @dataclass(frozen=True)
-class StepOutcome:
-    """One launch of a list that ran without time, and what the checks found in it."""
-
-    kernel: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    warp_instructions: int
-    findings: tuple[Diagnostic, ...]
-    lost_findings: int
-    printed: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel,
-            "grid": list(self.grid),
-            "block": list(self.block),
-            "warp_instructions": self.warp_instructions,
-            "printed": self.printed,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "lost_findings": self.lost_findings,
-        }
-
-
-@dataclass(frozen=True)
 class SequenceOutcome:
     """A list of launches that ran without time: the buffers after the last, and what is wrong."""
 
-    steps: tuple[StepOutcome, ...]
+    steps: tuple[LaunchOutcome, ...]
     buffers: tuple[Buffer, ...]
     checked: tuple[str, ...]
     wrong: tuple[Diagnostic, ...]
@@ -95,7 +71,7 @@ class SequenceOutcome:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return {
-            "launches": [step.to_dict() for step in self.steps],
+            "launches": [{**step.to_dict(), **step.findings_to_dict()} for step in self.steps],
             "warp_instructions": sum(step.warp_instructions for step in self.steps),
             "buffers": [buffer.to_dict() for buffer in self.buffers],
             "expected": expected_to_dict(self.checked, self.wrong),
@@ -106,6 +82,4 @@ class SequenceOutcome:
     def verdict(self) -> str:
         """A line about the results, and one about the checks if there were any."""
         lost = sum(step.lost_findings for step in self.steps)
-        return verdict(self.checked, self.wrong) + verdict_of_checks(
-            self.looked_for, len(self.findings) + lost
-        )
+        return verdict(self.checked, self.wrong, self.looked_for, len(self.findings) + lost)

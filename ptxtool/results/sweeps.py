@@ -5,6 +5,7 @@ run; a `Record` is its result, with every counter of the run under the names tha
 the records of one sweep in the order in which they were asked for.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -284,12 +285,9 @@ class SweepResult:
         """True if every run has ended, well or not."""
         return all(record.status != "waiting" for record in self.records)
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Mapping[str, int]:
         """How many runs have which status."""
-        found: dict[str, int] = {}
-        for record in self.records:
-            found[record.status] = found.get(record.status, 0) + 1
-        return found
+        return Counter[str](record.status for record in self.records)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: nothing in it depends on when or where the runs took place."""

@@ -3,7 +3,7 @@
 For `run`, as `launch_runs.py` for the commands that simulate.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ptxtool.results.outcome import Buffer, Outcome
 from ptxtool.runs.launch_inputs import prepared
 
 if TYPE_CHECKING:
+    from ptxsim.functional_run import FunctionalResult
     from ptxsim.launch_options import LaunchOptions
 
 
@@ -34,18 +35,25 @@ def run_functional(kernel: Function, launch: Launch, options: "LaunchOptions | N
         if isinstance(i.value, np.ndarray) and not parameter.declarators[0].dimensions  # those are by value
     )
     return Outcome(
-        kernel.name,
-        launch.grid,
-        launch.block,
-        result.warp_instructions,
-        buffers,
-        launch.compared,
-        tuple(launch.check(arguments)),
-        check_names(options.check),
-        result.problems,
-        result.lost_problems,
-        result.printed,
+        **launched(kernel, launch, result),
+        buffers=buffers,
+        checked=launch.compared,
+        wrong=launch.check(arguments),
+        looked_for=check_names(options.check),
     )
+
+
+def launched(kernel: Function, launch: Launch, result: "FunctionalResult") -> dict[str, Any]:
+    """The fields of a `LaunchOutcome`."""
+    return {
+        "kernel": kernel.name,
+        "grid": launch.grid,
+        "block": launch.block,
+        "warp_instructions": result.warp_instructions,
+        "findings": result.problems,
+        "lost_findings": result.lost_problems,
+        "printed": result.printed,
+    }
 
 
 def changed(before: np.ndarray, after: np.ndarray) -> int:

@@ -18,10 +18,10 @@ from ptxtool.formats.issue_counts import read_issue_counts
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
-from ptxtool.runs.schemes import UNROLL, Resource, ladder_schemes
+from ptxtool.runs.schemes import Resource, ladder_schemes
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -40,15 +40,13 @@ def ladder(
     *,
     share_registers: Percent | None = None,
     share_scratchpad: Percent | None = None,
-    pipeline: str = UNROLL,
     release: bool = False,
     announce: Announce | None = None,
 ) -> Comparison:
     """Run the ladder of one resource; registers by 90% if no percentage is given.
 
-    `options` are those of all rungs; their scheduler is that of the rungs without owner warps first. `pipeline`
-    unrolls the declarations; `release` adds a rung. Raises what `rewrite` and `run_launch` raise; wrong results are
-    among `.problems`.
+    `options` are those of all rungs; their scheduler is that of the rungs without owner warps first. `release` adds a
+    rung. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
     """
     only_one(launch)
     gpu = machine_of(options.gpu)
@@ -56,7 +54,7 @@ def ladder(
     shown = int(percent) if percent.denominator == 1 else float(percent)
     registers = launch.registers if options.registers is None else options.registers
     first, owner = chosen_policy(launch, gpu, options.scheduler), chosen_policy(launch, gpu, "owf")
-    schemes = ladder_schemes(resource, percent, first, owner, pipeline, release)
+    schemes = ladder_schemes(resource, percent, first, owner, release)
     texts = {"": kernel}
     for passes in (scheme.pipeline(registers) for scheme in schemes):
         if passes not in texts:
@@ -92,11 +90,8 @@ def _shared(registers: Percent | None, scratchpad: Percent | None) -> tuple[Reso
     if scratchpad is None:
         return "registers", percentage(PERCENT if registers is None else registers, "share_registers")
     if registers is not None:
-        raise error(
-            "E502",
-            "registers and scratchpad shared at once",
-            help="share the resource that limits the kernel: give one of share_registers and share_scratchpad",
-        )
+        help = "share the resource that limits the kernel: give one of share_registers and share_scratchpad"
+        raise error("E502", "registers and scratchpad shared at once", help=help)
     return "scratchpad", percentage(scratchpad, "share_scratchpad")
 
 

@@ -16,9 +16,9 @@ from ptxtool.formats.launch.launch_data import LaunchEntry
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import launch_of_step
 from ptxtool.ir.nodes import Function
-from ptxtool.results.outcome import Buffer
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
-from ptxtool.runs.functional_runs import changed
+from ptxtool.results.outcome import Buffer, LaunchOutcome
+from ptxtool.results.sequences import SequenceOutcome, SequenceRun
+from ptxtool.runs.functional_runs import changed, launched
 from ptxtool.runs.launch_inputs import simulator_value, textures, with_inputs
 from ptxtool.runs.launch_runs import chosen_policy, limit_reached
 
@@ -160,7 +160,7 @@ def run_sequence(kernel_named: KernelNamed, launch: Launch, options: "LaunchOpti
     plan = _Plan(launch, kernel_named)
     machine = ptxsim.Machine()
     machine.copy(*plan.first_copies())
-    steps: list[StepOutcome] = []
+    steps: list[LaunchOutcome] = []
     wrong: list[Diagnostic] = []
     unwritten = {i.name: plan.arrays[i.name] for i in launch.inputs if i.undefined}
     for planned in plan.steps:
@@ -174,17 +174,7 @@ def run_sequence(kernel_named: KernelNamed, launch: Launch, options: "LaunchOpti
             options=plan.options(planned, options),
             undefined=[unwritten.pop(name) for name in list(unwritten) if name in names],
         )
-        steps.append(
-            StepOutcome(
-                kernel.name,
-                single.grid,
-                single.block,
-                result.warp_instructions,
-                result.problems,
-                result.lost_problems,
-                result.printed,
-            )
-        )
+        steps.append(LaunchOutcome(**launched(kernel, single, result)))
         wrong += plan.check(planned.number)
     buffers = tuple(
         Buffer(i.name, i.type, plan.buffers[i.name], changed(i.value, plan.buffers[i.name]))

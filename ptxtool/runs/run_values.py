@@ -21,8 +21,8 @@ _FROM_RUN = re.compile(r"\s*(share|registers)\s*=\s*run\s*")
 
 def for_run(
     pipeline: str,
-    share_registers: Fraction,
-    share_scratchpad: Fraction,
+    share_registers: Fraction | str,
+    share_scratchpad: Fraction | str,
     registers: Callable[[], int | None],
 ) -> str:
     """The pipeline of a run with these values. `registers` is called where the pipeline asks for them."""
@@ -48,7 +48,7 @@ def for_run(
 
 def _is_about_scratchpad(name: str) -> bool:
     """True for the passes for scratchpad sharing: they take its bytes, those for register sharing do not."""
-    from ptxtool.passes import find_pass, pass_info
+    from ptxtool.passes.registry import find_pass, pass_info
 
     found = find_pass(name)
     return found is not None and any(option.name == "scratchpad" for option in pass_info(found).options)

@@ -33,7 +33,8 @@ FULL = {"registers": "Shared-OWF-Unrolled-Dyn", "scratchpad": "Shared-OWF"}
 class Scheme:
     """A named way to run a kernel; `percent` of `resource` is shared. `settings` change the machine, as `--set` does.
 
-    `passes` may contain `registers=run`: the registers per thread of the launch (`run_values.py`).
+    `passes` may contain `share=run` and `registers=run`: the percentage, and the registers per thread of the launch
+    (`run_values.py`).
     """
 
     name: str
@@ -53,10 +54,9 @@ class Scheme:
 
     def pipeline(self, registers: int | None) -> str:
         """The passes for a launch with these registers per thread; None: the kernel's own count."""
-        shared, none = {self.resource: self.percent}, Fraction(0)
-        return for_run(
-            self.passes, shared.get("registers", none), shared.get("scratchpad", none), lambda: registers
-        )
+        shared = {self.resource: _number(self.percent)}
+        share_registers, share_scratchpad = shared.get("registers", "0"), shared.get("scratchpad", "0")
+        return for_run(self.passes, share_registers, share_scratchpad, lambda: registers)
 
 
 def ladder_schemes(
@@ -64,7 +64,6 @@ def ladder_schemes(
     percent: Fraction,
     scheduler: "str | Policy" = "lrr",
     owner_first: "str | Policy" = "owf",
-    unroll: str = UNROLL,
     release: bool = False,
 ) -> tuple[Scheme, ...]:
     """The baseline and the optimisations one by one; `release` adds the rung that releases locks early."""
@@ -72,7 +71,7 @@ def ladder_schemes(
     shared = Scheme(f"Shared-{name}-NoOpt", scheduler, resource, percent)
     rungs = [Scheme(f"Unshared-{name}", scheduler, resource), shared]
     if resource == "registers":
-        unrolled = replace(shared, name=f"Shared-{name}-Unrolled", passes=unroll)
+        unrolled = replace(shared, name=f"Shared-{name}-Unrolled", passes=UNROLL)
         rungs += [unrolled, replace(unrolled, name=f"{unrolled.name}-Dyn", dynamic=True)]
     full = replace(rungs[-1], name=FULL[resource], scheduler=owner_first)
     rungs.append(full)
@@ -81,30 +80,36 @@ def ladder_schemes(
     return tuple(rungs)
 
 
+_RELEASE: dict[Resource, tuple[str, str, str]] = {
+    "registers": (
+        "Settled",
+        "split-tail-ranges{share=run,registers=run}",
+        "release-registers{share=run,registers=run}",
+    ),
+    "scratchpad": (
+        "Hastened",
+        "layout-shared{share=run},hoist-last-access{share=run,registers=run}",
+        "release-scratchpad{share=run}",
+    ),
+}
+"""By resource: the passes that shorten the use of what is shared, with a name for them, and the one that places marks.
+Last accesses to scratchpad come earlier, and the registers used at the end of a kernel are private."""
+
+
 def prepared(scheme: Scheme) -> Scheme:
-    """The scheme with the passes that `with_release` runs before it places marks: they shorten the use of what is
-    shared. Last accesses to scratchpad come earlier, and the registers used at the end of a kernel are private."""
-    names = {
-        "registers": ("Settled", "split-tail-ranges{{{share},registers=run}}"),
-        "scratchpad": ("Hastened", "layout-shared{{{share}}},hoist-last-access{{{share},registers=run}}"),
-    }
-    return _further(scheme, *names[scheme.resource])
+    """The scheme with the passes that `with_release` runs before it places marks."""
+    name, passes, _ = _RELEASE[scheme.resource]
+    return _further(scheme, name, passes)
 
 
 def with_release(scheme: Scheme) -> Scheme:
     """The scheme with release marks, after the passes that allow them to be early."""
-    marks = {
-        "registers": "release-registers{{{share},registers=run}}",
-        "scratchpad": "release-scratchpad{{{share}}}",
-    }
-    passes = prepared(scheme).passes
-    return _further(replace(scheme, passes=passes), "Release", marks[scheme.resource])
+    return _further(scheme, "Release", *_RELEASE[scheme.resource][1:])
 
 
-def _further(scheme: Scheme, name: str, passes: str) -> Scheme:
-    passes = passes.format(share=f"share={_number(scheme.percent)}")
-    passes = ",".join(filter(None, (scheme.passes, passes)))
-    return replace(scheme, name=f"{scheme.name}-{name}", passes=passes)
+def _further(scheme: Scheme, name: str, *passes: str) -> Scheme:
+    pipeline = ",".join(filter(None, (scheme.passes, *passes)))
+    return replace(scheme, name=f"{scheme.name}-{name}", passes=pipeline)
 
 
 def scheduler_name(scheduler: "str | Policy") -> str:

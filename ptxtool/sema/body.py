@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ptxtool.ir import nodes
 from ptxtool.ir.symbols import LABEL_LISTS
 from ptxtool.isa.literals import integer
-from ptxtool.sema.calls import Signature, call_problem, parts, prototype, signature, targets
+from ptxtool.sema.calls import Signature, call_problem, parts, prototype, signature
 from ptxtool.sema.instructions import InstructionCheck
 from ptxtool.sema.operands.shapes import description
 from ptxtool.sema.operands.wording import Problem
@@ -53,9 +53,8 @@ class BodyCheck(InstructionCheck):
     def __init__(self, function: nodes.Function):
         super().__init__(function)
         self._registers = [_Registers()]
-        self._lists: dict[
-            str, nodes.Directive
-        ] = {}  # a `.callprototype`, `.branchtargets` or `.calltargets`, by its label
+        # a `.callprototype`, `.branchtargets` or `.calltargets`, by its label
+        self._lists: dict[str, nodes.Directive] = {}
         label: nodes.Label | None = None
         for statement in function.body or ():
             if type(statement) is nodes.Directive and label is not None and statement.name in LABEL_LISTS:
@@ -138,7 +137,6 @@ class BodyCheck(InstructionCheck):
             help = "write 'call f, (arguments);'"
             self._report("E211", "a call names a function", node, node.opcode.text, help)
             return
-        assert isinstance(called.target, nodes.Name)
         target = called.target.text
         found = self._shape(called.target, n)
         expected: list[Signature] = []
@@ -175,7 +173,7 @@ class BodyCheck(InstructionCheck):
         if directive.name == "callprototype":
             return [prototype(directive)]
         found: list[Signature] = []
-        for word in targets(directive):
+        for word in map(str.strip, directive.text.split(",")):
             function = self.module.functions.get(word)
             if function is None or function.kind == "entry":
                 what = "is a kernel, which cannot be called" if function else "is no function"

@@ -7,7 +7,7 @@ Reference: PTX ISA, sections 7.1, 9.7.13.5 (call); the rest was asked of ptxas 1
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ class Called(NamedTuple):
     """The parts of a call: results, what is called, arguments, and the prototype or list of targets."""
 
     results: tuple[Operand, ...]
-    target: Operand
+    target: Name
     arguments: tuple[Operand, ...]
     prototype: Operand | None
 
@@ -56,23 +56,21 @@ class Called(NamedTuple):
 def parts(node: Instruction) -> Called | None:
     """The parts of a call instruction, None where its operands make none."""
     operands = list(node.operands)
-    results: tuple[Operand, ...] = ()
-    arguments: tuple[Operand, ...] = ()
+    results, arguments = Group(()), Group(())
     if len(operands) > 1 and isinstance(operands[0], Group):
-        results = operands.pop(0).items  # type: ignore[union-attr]
-    if not operands or not isinstance(operands[0], Name):
+        results, *operands = operands  # type: ignore[assignment]
+    target = operands.pop(0) if operands else None
+    if not isinstance(target, Name):
         return None
-    target = operands.pop(0)
     if operands and isinstance(operands[0], Group):
-        arguments = operands.pop(0).items  # type: ignore[union-attr]
-    return Called(results, target, arguments, operands[0] if operands else None)
+        arguments, *operands = operands  # type: ignore[assignment]
+    return Called(results.items, target, arguments.items, operands[0] if operands else None)
 
 
 def formal(declaration: Declaration) -> Formal:
     name = declaration.declarators[0].name if declaration.declarators else "_"
-    return Formal(
-        name, declaration.type, size_of(declaration), is_block(declaration), alignment_of(declaration)
-    )
+    size, align = size_of(declaration), alignment_of(declaration)
+    return Formal(name, declaration.type, size, is_block(declaration), align)
 
 
 def signature(function: Function) -> Signature:
@@ -103,7 +101,7 @@ def call_problem(
     variable: Callable[[str], Declaration | None],
 ) -> Problem | None:
     """The first thing that does not fit between a call and what the called function takes."""
-    name = called.target.text if isinstance(called.target, Name) else "_"
+    name = called.target.text
     for given, formals, noun in (
         (called.arguments, expected.params, "argument"),
         (called.results, expected.returns, "result"),
@@ -147,9 +145,8 @@ def _argument_problem(
             return Problem("E211", message, "pass its address: 'mov' it into a register", text)
         given = formal(declared)
         if given.bytes != wanted.bytes or given.is_block != wanted.is_block:
-            return Problem(
-                "E211", f"'{text}' is {given}, {where} takes {wanted}", "declare it like the parameter", text
-            )
+            message = f"'{text}' is {given}, {where} takes {wanted}"
+            return Problem("E211", message, "declare it like the parameter", text)
         if given.is_block and given.align < wanted.align:
             message = f"'{text}' is aligned to {given.align} bytes, {where} to {wanted.align}"
             return Problem("E211", message, f"declare it with '.align {wanted.align}'", text)
@@ -161,8 +158,3 @@ def _expected(name: str, expected: Signature) -> str:
     lists = [", ".join(str(f).strip("'") for f in formals) for formals in (expected.returns, expected.params)]
     results, arguments = (f"({text})" if text else "" for text in lists)
     return f"call it as 'call {', '.join(filter(None, (results, name, arguments)))}'"
-
-
-def targets(directive: Directive) -> Sequence[str]:
-    """The names in a `.calltargets` list."""
-    return [word.strip() for word in directive.text.split(",")]

@@ -108,9 +108,8 @@ def _words(forms: Iterable[Form]) -> dict[str, None]:
 @cache
 def _bases(is_ptxplus: bool) -> tuple[str, ...]:
     """The first words of all opcodes of a dialect."""
-    return tuple(
-        sorted({key.split(".")[0] for key in table().forms if _forms(key.split(".")[0], is_ptxplus)})
-    )
+    bases = sorted({key.split(".")[0] for key in table().forms})
+    return tuple(base for base in bases if _forms(base, is_ptxplus))
 
 
 def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> Explanation:

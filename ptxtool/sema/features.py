@@ -17,7 +17,6 @@ from ptxtool.sema.operands.operand_spans import word_span
 
 def feature_problems(module: Module) -> Iterator[Diagnostic]:
     """Every opcode of a PTX module that is newer or older than the module says it is."""
-    version, target = module.version, module.target
     seen: dict[tuple[str, int], Instruction] = {}
     for function in module.functions.values():
         for node in function.instructions:
@@ -28,10 +27,15 @@ def feature_problems(module: Module) -> Iterator[Diagnostic]:
             continue
         matches = table().matches(text, n, ptxplus=False)
         yield from _idle_word(module, node, matches)
-        found = _problem(module, node, matches, version, target)
+        found = _problem(module, node, matches)
         if found is not None:
             reported.add(text)
             yield found
+
+
+def _at_word(code: str, message: str, module: Module, node: Instruction, word: str, help: str) -> Diagnostic:
+    """A diagnostic at a modifier of an instruction, or at its whole opcode."""
+    return Diagnostic(code, message, module.source, *word_span(node, module.source.text, word), help)
 
 
 def _idle_word(module: Module, node: Instruction, matches: Iterable[Match]) -> Iterator[Diagnostic]:
@@ -45,37 +49,30 @@ def _idle_word(module: Module, node: Instruction, matches: Iterable[Match]) -> I
     ):
         word, message, help = "pred", f"'.pred' means nothing at '{node.opcode.base}'", "remove it"
     if word and matches:
-        start, end = word_span(node, module.source.text, word)
-        yield Diagnostic("W208", message, module.source, start, end, help)
+        yield _at_word("W208", message, module, node, word, help)
 
 
-def _problem(
-    module: Module, node: Instruction, matches: Iterable[Match], version: tuple[int, int], target: str
-) -> Diagnostic | None:
+def _problem(module: Module, node: Instruction, matches: Iterable[Match]) -> Diagnostic | None:
     """What is wrong under the form that is least wrong, None if one is there."""
     found: list[Diagnostic] = []
     for match in matches:
-        one = _gone(module, node, match, version, target) or _newer(module, node, match, version, target)
+        one = _gone(module, node, match) or _newer(module, node, match)
         if one is None:
             return None
         found.append(one)
     return min(found, key=lambda d: d.is_error) if found else None
 
 
-def _gone(
-    module: Module, node: Instruction, match: Match, version: tuple[int, int], target: str
-) -> Diagnostic | None:
+def _gone(module: Module, node: Instruction, match: Match) -> Diagnostic | None:
     until = match.form.until
-    number = "".join(c for c in target if c.isdecimal())
-    if until is None or not number or not match.form.is_gone(version, int(number)):
+    number = "".join(c for c in module.target if c.isdecimal())
+    if until is None or not number or not match.form.is_gone(module.version, int(number)):
         return None
     major, minor = until.version
     ends = [f"PTX {major}.{minor}"] if major else []
     ends += [f"'sm_{max(until.targets, key=int)}'"] if until.targets else []
     message = f"'{node.opcode.text}' ended with {' and '.join(ends)}"
-    start, end = word_span(node, module.source.text, "")
-    help = _replacement(node, version, int(number))
-    return Diagnostic("E203", message, module.source, start, end, help)
+    return _at_word("E203", message, module, node, "", _replacement(node, module.version, int(number)))
 
 
 def _replacement(node: Instruction, version: tuple[int, int], target: int) -> str:
@@ -93,18 +90,14 @@ def _is_there(text: str, n_operands: int, version: tuple[int, int], target: int)
     return any(not match.form.is_gone(version, target) for match in matches)
 
 
-def _newer(
-    module: Module, node: Instruction, match: Match, version: tuple[int, int], target: str
-) -> Diagnostic | None:
+def _newer(module: Module, node: Instruction, match: Match) -> Diagnostic | None:
     words = ["", *match.modifiers, *filter(None, (match.type, match.stype, match.utype, match.vtype))]
     for word in (w for w in words if w in match.form.since):
-        since = match.form.since[word]
-        lacks = _lacks(since, version, target)
+        lacks = _lacks(match.form.since[word], module.version, module.target)
         if lacks:
-            start, end = word_span(node, module.source.text, word)
             what = f"'.{word}' of '{node.opcode.base}'" if word else f"'{node.opcode.text}'"
             help = f"raise {lacks.split()[0]}' if the machine has it"
-            return Diagnostic("W205", f"{what} needs {lacks}", module.source, start, end, help)
+            return _at_word("W205", f"{what} needs {lacks}", module, node, word, help)
     return None
 
 

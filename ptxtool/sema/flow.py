@@ -16,9 +16,10 @@ from collections.abc import Iterator
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.phrases import series
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.names import diagnostic_at
-from ptxtool.ir.nodes import Declaration, Function, Instruction
+from ptxtool.ir.nodes import Function
 from ptxtool.sema.upward_exposed import Region, of_blocks
 
 _AT_A_TIME = 4096
@@ -38,10 +39,11 @@ def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnos
         return
     reachable = frozenset(cfg.reverse_postorder)
     last = cfg.blocks[-1]
-    if last.index in reachable and _falls(cfg, last.last):
+    if last.index in reachable and cfg.flow_of(last.index).falls:
         help = "end it with 'ret' or 'exit', which is what the hardware does here"
         node = function.instructions[-1]
-        yield _at(function, node, "W207", f"execution runs off the end of '{function.name}'", help)
+        message = f"execution runs off the end of '{function.name}'"
+        yield diagnostic_at("W207", message, function.source, node, "", help)
     if function.registers.is_ptxplus:
         return
     before = -1
@@ -50,34 +52,21 @@ def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnos
             if before != block.index - 1:
                 node = function.instructions[block.start]
                 help = "no path leads here: remove it, or branch to it"
-                yield _at(function, node, "W203", "this code is never reached", help)
+                yield diagnostic_at("W203", "this code is never reached", function.source, node, "", help)
             before = block.index
     yield from _unwritten(function, cfg, reachable, regions)
-
-
-def _falls(cfg: Cfg, index: int) -> bool:
-    flow = cfg.flows.get(index)
-    return flow is None or flow.falls
-
-
-def _at(function: Function, node: Instruction, code: str, message: str, help: str) -> Diagnostic:
-    return Diagnostic(code, message, function.source, node.start, node.end, help)
 
 
 def _unwritten(
     function: Function, cfg: Cfg, reachable: frozenset[int], regions: list[Region]
 ) -> Iterator[Diagnostic]:
     """Registers that some path reads before any write."""
-    at_entry = {function.registers.resolve_index(d.declarators[0].name, 0) for d in _reg_parameters(function)}
+    in_head = [d for d in (*function.params, *function.returns) if d.space == "reg"]
+    at_entry = {function.registers.resolve_index(d.declarators[0].name, 0) for d in in_head}
     exposed_by = of_blocks(regions, cfg)
-    candidates = {
-        register for block in reachable if block < cfg.exit for register in exposed_by[block].exposed
-    }
-    candidates -= at_entry
-    if not candidates:
-        return
     blocks = sorted(block for block in reachable if block < cfg.exit)
-    some = sorted(candidates)
+    candidates = {register for block in blocks for register in exposed_by[block].exposed}
+    some = sorted(candidates - at_entry)
     first: dict[int, int] = {}  # register -> the instruction that reads it
     for at in range(0, len(some), _AT_A_TIME):
         first |= _first_reads(some[at : at + _AT_A_TIME], cfg, blocks, exposed_by)
@@ -125,12 +114,7 @@ def _read_before_written(function: Function, registers: list[int], index: int) -
         help = "its value is undefined there: write it on every path that leads here"
     else:
         shown = [f"'{name}'" for name in names[:_SHOWN]]
-        shown[len(names) - 1 :] = []
-        last = f"'{names[-1]}'" if len(names) <= _SHOWN else f"{len(names) - _SHOWN} more"
-        message = f"{', '.join(shown)} and {last} are read before they are written"
+        more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+        message = f"{series([*shown, *more], 'and')} are read before they are written"
         help = "their values are undefined there: write them on every path that leads here"
     return diagnostic_at("W204", message, function.source, node, names[0], help)
-
-
-def _reg_parameters(function: Function) -> Iterator[Declaration]:
-    return (d for d in (*function.params, *function.returns) if d.space == "reg")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.phrases import did_you_mean
+from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
 
@@ -76,12 +77,13 @@ def _missing(module: Module, item: Item, name: str) -> Diagnostic:
     return Diagnostic("E213", message, module.source, item.start, max(end, item.start), help)
 
 
-def _problem(module: Module, item: Directive, message: str, help: str, word: str = "") -> Diagnostic:
-    start, end = item.start, item.end
-    if word:
-        at = module.source.text.find(word, item.start + 1 + len(item.name), item.end)
-        start, end = (at, at + len(word)) if at >= 0 else (start, end)
-    return Diagnostic("E213", message, module.source, start, end, help)
+def _problem(
+    module: Module, item: Directive, message: str, help: str, word: str = "", code: str = "E213"
+) -> Diagnostic:
+    """A problem of a directive, at a word of its value if there is one."""
+    after_name = item.start + 1 + len(item.name)
+    span = span_of_word(module.source.text, after_name, item.end, word) if word else (item.start, item.end)
+    return Diagnostic(code, message, module.source, *span, help)
 
 
 def _value_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
@@ -122,8 +124,7 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
         first = first_version(word)
         if first is not None and module.version < first:
             message = f"'{word}' needs '.version {first[0]}.{first[1]}'"
-            at = module.source.text.find(word, item.start, item.end)
-            yield Diagnostic("W205", message, module.source, at, at + len(word), "raise '.version'")
+            yield _problem(module, item, message, "raise '.version'", word, "W205")
     if not targets:
         yield _problem(module, item, "'.target' names no architecture", "write one first, such as 'sm_80'")
         return

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir import nodes
 from ptxtool.ir.defuse import accessed
+from ptxtool.ir.symbols import NAMES_PER_STATEMENT
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
@@ -21,12 +22,12 @@ from ptxtool.sema.explain import explain
 from ptxtool.sema.operands.operand_spans import operand_spans, word_span
 from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
-from ptxtool.sema.operands.verdict import Verdict, judge, takes_bounded
+from ptxtool.sema.operands.verdict import Verdict, WrittenInstruction, takes_bounded
 from ptxtool.sema.upward_exposed import AccessedOperands, Region, accessed_operands
+from ptxtool.sema.variables import OPAQUE
 from ptxtool.sema.verify import FunctionCheck
 
 _ELEMENTS = frozenset("xyzwrgba")
-_OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
@@ -43,8 +44,8 @@ class _Known(NamedTuple):
     accessed: AccessedOperands | None
 
 
-_registers: dict[tuple[str, ...], OperandShape] = {}  # by the qualifiers of their declaration
 _known: dict[tuple[object, ...], _Known] = {}
+_registers: dict[tuple[str, ...], OperandShape] = {}  # by the qualifiers of their declaration
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}  # by the values of constants too
 
 
@@ -56,7 +57,13 @@ class InstructionCheck(FunctionCheck):
         # by identity, for equal operand texts share their node: what an operand is, and the registers in it
         self._seen: dict[int, _Seen] = {}
         self._by_name: dict[str, _Seen] = {}
-        self._everywhere: dict[str, _Seen] = {}  # names that mean the same at every instruction
+        # names that mean the same at every instruction: those of ranges that the text may mention most of at once
+        self._everywhere: dict[str, _Seen] = {}
+        ranges = () if self.is_ptxplus else self.registers.ranges_everywhere()
+        for declaration, prefix, numbers, first in ranges:
+            if len(numbers) <= NAMES_PER_STATEMENT * len(function.instructions):
+                whole, shift = _whole(declaration), first - numbers.start
+                self._everywhere.update({f"{prefix}{k}": (whole, (k + shift,)) for k in numbers})
         self.regions: list[Region] = [Region(0, set(), {})]
         """Straight-line code, from one label or jump to the next, with its upward-exposed uses."""
         self._is_64_bit = self.module.directive("address_size") == "64"
@@ -65,7 +72,8 @@ class InstructionCheck(FunctionCheck):
         if self.is_ptxplus:
             super()._instruction(node, n)
             return
-        self._guard_once(node, n)
+        if node.guard is not None:
+            self._guard_once(node, n)
         text, operands, seen = node.opcode.text, node.operands, self._seen
         entries = [seen.get(id(operand)) or self._see(operand, n) for operand in operands]
         key = (text, self._is_64_bit, *[entry[0] for entry in entries])
@@ -82,10 +90,13 @@ class InstructionCheck(FunctionCheck):
     def _learn(self, node: nodes.Instruction, shapes: list[OperandShape]) -> _Known:
         text, operands = node.opcode.text, node.operands
         by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
-        verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
+        verdict = _BY_VALUE if by_value else self._judge(node, shapes)
         match = table().match(text, len(operands), ptxplus=False)
         is_call = match is not None and "call" in match.form.effects
         return _Known(verdict, None if is_call else accessed_operands(node))
+
+    def _judge(self, node: nodes.Instruction, shapes: list[OperandShape]) -> Verdict | None:
+        return WrittenInstruction(node.opcode.text, node.operands, shapes, self._is_64_bit).judge()
 
     def _judge_values(
         self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[OperandShape]
@@ -94,7 +105,7 @@ class InstructionCheck(FunctionCheck):
         known = (*key, *map(fold, node.operands))
         verdict = _verdicts.get(known, _BY_VALUE)
         if verdict is _BY_VALUE:
-            verdict = _verdicts[known] = judge(node.opcode.text, node.operands, shapes, self._is_64_bit)
+            verdict = _verdicts[known] = self._judge(node, shapes)
         return verdict
 
     def _see(self, operand: nodes.Operand, n: int) -> _Seen:
@@ -133,18 +144,21 @@ class InstructionCheck(FunctionCheck):
     ) -> None:
         """Note the registers that an instruction reads before this region writes them, and those that it writes."""
         _, written, exposed = self.regions[-1]
-        reads = [self._register(node.guard.name, n)] if node.guard is not None else []
-        reads += [entries[k] for k in accessed.read]
-        for k in accessed.written:
-            if type(node.operands[k]) is nodes.Memory:  # its registers are an address
-                reads.append(entries[k])
-        for _, registers in reads:
-            for register in registers:
+        if node.guard is not None:
+            for register in self._register(node.guard.name, n)[1]:
+                if register not in written and register not in exposed:
+                    exposed[register] = n
+        for k in accessed.read:
+            for register in entries[k][1]:
                 if register not in written and register not in exposed:
                     exposed[register] = n
         for k in accessed.written:
             if type(node.operands[k]) is not nodes.Memory:
                 written.update(entries[k][1])
+            else:  # its registers are an address
+                for register in entries[k][1]:
+                    if register not in written and register not in exposed:
+                        exposed[register] = n
         if accessed.ends:
             self.regions.append(Region(n + 1, set(), {}))
 
@@ -185,10 +199,8 @@ class InstructionCheck(FunctionCheck):
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
-        indexed = (
-            o.symbol for o in node.operands if type(o) is nodes.Memory and o.symbol and o.symbol[0] in "%$"
-        )
-        if not self.is_ptxplus and (register := next(indexed, "")):
+        indexed = (o.symbol for o in node.operands if type(o) is nodes.Memory)
+        if not self.is_ptxplus and (register := next((s for s in indexed if s.startswith(("%", "$"))), "")):
             help = f"is a ',' missing after '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
@@ -253,11 +265,10 @@ class InstructionCheck(FunctionCheck):
         if left.kind == "constant" and right.kind == "constant":
             is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
             return shape("constant", "int" if is_integer else "f64")
-        if left.kind == "variable" and (right.kind, right.type) == ("constant", "int"):
+        is_whole_offset = (right.kind, right.type) == ("constant", "int")
+        if left.kind == "variable" and is_whole_offset:
             return left
-        return shape(
-            "sum", "" if (right.kind, right.type) == ("constant", "int") else "offset", (left, right)
-        )
+        return shape("sum", "" if is_whole_offset else "offset", (left, right))
 
     def _memory_shape(self, operand: nodes.Memory, n: int) -> OperandShape:
         if _is_plain(operand):
@@ -319,7 +330,7 @@ class InstructionCheck(FunctionCheck):
         return UNDECLARED
 
     def _variable_shape(self, declaration: nodes.Declaration) -> OperandShape:
-        if declaration.type in _OPAQUE:
+        if declaration.type in OPAQUE:
             return shape("opaque", declaration.type)
         if declaration in self.function.params:
             return shape("variable", "param::in")

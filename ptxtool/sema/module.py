@@ -23,20 +23,16 @@ from ptxtool.sema.verify import module_declarations
 def check_module(module: Module) -> tuple[Diagnostic, ...]:
     """Every error and warning about what a module means, in the order of its text."""
     with paused_collector():
-        return _problems(module)
-
-
-def _problems(module: Module) -> tuple[Diagnostic, ...]:
-    found = [*module_declarations(module), *header_problems(module)]
-    if not module.is_ptxplus:
-        found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
-        found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
-        found += character_problems(module)
-    for item in module.items:
-        if isinstance(item, Function):
-            found += _function_problems(item)
-        elif isinstance(item, Declaration) and not module.is_ptxplus:
-            found += declaration_problems(module, item, "module")
+        found = [*module_declarations(module), *header_problems(module)]
+        if not module.is_ptxplus:
+            found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
+            found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
+            found += character_problems(module)
+        for item in module.items:
+            if isinstance(item, Function):
+                found += _function_problems(item)
+            elif isinstance(item, Declaration) and not module.is_ptxplus:
+                found += declaration_problems(module, item, "module")
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
 

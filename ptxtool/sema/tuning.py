@@ -18,33 +18,34 @@ _EXCLUSIVE = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
 
 def tuning_problems(function: Function) -> Iterator[Diagnostic]:
     """What is wrong with the directives between a function's parameters and its body."""
-    source = function.source
+    source, version = function.source, function.module.version
+
+    def problem(item: Directive, message: str, help: str, note: Note | None = None) -> Diagnostic:
+        return Diagnostic("E213", message, source, item.start, item.end, help, note)
+
     first: dict[str, Directive] = {}
     for item in function.directives:
         first.setdefault(item.name, item)
         if item.name in _POSITIVE and (trouble := _trouble(item)):
-            message = f"'.{item.name} {item.text}' {trouble}"
-            yield Diagnostic("E213", message, source, item.start, item.end, "write whole numbers from 1 on")
-        if item.name == "maxnctapersm" and function.module.version >= (2, 1):
-            help = "'.minnctapersm' replaces it"
-            yield Diagnostic("E213", "'.maxnctapersm' ended with PTX 2.1", source, item.start, item.end, help)
+            yield problem(item, f"'.{item.name} {item.text}' {trouble}", "write whole numbers from 1 on")
+        if item.name == "maxnctapersm" and version >= (2, 1):
+            yield problem(item, "'.maxnctapersm' ended with PTX 2.1", "'.minnctapersm' replaces it")
         since = _SINCE.get(item.name, (1, 0))
-        if function.module.version < since:
+        if version < since:
             message = f"'.{item.name}' needs '.version {since[0]}.{since[1]}'"
             yield Diagnostic("W205", message, source, item.start, item.end, "raise '.version'")
         if item.name == "noreturn" and function.returns:
-            message = f"'{function.name}' has a result and '.noreturn'"
-            yield Diagnostic("E213", message, source, item.start, item.end, "remove one of them")
+            yield problem(item, f"'{function.name}' has a result and '.noreturn'", "remove one of them")
         names = {directive.name for directive in function.directives}
         if item.name == "blocksareclusters" and not names.issuperset(_OF_BLOCKS):
             message = "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'"
-            yield Diagnostic("E213", message, source, item.start, item.end, "write both beside it")
+            yield problem(item, message, "write both beside it")
     for pair in _EXCLUSIVE:
         if all(name in first for name in pair):
             earlier, later = sorted((first[name] for name in pair), key=lambda d: d.start)
             note = Note(f"'.{earlier.name}' is here", source, earlier.start, earlier.end)
             message = f"'.{later.name}' and '.{earlier.name}' exclude each other"
-            yield Diagnostic("E213", message, source, later.start, later.end, "keep one of them", note)
+            yield problem(later, message, "keep one of them", note)
 
 
 def _trouble(item: Directive) -> str:

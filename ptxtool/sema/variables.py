@@ -45,8 +45,8 @@ def declaration_problems(
     yield from check.type_problems()
     for declarator in item.declarators:
         yield from check.size_problems(declarator)
-        if declarator.value is not None:
-            yield from check.value_problems(declarator, declarator.value)
+        if declarator.value is not None and (found := check.value_problem(declarator, declarator.value)):
+            yield found
 
 
 def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
@@ -63,9 +63,8 @@ def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
             name = declarator.name
             note = Note("first declared here", module.source, before.start, before.end)
             sizes = {d.name: d.dimensions for d in before.declarators}[declarator.name]
-            if (item.type, item.vector, item.space) != (before.type, before.vector, before.space) or (
-                sizes != declarator.dimensions and sizes[:1] != (None,)
-            ):
+            kinds = {(each.type, each.vector, each.space) for each in (before, item)}
+            if len(kinds) > 1 or (sizes != declarator.dimensions and sizes[:1] != (None,)):
                 message, help = f"'{name}' has another type than before", "declare it alike in both places"
                 yield diagnostic_at("E212", message, module.source, item, name, help, note)
             elif not item.linkage:
@@ -112,41 +111,47 @@ class _Check:
 
     def space_problems(self) -> Iterator[Diagnostic]:
         name, space, item = self.name, self.space, self.item
-        version = self.module.version
-        message = help = ""
-        if item.type in OPAQUE and self.place == "body":
-            message, help = f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
-        elif item.type in OPAQUE and self.place == "module" and space != "global":
-            message, help = f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place"
-        elif item.type == "samplerref" and version >= (1, 5) and not _is_independent(self.module):
-            message = f"sampler '{name}' in unified texturing mode"
-            help = "write 'texmode_independent' after '.target', or take the sampler out of the texture"
-        elif space == "tex" and self.place == "body":
-            message, help = f"texture '{name}' inside a function", "declare it at module scope"
-        elif space == "tex" and version >= (1, 5):
-            message, help = "'.tex' ended with PTX 1.5", f"write '.global .texref {name};'"
-        elif item.space.startswith("const[") and version >= (2, 2):
-            message = f"'.{item.space}': banks of constants ended with PTX 2.2"
-            help = "write '.const'; all of them are in one bank of 64 KB"
-        elif name == "WARP_SZ" or (self.place == "module" and special(name) is not None):
-            message, help = f"'{name}' means something already", "give the variable another name"
-        elif self.place == "module" and space == "param":
-            message, help = f"parameter '{name}' at module scope", "parameters belong to a function"
-        elif self.place == "module" and space in ("reg", "local") and version >= (3, 0):
-            message = f"'.{space}' variable '{name}' at module scope"
-            help = "since PTX 3.0 they belong into functions: move it into the body"
-        elif self.place == "entry" and space != "param":
-            message, help = f"parameter '{name}' of a kernel is in '.{space}'", "kernels take '.param' alone"
-        elif self.place == "func" and space not in ("param", "reg"):
-            message, help = f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'"
-        if message:
-            yield self.problem(message, help)
+        if found := self._space_problem():
+            yield found
         if "common" in item.linkage and space != "global":
             message = f"'.common' variable '{name}' is in '.{space}'"
             yield self.problem(message, "only '.global' variables are common")
         if "attribute(.managed)" in item.qualifiers and space != "global":
             message = f"managed variable '{name}' is in '.{space}'"
             yield self.problem(message, "only '.global' variables are managed")
+
+    def _space_problem(self) -> Diagnostic | None:
+        """A variable or parameter that cannot stand where it does, or has a name that is taken."""
+        name, space, item, place = self.name, self.space, self.item, self.place
+        version = self.module.version
+        if item.type in OPAQUE and place == "body":
+            message = f"'{name}' is a '.{item.type}' inside a function"
+            return self.problem(message, "declare it at module scope")
+        if item.type in OPAQUE and place == "module" and space != "global":
+            return self.problem(f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place")
+        if item.type == "samplerref" and version >= (1, 5) and not _is_independent(self.module):
+            help = "write 'texmode_independent' after '.target', or take the sampler out of the texture"
+            return self.problem(f"sampler '{name}' in unified texturing mode", help)
+        if space == "tex" and place == "body":
+            return self.problem(f"texture '{name}' inside a function", "declare it at module scope")
+        if space == "tex" and version >= (1, 5):
+            return self.problem("'.tex' ended with PTX 1.5", f"write '.global .texref {name};'")
+        if item.space.startswith("const[") and version >= (2, 2):
+            help = "write '.const'; all of them are in one bank of 64 KB"
+            return self.problem(f"'.{item.space}': banks of constants ended with PTX 2.2", help)
+        if name == "WARP_SZ" or (place == "module" and special(name) is not None):
+            return self.problem(f"'{name}' means something already", "give the variable another name")
+        if place == "module" and space == "param":
+            return self.problem(f"parameter '{name}' at module scope", "parameters belong to a function")
+        if place == "module" and space in ("reg", "local") and version >= (3, 0):
+            help = "since PTX 3.0 they belong into functions: move it into the body"
+            return self.problem(f"'.{space}' variable '{name}' at module scope", help)
+        if place == "entry" and space != "param":
+            message = f"parameter '{name}' of a kernel is in '.{space}'"
+            return self.problem(message, "kernels take '.param' alone")
+        if place == "func" and space not in ("param", "reg"):
+            return self.problem(f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'")
+        return None
 
     def parameter_problems(self) -> Iterator[Diagnostic]:
         """What a parameter or result of a function may not be besides; declarations alone are not held to it."""
@@ -212,60 +217,49 @@ class _Check:
 
     # ---- initial values
 
-    def value_problems(self, declarator: nodes.Declarator, value: nodes.Operand) -> Iterator[Diagnostic]:
+    def value_problem(self, declarator: nodes.Declarator, value: nodes.Operand) -> Diagnostic | None:
+        """The first thing that is wrong with an initial value."""
         name, type_ = declarator.name, self.item.type
         if self.space not in ("global", "const"):
             store = "'mov' it" if self.space == "reg" else f"store it with 'st.{self.space}'"
-            help = f"{store} at the start"
-            yield self.problem(f"'{name}' in '.{self.space}' has an initial value", help, name)
-            return
+            message = f"'{name}' in '.{self.space}' has an initial value"
+            return self.problem(message, f"{store} at the start", name)
         if "extern" in self.item.linkage:
             message = f"'.extern' variable '{name}' has an initial value"
-            yield self.problem(message, "its definition has it", name)
-            return
+            return self.problem(message, "its definition has it", name)
         if type_ in OPAQUE:
-            return
+            return None
         if type_ in ("f16", "f16x2", "pred"):
             help = "declare it as '.b8' or '.b16' elements and write their bits"
-            yield self.problem(f"'.{type_}' variable '{name}' has an initial value", help, name)
-            return
+            return self.problem(f"'.{type_}' variable '{name}' has an initial value", help, name)
         sizes = [*declarator.dimensions, *([self.item.vector] if self.item.vector > 1 else [])]
-        yield from self._elements(name, value, sizes)
+        return self._elements(name, value, sizes)
 
-    def _elements(self, name: str, value: nodes.Operand, sizes: list[int | None]) -> Iterator[Diagnostic]:
+    def _elements(self, name: str, value: nodes.Operand, sizes: list[int | None]) -> Diagnostic | None:
         if not sizes:
-            yield from self._element(name, value)
-            return
+            return self._element(name, value)
         if not isinstance(value, nodes.Vector):
             message = f"'{name}' is an array, its initial value is none"
-            yield self.problem(message, "write '{' and '}' around it", name)
-            return
+            return self.problem(message, "write '{' and '}' around it", name)
         size = sizes[0]
         is_vector = self.item.vector > 1 and len(sizes) == 1
         if size and (len(value.items) > size or (is_vector and len(value.items) != size)):
             message = f"'{name}' has {len(value.items)} initial values for {size} elements"
             help = "count them again" if is_vector else "remove some, or raise the size"
-            yield self.problem(message, help, name)
-            return
-        for item in value.items:
-            found = list(self._elements(name, item, sizes[1:]))
-            yield from found
-            if found:
-                return
+            return self.problem(message, help, name)
+        problems = (self._elements(name, item, sizes[1:]) for item in value.items)
+        return next(filter(None, problems), None)
 
-    def _element(self, name: str, value: nodes.Operand) -> Iterator[Diagnostic]:
+    def _element(self, name: str, value: nodes.Operand) -> Diagnostic | None:
         type_ = self.item.type
         if isinstance(value, nodes.Vector):
-            yield self.problem(f"'{name}' has more initial values than elements", "remove the braces", name)
-            return
+            return self.problem(f"'{name}' has more initial values than elements", "remove the braces", name)
         mentioned = [n.text for n in names(value) if n.text != "WARP_SZ"]
         if mentioned and special(mentioned[0]) is not None and mentioned[0] not in self.module.variables:
             message = f"the initial value of '{name}' is the special register '{mentioned[0]}'"
-            yield self.problem(message, "it is known at run time only: 'mov' it in a kernel", mentioned[0])
-            return
+            return self.problem(message, "it is known at run time only: 'mov' it in a kernel", mentioned[0])
         if mentioned:
-            yield from self._address(name, value, mentioned[0])
-            return
+            return self._address(name, value, mentioned[0])
         try:
             number = constant(value, _worth).number
         except ValueError as reason:
@@ -273,36 +267,39 @@ class _Check:
             help = "fractions and whole numbers do not mix; '%', '~', '!', '&&' and shifts are for whole ones"
             if "zero" in str(reason):
                 wrong, help = "divides by zero", "write another divisor"
-            yield self.problem(f"the initial value of '{name}' {wrong}", help, name)
-            return
+            return self.problem(f"the initial value of '{name}' {wrong}", help, name)
         if isinstance(number, int) and type_ in FLOATS:
             help = "write a fraction ('1.0') or bits ('0f3f800000')"
-            yield self.problem(f"'{name}' is '.{type_}', its initial value an integer", help, name)
-        elif isinstance(number, float) and type_ in INTEGERS:
+            return self.problem(f"'{name}' is '.{type_}', its initial value an integer", help, name)
+        if isinstance(number, float) and type_ in INTEGERS:
             help = "write a whole number, or declare it with a '.b' or '.f' type"
-            yield self.problem(f"'{name}' is '.{type_}', its initial value a fraction", help, name)
+            return self.problem(f"'{name}' is '.{type_}', its initial value a fraction", help, name)
+        return None
 
-    def _address(self, name: str, value: nodes.Operand, other: str) -> Iterator[Diagnostic]:
+    def _address(self, name: str, value: nodes.Operand, other: str) -> Diagnostic | None:
+        """An initial value that is the address of another variable or function."""
         type_ = self.item.type
         declared = self.module.variables.get(other)
         function = self.module.functions.get(other)
+        is_known = declared is not None or function is not None
         mask = value.function if isinstance(value, nodes.Apply) and value.function != "generic" else ""
         fitting = _ADDRESSES | {"u8"} if mask else _ADDRESSES
         if declared is not None and declared.space.partition("[")[0] not in ("global", "const"):
             message = f"the initial value of '{name}' is the address of '{other}' in '.{declared.space}'"
-            yield self.problem(message, "only '.global' and '.const' variables have fixed addresses", other)
-        elif (declared is not None or function is not None) and other not in self._above:
+            return self.problem(message, "only '.global' and '.const' variables have fixed addresses", other)
+        if is_known and other not in self._above:
             help = f"declare the {'function' if function else 'variable'} in a statement before it"
-            yield self.problem(f"'{other}' is declared below its use", help, other)
-        elif (declared is not None or function is not None) and type_ not in fitting:
+            return self.problem(f"'{other}' is declared below its use", help, other)
+        if is_known and type_ not in fitting:
             help = "addresses are '.u64' (or '.u32' with '.address_size 32'); '0xff(x)' is a byte of one, for '.u8'"
-            yield self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
-        elif mask and fold(nodes.Immediate(mask)) not in _MASKS:
+            return self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
+        if mask and fold(nodes.Immediate(mask)) not in _MASKS:
             help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
-            yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
-        elif mask and self.module.version < _SINCE_MASKS:
+            return self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
+        if mask and self.module.version < _SINCE_MASKS:
             message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
-            yield diagnostic_at("W205", message, self.module.source, self.item, mask, "raise '.version'")
+            return diagnostic_at("W205", message, self.module.source, self.item, mask, "raise '.version'")
+        return None
 
     @cached_property
     def _above(self) -> frozenset[str]:

@@ -17,6 +17,7 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.phrases import did_you_mean, series
@@ -30,7 +31,7 @@ from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
 from ptxtool.sema.explain import explain
-from ptxtool.sema.undeclared import Undeclared
+from ptxtool.sema.name_hints import NameHints
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
@@ -61,10 +62,9 @@ class FunctionCheck:
         self.variables = Scopes[nodes.Declaration]()
         self.block_labels: list[dict[str, nodes.Label]] = [{}]
         self.reported: set[str] = set()
-        self.undeclared = Undeclared(function)
+        self.hints = NameHints(function)
         self.found: list[Diagnostic] = []
-        self._right_guards: set[int] = set()  # guards without mistakes in these blocks, by identity
-        # operands without mistakes in these blocks, by role and identity: equal texts share their node
+        # operands and guards ("@") without mistakes in these blocks, by role and identity: equal texts share their node
         self._right: dict[str, set[int]] = defaultdict(set)
         self._roles: dict[tuple[str, int], list[str]] = {}  # by opcode and number of operands
 
@@ -122,9 +122,7 @@ class FunctionCheck:
 
     def _scope_changed(self) -> None:
         """Names may mean something else from here on."""
-        self._right_guards.clear()
-        for operands in self._right.values():
-            operands.clear()
+        self._right.clear()
 
     def _declare(self, declaration: nodes.Declaration) -> None:
         if declaration.space == "reg":
@@ -144,11 +142,11 @@ class FunctionCheck:
 
     def _guard_once(self, node: nodes.Instruction, n: int) -> None:
         guard = node.guard
-        if guard is not None and id(guard) not in self._right_guards:
+        if guard is not None and id(guard) not in self._right["@"]:
             n_found = len(self.found)
             self._guard(node, n)
             if len(self.found) == n_found:
-                self._right_guards.add(id(guard))
+                self._right["@"].add(id(guard))
 
     def _operands(self, node: nodes.Instruction, n: int) -> None:
         """Check that the instruction is known, and its operands: nearly all are registers, or have been seen."""
@@ -244,10 +242,10 @@ class FunctionCheck:
                 self._report("W202", f"register '{text}' is not declared", node, text, help)
                 return
         self.reported.add(text)
-        if self.undeclared.is_reported(text):
+        if self.hints.is_reported(text):
             return
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
-        help = self.undeclared.help(text, node, operand, lambda: self._visible(n))
+        help = self.hints.help(text, node, operand, lambda: self._visible(n))
         if not self.is_ptxplus and self._is_segment(text, operand):
             help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
@@ -276,13 +274,8 @@ class FunctionCheck:
     def _visible(self, n: int) -> list[str]:
         """What a misspelt name may have meant."""
         declared = [r.name for r in self.registers[:4096] if self.registers.visible_from(r.index) <= n]
-        return [
-            *declared,
-            *self.variables,
-            *self.module.variables,
-            *self.module.functions,
-            *special_registers(),
-        ]
+        named = chain(self.variables, self.module.variables, self.module.functions, special_registers())
+        return [*declared, *named]
 
     def _label(self, text: str, n: int, node: nodes.Instruction | nodes.Directive) -> None:
         if text in self.reported or self.labels.resolve(text, n) is not None:
@@ -305,13 +298,11 @@ class FunctionCheck:
         elif role in ("w", "rw", "p") and type(operand) is nodes.Name and special(operand.text) is not None:
             message = f"'{operand.text}' cannot be written"
             self._report("E206", message, node, operand.text, "special registers are read only")
-        elif role == "m" and isinstance(operand, nodes.Immediate | nodes.Name) and self._is_bare(operand):
+        elif role == "m" and isinstance(operand, nodes.Immediate | nodes.Name):
+            if self.is_ptxplus and not operand.text.startswith(("$r", "$ofs")):
+                return  # of what lacks its brackets, PTXPlus takes all but registers
             message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
-
-    def _is_bare(self, operand: nodes.Immediate | nodes.Name) -> bool:
-        """Whether what stands in the place of an address lacks its brackets; in PTXPlus only registers do."""
-        return not self.is_ptxplus or operand.text.startswith(("$r", "$ofs"))
 
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         written = operand.text if isinstance(operand, nodes.Immediate) else ""
@@ -327,20 +318,11 @@ class FunctionCheck:
 
     # ---- reports
 
-    def _twice(
-        self, name: str, node: nodes.Declaration | nodes.Label, first: nodes.Declaration | nodes.Label
-    ) -> None:
+    def _twice(self, name: str, node: nodes.Statement, first: nodes.Statement) -> None:
         help = "rename one, or put it into a '{ }' block"
         self.found.append(_again(self.function.source, name, node, first, help))
 
-    def _report(
-        self,
-        code: str,
-        message: str,
-        node: nodes.Instruction | nodes.Declaration | nodes.Label | nodes.Directive,
-        word: str,
-        help: str,
-    ) -> None:
+    def _report(self, code: str, message: str, node: nodes.Statement, word: str, help: str) -> None:
         self.found.append(diagnostic_at(code, message, self.function.source, node, word, help))
 
 
@@ -350,31 +332,30 @@ def module_declarations(module: nodes.Module) -> Iterator[Diagnostic]:
     for item in module.items:
         if isinstance(item, nodes.Function):
             before = seen.get(item.name)
-            if isinstance(before, nodes.Declaration) or (
-                before is not None and before.body is not None and item.body is not None
-            ):
+            both = isinstance(before, nodes.Function) and before.body is not None and item.body is not None
+            if before is not None and (both or isinstance(before, nodes.Declaration)):
                 yield _again(module.source, item.name, item, before)
             if before is None or item.body is not None:
                 seen[item.name] = item
         elif isinstance(item, nodes.Declaration):
             for declarator in item.declarators:
                 before = seen.get(declarator.name)
-                external = not isinstance(before, nodes.Function) and (
-                    "extern" in item.linkage or (before is not None and "extern" in before.linkage)
+                is_extern = isinstance(before, nodes.Declaration) and "extern" in (
+                    *item.linkage,
+                    *before.linkage,
                 )
-                if before is not None and not external:
+                if before is not None and not is_extern:
                     yield _again(module.source, declarator.name, item, before)
                 seen[declarator.name] = item
                 if declarator.value is not None:
                     yield from _initialiser(module, item, declarator.value)
 
 
+_Declared = nodes.Statement | nodes.Function
+
+
 def _again(
-    source: Source,
-    name: str,
-    second: nodes.Declaration | nodes.Label | nodes.Function,
-    first: nodes.Declaration | nodes.Label | nodes.Function,
-    help: str = "rename or remove one of them",
+    source: Source, name: str, second: _Declared, first: _Declared, help: str = "rename or remove one of them"
 ) -> Diagnostic:
     """A name declared twice, and where it is declared first (if that is another statement)."""
     note = note_at("first declared here", source, first, name) if first is not second else None

@@ -35,7 +35,13 @@ def run_on_cluster(tasks: Sequence[Task], cluster: Any) -> Results:
             client = make_client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as problem:
             raise _unreachable(cluster, problem) from None
-        yield from _with_client(client, tasks, cluster)
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+            except TimeoutError:
+                help = f"start some: dask worker {cluster} --nworkers 4 --nthreads 1"
+                raise error("E504", f"the cluster at '{cluster}' has no worker", help=help) from None
+            yield from _results(client, tasks, cluster)
 
 
 def check_cluster(cluster: Any) -> None:
@@ -46,19 +52,6 @@ def check_cluster(cluster: Any) -> None:
         raise error("E502", "a sweep on a cluster needs Dask, which is not installed", help=_EXTRA) from None
     if isinstance(cluster, str):
         _check_reachable(cluster)
-
-
-def _with_client(client: Any, tasks: Sequence[Task], cluster: Any) -> Results:
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=_WORKER_SECONDS)
-        except TimeoutError:
-            raise error(
-                "E504",
-                f"the cluster at '{cluster}' has no worker",
-                help=f"start some: dask worker {cluster} --nworkers 4 --nthreads 1",
-            ) from None
-        yield from _results(client, tasks, cluster)
 
 
 @contextmanager
@@ -78,7 +71,11 @@ def _results(client: Any, tasks: Sequence[Task], cluster: Any) -> Results:
 
     futures = {client.submit(execute, task, key=f"ptxtool-{task.key}"): task for task in tasks}
     as_completed: Any = distributed.as_completed
-    for future in as_completed(list(futures), loop=client.loop):
+    completed = as_completed(list(futures), loop=client.loop)
+    for future in completed:
+        if future.status in ("lost", "pending"):  # its result went away with the worker; Dask repeats the run
+            completed.add(future)
+            continue
         task = futures.pop(future)
         if future.status == "finished":
             try:

@@ -29,7 +29,9 @@ def run_here(tasks: Sequence[Task], jobs: int | None) -> Results:
         for task in tasks:
             yield task.key, execute(task)
         return
-    _compile_once()
+    import ptxsim
+
+    _ = ptxsim.launch  # compiles: several processes must not compile the same code at the same time
     left = {task.key: task for task in tasks}
     while left:
         try:
@@ -81,13 +83,6 @@ def _killed() -> type[Exception]:
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     return TerminatedWorkerError  # type: ignore[no-any-return]
-
-
-def _compile_once() -> None:
-    """Compile once, so that several processes do not compile the same code at the same time."""
-    import ptxsim
-
-    _ = ptxsim.launch
 
 
 def _keyed(task: Task) -> tuple[str, StoredResult]:

@@ -19,19 +19,18 @@ import msgspec
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
-from ptxtool.formats.files import read_bytes
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
 from ptxtool.runs.run_values import asked_registers, for_run
-from ptxtool.sweep.task import Task, failed
+from ptxtool.sweep.task import Task, digest_of, failed
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
     from ptxsim.timing.schedulers.own import OwnName
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.passes import Pass
+    from ptxtool.passes.base import Pass
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,8 @@ class Planned:
     def key(self) -> str:
         return self.task.key
 
+
+_READABLE = "give a readable file"
 
 KernelNamed = Callable[["Module", str | None], "Function"]
 """Finds a kernel of a module by its name, the only one for none; raises E205."""
@@ -110,7 +111,7 @@ class _Planner:
 
     def __init__(self, kernel_named: KernelNamed) -> None:
         self._kernel_named = kernel_named
-        self._kernels: dict[Any, _Kernel] = {}
+        self._kernels: dict[Any, Module] = {}
         self._rewritten: dict[Any, str | PtxError] = {}
         self._machines: dict[Any, Gpu] = {}
         self._gpu_digests: dict[int, tuple[Gpu, str]] = {}
@@ -121,19 +122,20 @@ class _Planner:
     def planned(self, asked: Configuration, label: str) -> Planned:
         from ptxsim.launch_options import LaunchOptions
 
-        kernel = self._kernel(asked)
-        launch = self._launch(asked, kernel)
-        function = self._function(kernel, asked.entry or launch.launch.kernel, asked)
-        self._check_fit(kernel, launch, function, asked)
+        module = _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
+        file = self._launch(asked, module)
+        launch = file.launch
+        function = self._function(module, asked.entry or launch.kernel, asked)
+        self._check_fit(module, launch, function, asked)
         gpu = self._machine(asked)
         options = _options(asked)
         scheduler, own = self._scheduler(asked, launch, gpu)
-        files = dict(launch.files)
+        files = dict(file.files)
         if own:
-            files[own.file] = _digest(own.file)
-        text, outcome, passes = kernel.text, None, _passes(asked, launch.launch)
+            files[own.file] = digest_of(own.file, _READABLE)
+        text, outcome, passes = module.source.text, None, _passes(asked, launch)
         if passes:
-            rewritten = self._rewrite(kernel, passes)
+            rewritten = self._rewrite(module, passes)
             if isinstance(rewritten, PtxError):
                 outcome = failed(rewritten.diagnostics)
             else:
@@ -142,7 +144,7 @@ class _Planner:
             "text": text,
             "declined": passes if outcome else "",
             "entry": function.name,
-            "launch": launch.text,
+            "launch": launch.source.text,
             "files": list(files.values()),
             "gpu": self._gpu_digest(gpu),
             "scheduler": Path(scheduler).name if own else scheduler,
@@ -153,12 +155,12 @@ class _Planner:
             key=_sha(json.dumps(parts, sort_keys=True).encode()),
             version=simulator_version(),
             label=label,
-            kernel_file=kernel.name,
+            kernel_file=module.source.name,
             text=text,
             entry=function.name,
-            launch_file=launch.name,
-            launch_text=launch.text,
-            folder=launch.folder,
+            launch_file=launch.source.name,
+            launch_text=launch.source.text,
+            folder=file.folder,
             files=tuple(files.items()),
             scheduler=scheduler,
             scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
@@ -166,49 +168,44 @@ class _Planner:
         )
         return Planned(asked, label, task, outcome)
 
-    def _kernel(self, asked: Configuration) -> "_Kernel":
-        return _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
-
-    def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
+    def _function(self, module: "Module", name: str | None, asked: Configuration) -> "Function":
         """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
-        kernels = kernel.module.kernels
+        kernels = module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
             help = f"its kernels are {', '.join(kernels)}; name one: {ours}, or kernel in its launch file"
-            raise error("E205", f"several kernels in '{kernel.name}'", help=help)
-        return self._kernel_named(kernel.module, name)
+            raise error("E205", f"several kernels in '{module.source.name}'", help=help)
+        return self._kernel_named(module, name)
 
-    def _launch(self, asked: Configuration, kernel: "_Kernel") -> "_LaunchFile":
+    def _launch(self, asked: Configuration, module: "Module") -> "_LaunchFile":
         from ptxtool.formats.files import launch_beside
 
         path = asked.launch
         if path is None and asked.text is None:
-            path = launch_beside(Path(kernel.name))
+            path = launch_beside(Path(module.source.name))
         if path is None:
-            raise error(
-                "E501", f"no launch file for '{kernel.name}'", help="name one: launch = FILE (docs/sweep.md)"
-            )
+            help = "name one: launch = FILE (docs/sweep.md)"
+            raise error("E501", f"no launch file for '{module.source.name}'", help=help)
         return _once(self._launches, str(path), lambda: _read_launch(Path(path)))
 
     def _check_fit(
-        self, kernel: "_Kernel", file: "_LaunchFile", function: "Function", asked: Configuration
+        self, module: "Module", launch: "Launch", function: "Function", asked: Configuration
     ) -> None:
         """Raise E401 where arguments do not fit a kernel, E205 for a kernel that is not there."""
         from ptxtool.formats.launch.launch_file import check_arguments
         from ptxtool.formats.launch.launch_steps import launch_of_step
 
-        pair = (id(kernel), id(file), function.name)
+        pair = (id(module), id(launch), function.name)
         if pair in self._fits:
             return
-        fits = [(file.launch, function)]
-        if file.launch.steps:
-            steps = dict.fromkeys(file.launch.steps)
-            kernels = [self._function(kernel, step.kernel or asked.entry, asked) for step in steps]
+        fits = [(launch, function)]
+        if launch.steps:
+            steps = dict.fromkeys(launch.steps)
+            kernels = [self._function(module, step.kernel or asked.entry, asked) for step in steps]
             fits = [
-                (launch_of_step(file.launch, step, each), each)
-                for step, each in zip(steps, kernels, strict=True)
+                (launch_of_step(launch, step, each), each) for step, each in zip(steps, kernels, strict=True)
             ]
-        problems = {problem: None for launch, each in fits for problem in check_arguments(launch, each)}
+        problems = {problem: None for single, each in fits for problem in check_arguments(single, each)}
         if problems:
             raise PtxError(problems)
         self._fits.add(pair)
@@ -226,58 +223,45 @@ class _Planner:
             self._gpu_digests[id(gpu)] = gpu, _sha(msgspec.json.encode(plain, order="deterministic"))
         return self._gpu_digests[id(gpu)][1]
 
-    def _scheduler(
-        self, asked: Configuration, launch: "_LaunchFile", gpu: Gpu
-    ) -> "tuple[str, OwnName | None]":
+    def _scheduler(self, asked: Configuration, launch: "Launch", gpu: Gpu) -> "tuple[str, OwnName | None]":
         """The scheduler's name; the parts of a user's own, its file's path absolute. Raises E501, E502."""
-        own_choice = launch.launch.scheduler or launch.launch.steps
-        where = asked.scheduler or (launch.name if own_choice else gpu.scheduler)
+        own_choice = launch.scheduler or launch.steps
+        where = asked.scheduler or (launch.source.name if own_choice else gpu.scheduler)
         if where not in self._schedulers:
             from ptxsim.timing.schedulers.own import split
             from ptxtool.runs.launch_runs import chosen_policy
 
-            chosen = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
+            chosen = launch if asked.scheduler else _one_scheduler(launch)
             name = chosen_policy(chosen, gpu, asked.scheduler or None).name
             own = split(name)
             self._schedulers[where] = name, own and replace(own, file=str(Path(own.file).resolve()))
         return self._schedulers[where]
 
-    def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
+    def _rewrite(self, module: "Module", pipeline: str) -> str | PtxError:
         """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
         from ptxtool.formats.issue_counts import read_issue_counts
-        from ptxtool.passes import parse_pipeline, run
+        from ptxtool.passes.pipeline import parse_pipeline, run
 
-        where = (id(kernel), pipeline)
+        where = (id(module), pipeline)
         if where not in self._rewritten:
             passes: tuple[Pass, ...] = parse_pipeline(pipeline)
             try:
-                self._rewritten[where] = run(kernel.module, passes, read_issue_counts).module.source.text
+                self._rewritten[where] = run(module, passes, read_issue_counts).module.source.text
             except PtxError as problem:
                 self._rewritten[where] = problem
         return self._rewritten[where]
 
 
 @dataclass(frozen=True)
-class _Kernel:
-    """A kernel's file that has been read."""
-
-    name: str
-    text: str
-    module: "Module"
-
-
-@dataclass(frozen=True)
 class _LaunchFile:
     """A launch file that has been read. `files` are the digests of those that it names, by absolute path."""
 
-    name: str
-    text: str
     folder: str
     files: tuple[tuple[str, str], ...]
     launch: "Launch"
 
 
-def _read_kernel(asked: Configuration) -> _Kernel:
+def _read_kernel(asked: Configuration) -> "Module":
     from ptxtool.formats.files import read_input
     from ptxtool.parse import parse
     from ptxtool.sema.verify import verify
@@ -287,17 +271,17 @@ def _read_kernel(asked: Configuration) -> _Kernel:
     errors = [problem for problem in verify(module) if problem.is_error]
     if errors:
         raise PtxError(errors)
-    return _Kernel(name, module.source.text, module)
+    return module
 
 
 def _read_launch(path: Path) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
     launch = load_launch(path)
-    files = {str(file): _digest(file) for file in sorted(file.resolve() for file in launch.files)}
-    return _LaunchFile(
-        str(path), launch.source.text, str(path.parent.resolve()), tuple(files.items()), launch
-    )
+    files = {
+        str(file): digest_of(file, _READABLE) for file in sorted(file.resolve() for file in launch.files)
+    }
+    return _LaunchFile(str(path.parent.resolve()), tuple(files.items()), launch)
 
 
 def _one_scheduler(launch: "Launch") -> "Launch":
@@ -351,10 +335,6 @@ def _passes(asked: Configuration, launch: "Launch") -> str:
 
 def _share(asked: Configuration, name: str) -> Any:
     return percentage(getattr(asked, name), name)
-
-
-def _digest(path: str | Path) -> str:
-    return _sha(read_bytes(path, "give a readable file"))
 
 
 def _sha(data: bytes) -> str:

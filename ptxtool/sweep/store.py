@@ -83,8 +83,8 @@ class Store(AbstractContextManager["Store"]):
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as problem:
             db.close()
-            kind = problem.sqlite_errorcode & 0xFF
-            if kind not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or _log_of(where).exists():
+            kind, log = problem.sqlite_errorcode & 0xFF, where.with_name(f"{where.name}-wal")
+            if kind not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or log.exists():
                 raise
             return self._connect(f"{where.as_uri()}?mode=ro&immutable=1", uri=True)
         except sqlite3.DatabaseError:
@@ -209,8 +209,3 @@ class Store(AbstractContextManager["Store"]):
         except sqlite3.DatabaseError as problem:
             message = f"'{self.path}' is no store of sweeps: {problem}"
             raise error("E502", message, help=self._advice) from None
-
-
-def _log_of(store: Path) -> Path:
-    """Where SQLite keeps what has been written and is not yet in the file."""
-    return store.with_name(f"{store.name}-wal")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
+from ptxtool.formats.files import read_bytes
 from ptxtool.results.sweeps import StoredResult
 from ptxtool.sweep.version import simulator_version
 
@@ -80,9 +81,9 @@ def problems(diagnostics: tuple[Diagnostic, ...]) -> tuple[dict[str, Any], ...]:
     return tuple({**each.to_dict(), "text": str(each)} for each in diagnostics)
 
 
-def digest_of(path: str | Path) -> str:
-    """The digest of a file's content. Raises OSError."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+def digest_of(path: str | Path, advice: str) -> str:
+    """The digest of a file's content. Raises E501, with the advice."""
+    return hashlib.sha256(read_bytes(path, advice)).hexdigest()
 
 
 def _run(task: Task) -> "Run | SequenceRun":
@@ -103,22 +104,10 @@ def _run(task: Task) -> "Run | SequenceRun":
 def _check_place(task: Task) -> None:
     """Raise E504 if this machine has another simulator than the sweep's, E501 if it has other files."""
     if task.version != simulator_version():
-        raise error(
-            "E504",
-            "the worker has another version of ptxtool than the sweep",
-            help="install the same version on all machines, and start the workers anew",
-        )
+        help = "install the same version on all machines, and start the workers anew"
+        raise error("E504", "the worker has another version of ptxtool than the sweep", help=help)
     for path, digest in task.files:
-        try:
-            found = digest_of(path)
-        except OSError as problem:
-            reason = (problem.strerror or str(problem)).lower()
-            raise error(
-                "E501",
-                f"cannot read '{path}': {reason}",
-                help="the worker needs this file under the same path",
-            ) from None
-        if found != digest:
+        if digest_of(path, "the worker needs this file under the same path") != digest:
             raise error("E501", f"'{path}' has changed since the sweep began", help="start it again")
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Declaration, Function, Module, ScopeClose, ScopeOpen, Statement
-from ptxtool.validate.functions import compare_functions, words
+from ptxtool.validate.functions import compare_functions, words, wrong
 
 _NAME = re.compile(r"[A-Za-z_$%][\w$]*")
 
@@ -44,31 +44,28 @@ class _Statement:
 
 
 def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
-    def complain(what: str, start: int, end: int) -> Diagnostic:
-        return Diagnostic("E303", f"{what} in '{new.name}'", new.source, start, end)
+    def complain(what: str, node: Function | Statement = new) -> Diagnostic:
+        return wrong(f"{what} in '{new.name}'", new.source, node)
 
     if words(old, old.start, old.body_start) != words(new, new.start, new.body_start):
-        yield complain("the head changed", new.start, new.body_start)
+        yield complain("the head changed")
     old_statements, old_blocks = _walk(old)
     new_statements, new_blocks = _walk(new)
     if len(old_statements) != len(new_statements):
-        what = f"{len(old_statements)} statements became {len(new_statements)}"
-        yield complain(what, new.start, new.body_start)
+        yield complain(f"{len(old_statements)} statements became {len(new_statements)}")
         return
     for a, b in zip(old_statements, new_statements, strict=True):
         if a.text != b.text:
-            yield complain(f"'{a.text}' became '{b.text}'", b.statement.start, b.statement.end)
+            yield complain(f"'{a.text}' became '{b.text}'", b.statement)
             return
         if a.meanings != b.meanings:
             first = min(name for name, _ in set(a.meanings) ^ set(b.meanings))
-            what = f"'{first}' means another register than before"
-            yield complain(what, b.statement.start, b.statement.end)
+            yield complain(f"'{first}' means another register than before", b.statement)
     for number, (x, y) in enumerate(zip(old_blocks, new_blocks, strict=True)):
         lost, gained = x.registers - y.registers, y.registers - x.registers
         for what, registers in (("lost", lost), ("gained", gained)):
             for name, type_ in sorted(registers):
-                where = f"block {number} {what} '{name}' of type '{type_}'"
-                yield complain(where, new.start, new.body_start)
+                yield complain(f"block {number} {what} '{name}' of type '{type_}'")
 
 
 def _walk(function: Function) -> tuple[list[_Statement], list[_Block]]:

@@ -3,8 +3,17 @@
 from collections.abc import Callable, Iterable
 from typing import TypeGuard
 
+from msgspec.structs import replace
+
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.nodes import Declaration, Function, Item, Module
+from ptxtool.base.source import Source
+from ptxtool.ir.names import diagnostic_at
+from ptxtool.ir.nodes import Directive, Function, Item, Module, Statement
+
+
+def wrong(message: str, source: Source, node: Statement | Function, help: str = "") -> Diagnostic:
+    """An E303 at a statement, or at the head of a function."""
+    return diagnostic_at("E303", message, source, node, "", help)
 
 
 def words(owner: Function | Module, start: int, end: int) -> list[str]:
@@ -33,8 +42,17 @@ def _has_body(item: Item) -> TypeGuard[Function]:
     return isinstance(item, Function) and item.body is not None
 
 
-def same_declaration(old: Declaration, new: Declaration) -> bool:
-    """Whether two declarations differ in their offsets at most."""
-    return (old.linkage, old.space, old.qualifiers, old.align, old.declarators) == (
-        *(new.linkage, new.space, new.qualifiers, new.align, new.declarators),
-    )
+def same_words(old: str, new: str) -> bool:
+    """Whether two texts differ in blanks at most."""
+    return old.split() == new.split()
+
+
+def same_statement(
+    old: Item | Statement, new: Item | Statement, same_text: Callable[[str, str], bool] = same_words
+) -> bool:
+    """Whether two statements differ in their offsets at most; the texts of directives are compared by `same_text`."""
+    if isinstance(old, Directive) and isinstance(new, Directive):
+        return old.name == new.name and same_text(old.text, new.text)
+    if isinstance(old, Function) or isinstance(new, Function):
+        return False
+    return type(old) is type(new) and replace(old, start=0, end=0) == replace(new, start=0, end=0)

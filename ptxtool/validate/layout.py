@@ -6,15 +6,15 @@ their end and the kind of line ends. The layout's own rules are not used.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from itertools import zip_longest
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.emit.pieces import pieces
-from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Item, Label, Module, Statement
+from ptxtool.ir.nodes import Function, Item, Module, Statement
 from ptxtool.parse.grammar import terminals
-from ptxtool.validate.functions import same_declaration
+from ptxtool.validate.functions import same_statement, same_words, wrong
 
 _HELP = "the file was left as it is; this is a bug in ptxtool: please report it with the file"
 
@@ -35,7 +35,7 @@ def _items(before: Module, after: Module) -> Iterator[Diagnostic]:
 def _functions(old: Function, new: Function) -> Iterator[Diagnostic]:
     heads = [(f.kind, f.name, f.linkage, f.body is None) for f in (old, new)]
     parts = ((old.params, new.params), (old.returns, new.returns), (old.directives, new.directives))
-    if heads[0] != heads[1] or not all(_all_same(a, b) for a, b in parts):
+    if heads[0] != heads[1] or any(len(a) != len(b) or not all(map(_same, a, b)) for a, b in parts):
         yield _changed(old.module, old)
     for a, b in zip_longest(old.body or (), new.body or ()):
         if a is None or b is None or not _same(a, b):
@@ -43,29 +43,16 @@ def _functions(old: Function, new: Function) -> Iterator[Diagnostic]:
             return
 
 
-def _all_same(old: Sequence[Item | Statement], new: Sequence[Item | Statement]) -> bool:
-    return len(old) == len(new) and all(map(_same, old, new))
-
-
-def _same(a: Item | Statement, b: Item | Statement) -> bool:
-    if isinstance(a, Instruction) and isinstance(b, Instruction):
-        return a.opcode == b.opcode and a.operands == b.operands and a.guard == b.guard
-    if isinstance(a, Directive) and isinstance(b, Directive):
-        return a.name == b.name and (_same_words(a.text, b.text))
-    if isinstance(a, Declaration) and isinstance(b, Declaration):
-        return same_declaration(a, b)
-    if isinstance(a, Label) and isinstance(b, Label):
-        return a.name == b.name
-    return type(a) is type(b)  # braces
-
-
 def _same_words(a: str, b: str) -> bool:
     # debug sections are long: blanks outside strings need no lexer
-    return a == b or ('"' not in a and a.split() == b.split()) or _tokens(a) == _tokens(b)
+    return a == b or ('"' not in a and same_words(a, b)) or _tokens(a) == _tokens(b)
 
 
 def _tokens(text: str) -> list[str]:
     return [piece.text for piece in pieces(text, 0, len(text)) if piece.kind != "comment"]
+
+
+_same = partial(same_statement, same_text=_same_words)
 
 
 @cache
@@ -89,7 +76,4 @@ def _plain(comment: str) -> str:
 
 
 def _changed(module: Module, node: Item | Statement) -> Diagnostic:
-    end = node.body_start if isinstance(node, Function) else node.end
-    return Diagnostic(
-        "E303", "the layout would change what this means", module.source, node.start, end, _HELP
-    )
+    return wrong("the layout would change what this means", module.source, node, _HELP)

@@ -17,6 +17,7 @@ from ptxtool.cfg.reconvergence import points_of
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.marks import REGISTERS, Mark, release_marks
 from ptxtool.ir.nodes import Function, Module
+from ptxtool.validate.functions import wrong
 
 
 def check_marks(
@@ -41,7 +42,7 @@ def unsound_marks(
         if touch is not None:
             shared = "shared registers" if release == REGISTERS else "shared scratchpad"
             what = f"released too early: the warp may still touch its {shared} in line {kernel.line(touch)}"
-            yield Diagnostic("E303", what, kernel.source, mark.statement.start, mark.statement.end)
+            yield wrong(what, kernel.source, mark.statement)
 
 
 def _besides_marks(module: Module, release: str) -> tuple[list[str], list[tuple[str, str, int, bool]]]:
@@ -60,9 +61,8 @@ class _PathSearch:
         self._touches = touches
         self._plain = build(kernel)
         self._cfg: Cfg = build(kernel, interprocedural=True)
-        self._starts = {b.start: b.index for b in self._cfg.blocks} | {
-            len(kernel.instructions): self._cfg.exit
-        }
+        self._starts = {b.start: b.index for b in self._cfg.blocks}
+        self._starts[len(kernel.instructions)] = self._cfg.exit
         self._first: dict[int, int | None] = {}
         self._splits = list(self._divergences())
 

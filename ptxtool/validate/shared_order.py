@@ -12,8 +12,7 @@ from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Module
-
-_PLACE = ".shared"
+from ptxtool.validate.functions import wrong
 
 
 def check_shared_order(before: Module, after: Module) -> tuple[Diagnostic, ...]:
@@ -30,12 +29,10 @@ def _problems(before: Module, after: Module) -> Iterator[Diagnostic]:
     for name, kernel in after.kernels.items():
         old, new = shared_layout(before.kernels[name]).bytes, shared_layout(kernel).bytes
         if new > old:
-            what = f"'{name}' takes {new} bytes of scratchpad, which were {old}"
-            yield Diagnostic("E303", what, after.source, kernel.start, kernel.body_start)
+            yield wrong(f"'{name}' takes {new} bytes of scratchpad, which were {old}", after.source, kernel)
         names = [d.name for s in _shared(kernel) for d in s.declarators]
         if len(set(names)) != len(names):
-            what = f"a shared variable of '{name}' is declared twice"
-            yield Diagnostic("E303", what, after.source, kernel.start, kernel.body_start)
+            yield wrong(f"a shared variable of '{name}' is declared twice", after.source, kernel)
 
 
 def _shared(function: Function) -> Iterator[Declaration]:
@@ -61,5 +58,5 @@ def _declared(module: Module) -> list[Counter[str]]:
 
 def _without(module: Module) -> list[str]:
     """The words of a module's text with the same word for every declaration of a shared variable."""
-    edits = [TextEdit(d.start, d.end, _PLACE) for group in _declarations(module) for d in group]
+    edits = [TextEdit(d.start, d.end, ".shared") for group in _declarations(module) for d in group]
     return splice(module.source.text, edits).split()

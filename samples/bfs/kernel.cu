@@ -1,5 +1,5 @@
 // One level of a breadth-first search, a node per thread (Rodinia: bfs, Kernel): nodes of the frontier give their
-// neighbours, where nobody has visited them, a cost, and mark them for the next level.
+// neighbours, where they are not visited yet, a cost, and mark them for the next level.
 struct Node {
     int start;   // of its edges
     int n_edges;

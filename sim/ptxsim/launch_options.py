@@ -10,14 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from ptxsim.base.options import (
-    HEAP_BYTES,
-    MOST_HEAP_BYTES,
-    MOST_STACK_BYTES,
-    STACK_BYTES,
-    is_as_gpgpu_sim,
-    whole,
-)
+from ptxsim.base import options as limits
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
 from ptxtool.analysis.occupancy.switching_plan import scheme_named
 from ptxtool.base.diag import error
@@ -46,9 +39,9 @@ class LaunchOptions:
     """Textures, samplers and surfaces of the module, by name. (Handles among the parameters are arguments.)"""
     names: Sequence[str] = ()
     """What reports call the arguments, one for each; by default the names of the parameters."""
-    stack_bytes: int = STACK_BYTES
+    stack_bytes: int = limits.STACK_BYTES
     """Stack of a thread for recursion, beyond its longest chain of different functions; and as many for `alloca`."""
-    heap_bytes: int = HEAP_BYTES
+    heap_bytes: int = limits.HEAP_BYTES
     """The heap of `malloc`."""
     output: Callable[[str], object] | None = None
     """Called with what the kernel prints, piece by piece. All of it is in the result's `printed`."""
@@ -104,16 +97,16 @@ class LaunchOptions:
     """On Ctrl-C: raise `KeyboardInterrupt`, or return the counters so far with status "interrupted"."""
 
     def __post_init__(self) -> None:
-        whole("dynamic_shared", self.dynamic_shared, 0)
-        whole("stack_bytes", self.stack_bytes, 0, MOST_STACK_BYTES)
-        whole("heap_bytes", self.heap_bytes, 64, MOST_HEAP_BYTES)
+        limits.whole("dynamic_shared", self.dynamic_shared, 0)
+        limits.whole("stack_bytes", self.stack_bytes, 0, limits.MOST_STACK_BYTES)
+        limits.whole("heap_bytes", self.heap_bytes, 64, limits.MOST_HEAP_BYTES)
         for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
-                whole(name, getattr(self, name), least)
+                limits.whole(name, getattr(self, name), least)
         for name in ("share_registers", "share_scratchpad"):
             if getattr(self, name) != 0:
                 percentage(getattr(self, name), name)
-        is_as_gpgpu_sim(self.ptxplus_semantics)
+        limits.is_as_gpgpu_sim(self.ptxplus_semantics)
         if self.switching is not None:
             scheme_named(self.switching)
 
@@ -183,7 +176,10 @@ def options_of(
 
     Raises E401 for an option that only the other function has, and TypeError for a keyword that is no option.
     """
-    chosen = LaunchOptions(**changes) if options is None else replace(options, **changes)
+    if options is None:
+        chosen = LaunchOptions(**changes)
+    else:
+        chosen = replace(options, **changes) if changes else options
     for field in _REFUSED[function]:
         if getattr(chosen, field.name) != field.default:
             other = "run" if function == "launch" else "launch"

@@ -76,11 +76,9 @@ def timed_launch(
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
     gpu = machine_of(options.gpu)
-    policy = (
-        options.scheduler
-        if isinstance(options.scheduler, Policy)
-        else policy_named(options.scheduler or gpu.scheduler)
-    )
+    policy = options.scheduler or gpu.scheduler
+    if not isinstance(policy, Policy):
+        policy = policy_named(policy)
     scheme = gpu.switching.scheme if options.switching is None else scheme_named(options.switching)
     if state is None:
         program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)

@@ -63,10 +63,11 @@ class Machine:
         """
         chosen = options_of("launch", options or self.options, changes)
         if "gpu" in changes or chosen.gpu not in (self.gpu, DEFAULT_GPU):
-            raise error(
-                "E401", "a GPU for one launch of a machine", help='give it to the machine: Machine("NAME")'
-            )
-        result = timed_launch(kernel, grid, block, args, replace(chosen, gpu=self.gpu), self._state)
+            help = 'give it to the machine: Machine("NAME")'
+            raise error("E401", "a GPU for one launch of a machine", help=help)
+        if chosen.gpu is not self.gpu:
+            chosen = replace(chosen, gpu=self.gpu)
+        result = timed_launch(kernel, grid, block, args, chosen, self._state)
         self.results.append(result)
         return result
 

@@ -139,7 +139,7 @@ def test_several_kernels_where_one_is_needed(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pipeline", "told"),
+    ("pipeline", "reported"),
     [
         ("unrol-decls", "no pass named 'unrol-decls'"),
         ("reorder-decls{order=txt}", "'order' cannot be 'txt'"),
@@ -147,11 +147,11 @@ def test_several_kernels_where_one_is_needed(cli: Cli, tmp_path: Path) -> None:
         ("reorder-decls{order=text", "'{' is not closed"),
     ],
 )
-def test_wrong_pipelines(cli: Cli, kernel_file: Path, pipeline: str, told: str) -> None:
+def test_wrong_pipelines(cli: Cli, kernel_file: Path, pipeline: str, reported: str) -> None:
     result = cli("rewrite", "-p", pipeline, kernel_file)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "error[E302]" in result.stderr
-    assert told in result.stderr
+    assert reported in result.stderr
 
 
 def test_a_pass_that_declines(cli: Cli, kernel_file: Path) -> None:
@@ -186,7 +186,7 @@ def test_output_over_the_input(cli: Cli, kernel_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "told"),
+    ("options", "code", "reported"),
     [
         (["--registers", 300, "--block", 1024], "E402", "does not fit"),
         (["--registers", 8, "--block", 2048], "E402", "does not fit"),
@@ -202,11 +202,11 @@ def test_output_over_the_input(cli: Cli, kernel_file: Path) -> None:
         (["--registers", 8, "--block", 64, "--gpu", "./no.toml"], "E501", "cannot read 'no.toml'"),
     ],
 )
-def test_occupancy_that_cannot_be(cli: Cli, options: list[object], code: str, told: str) -> None:
+def test_occupancy_that_cannot_be(cli: Cli, options: list[object], code: str, reported: str) -> None:
     result = cli("occupancy", *options)
     assert (result.exit_code, result.stdout) == (1, "")
     assert f"error[{code}]" in result.stderr
-    assert told in result.stderr
+    assert reported in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -81,15 +81,15 @@ def test_warnings_can_be_disabled(cli: Cli, folder: Path, options: list[str]) ->
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "reported"),
     [
         ("E201", "E201 is an error: only warnings can be disabled"),
         ("W2O1", "no diagnostic has the code 'W2O1'"),
     ],
 )
-def test_what_cannot_be_disabled(cli: Cli, folder: Path, code: str, told: str) -> None:
+def test_what_cannot_be_disabled(cli: Cli, folder: Path, code: str, reported: str) -> None:
     result = cli("check", "--disable", code, "warned.ptxplus")
-    assert (result.exit_code, told in result.stderr) == (2, True)
+    assert (result.exit_code, reported in result.stderr) == (2, True)
 
 
 def many(folder: Path, n: int) -> Path:
@@ -285,3 +285,9 @@ def test_a_file_cannot_steer_the_terminal(cli: Cli, folder: Path) -> None:
     result = cli("check", "evil.ptx", "--color", "always")
     assert "\x1b[2J" not in result.output
     assert "\\x1b" in result.stderr
+
+
+def test_check_counts_what_is_in_the_file(cli: Cli, kernel_file: Path) -> None:
+    result = cli("check", kernel_file)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"{kernel_file}: ok, 1 kernel, 6 instructions\n"

@@ -1,4 +1,4 @@
-"""`ptxtool sim` for those who come from GPGPU-Sim: its configuration files, and its counter lines."""
+"""`ptxtool sim` for users of GPGPU-Sim: its configuration files, and its counter lines."""
 
 import json
 import re

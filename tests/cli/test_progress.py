@@ -13,7 +13,7 @@ import pytest
 from commands import shown_on
 from scalekernel import LAUNCH, SCALE
 
-from ptxtool.cli.progress import Pace, Termination, progress_line
+from ptxtool.cli.progress import Termination, progress_line
 
 LONG = LAUNCH.replace("grid = 28", "grid = 9800").replace("3584", "1254400")
 
@@ -23,30 +23,36 @@ class At:
     cycles: int = 152_400
     ctas_done: int = 210
     n_ctas: int = 840
-    warp_instructions: int = 0
+    warp_instructions: int = 10_000_000
     thread_instructions: int = 65_790_000
 
 
+def shown(head: str, seconds: float, warp_instructions: int, ctas: int, width: int = 120) -> str:
+    """The line of a run that has made so much in these seconds."""
+    at = At()
+    first = At(ctas_done=at.ctas_done - ctas, warp_instructions=at.warp_instructions - warp_instructions)
+    return progress_line(head, at, first, seconds, width)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
-    ("pace", "rest"),
+    ("seconds", "warp_instructions", "ctas", "rest"),
     [
-        (Pace(0.0, 0, 0), ""),
-        (Pace(2.0, 4_620_000, 0), "  2.31 M insn/s"),
-        (Pace(2.0, 1_900, 210), "  950 insn/s  0:06 left"),
-        (Pace(60.0, 60 * 12_345, 21), "  12.3 k insn/s  30:00 left"),
-        (Pace(60.0, 60 * 123_456, 1), "  123 k insn/s  10:30:00 left"),
+        (0.0, 0, 0, ""),
+        (2.0, 4_620_000, 0, "  2.31 M insn/s"),
+        (2.0, 1_900, 210, "  950 insn/s  0:06 left"),
+        (60.0, 60 * 12_345, 21, "  12.3 k insn/s  30:00 left"),
+        (60.0, 60 * 123_456, 1, "  123 k insn/s  10:30:00 left"),
     ],
 )
-def test_the_line(pace: Pace, rest: str) -> None:
+def test_the_line(seconds: float, warp_instructions: int, ctas: int, rest: str) -> None:
     """630 CTAs are left: at 210 in 2 s they take 6 s, at 21 a minute half an hour, at one 10 hours and a half."""
-    line = progress_line("", At(), pace, 120)
+    line = shown("", seconds, warp_instructions, ctas)
     assert line == f"[#####...............] 25%  210/840 CTAs  152 k cycles  IPC 431.7{rest}"
-    assert progress_line("2 of 3, k  ", At(), pace, 120) == f"2 of 3, k  {line}"
+    assert shown("2 of 3, k  ", seconds, warp_instructions, ctas) == f"2 of 3, k  {line}"
 
 
 def test_a_narrow_terminal_gets_less_of_it() -> None:
-    pace = Pace(2.0, 4_620_000, 210)
-    lines = {width: progress_line("", At(), pace, width) for width in (79, 61, 50, 36, 30, 10)}
+    lines = {width: shown("", 2.0, 4_620_000, 210, width) for width in (79, 61, 50, 36, 30, 10)}
     assert all(len(line) <= width for width, line in lines.items())
     assert lines[79].endswith("25%  210/840 CTAs  152 k cycles  IPC 431.7  2.31 M insn/s  0:06 left")
     assert lines[61].endswith("25%  210/840 CTAs  152 k cycles  IPC 431.7  0:06 left")

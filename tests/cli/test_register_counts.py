@@ -114,7 +114,7 @@ def test_a_ptxas_that_fails_is_a_note(
 
 
 def test_ptxplus_takes_what_it_declares(cli: Cli, kernel_file: Path) -> None:
-    # $r0 to $r4, as sim counts them; $r124 is zero, $o127 nobody's, predicates apart
+    # $r0 to $r4, as sim counts them; $r124 is zero, $o127 no register of the kernel, predicates apart
     result = cli("occupancy", kernel_file, "--block", 64)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "64 threads, 5 registers per thread" in result.stdout
@@ -152,11 +152,11 @@ def test_more_than_a_thread_has(cli: Cli, file: Path) -> None:
     many = "".join(f"\tld.global.u32 %r{i}, [%d];\n" for i in range(256))
     many += "".join(f"\tst.global.u32 [%d], %r{i};\n" for i in range(256))
     file.write_text(TEXT.replace("\tret;\n", f"\t.reg .b32 %r<256>;\n{many}\tret;\n"))
-    told = (
+    reported = (
         "258 live at once, 258 allocated\n  a thread has 255 at most: 'rewrite -p allocate' spills the rest\n"
     )
     for command in (["pressure"], ["occupancy", "--block", "64"]):
-        assert told in cli(command[0], file, *command[1:]).stdout
+        assert reported in cli(command[0], file, *command[1:]).stdout
 
 
 def test_dynamic_shared_memory_is_not_passed_over(cli: Cli, file: Path) -> None:
@@ -164,8 +164,8 @@ def test_dynamic_shared_memory_is_not_passed_over(cli: Cli, file: Path) -> None:
         "\tret;", "\tst.shared.u32 [room], %a;\n\tret;"
     )
     file.write_text(text)
-    told = "dynamic shared memory ('room') is not counted: give all the bytes with --scratchpad\n"
-    assert cli("occupancy", file, "--block", 64).stderr == told
+    reported = "dynamic shared memory ('room') is not counted: give all the bytes with --scratchpad\n"
+    assert cli("occupancy", file, "--block", 64).stderr == reported
     assert cli("occupancy", file, "--block", 64, "--scratchpad", 4096).stderr == ""
     file.with_name("launch.toml").write_text(LAUNCH + "\n")
     assert cli("occupancy", file).stderr == ""

@@ -52,24 +52,24 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     again = cli("reproduce", "register-sharing", "--jobs", 1, "--json")
     data = json.loads(again.stdout)
     assert (data["runs"], data["complete"], data["failures"]) == (20, True, [])
-    told = {f["question"]: (f["ours"], f["agrees"]) for f in data["findings"]}
-    assert told["memory identical under all schemes"] == ("2 of 2 applications", True)
-    assert told["entries of the resident-CTA table"] == ("6 of 6 equal", True)
-    assert told["Set-3: cycles shared as unshared, LRR"] == ("1 of 1 equal", True)
-    assert told["Set-3: cycles shared as unshared, GTO"] == ("1 of 1 equal", True)
+    reported = {f["question"]: (f["ours"], f["agrees"]) for f in data["findings"]}
+    assert reported["memory identical under all schemes"] == ("2 of 2 applications", True)
+    assert reported["entries of the resident-CTA table"] == ("6 of 6 equal", True)
+    assert reported["Set-3: cycles shared as unshared, LRR"] == ("1 of 1 equal", True)
+    assert reported["Set-3: cycles shared as unshared, GTO"] == ("1 of 1 equal", True)
 
 
 def test_runs_that_fail_are_listed(cli: Cli, tiny: Path) -> None:
     change(tiny.with_name("launch.toml"), "a * x", "a * x + 1")
-    told = cli("reproduce", "register-sharing", "--jobs", 1)
-    assert told.exit_code == 1
-    assert "15 runs have no result" in told.stdout
-    assert "  limited, Unshared-LRR: argument 'x' is not as expected" in told.stdout
+    reported = cli("reproduce", "register-sharing", "--jobs", 1)
+    assert reported.exit_code == 1
+    assert "15 runs have no result" in reported.stdout
+    assert "  limited, Unshared-LRR: argument 'x' is not as expected" in reported.stdout
 
 
 def test_an_unknown_experiment(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = cli("reproduce", "scratchpads")
-    assert told.exit_code == 1
-    assert "error[E502]: no experiment 'scratchpads'" in told.stderr
+    reported = cli("reproduce", "scratchpads")
+    assert reported.exit_code == 1
+    assert "error[E502]: no experiment 'scratchpads'" in reported.stderr
     assert not list(tmp_path.iterdir())

@@ -72,7 +72,7 @@ def test_a_run_that_fails_saves_nothing(cli: Cli, scale: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "reported"),
     [
         (("--grid", "2", "--block", "32", "--arg", "f32[64]"), 1, "takes 2 arguments, 1 given"),
         ((*OPTIONS, "--arg", "f32[64", "--arg", "1"), 1, "'f32[64' is none of the forms"),
@@ -94,10 +94,12 @@ def test_a_run_that_fails_saves_nothing(cli: Cli, scale: Path, tmp_path: Path) -
         ((), 1, "no launch file"),
     ],
 )
-def test_what_can_be_wrong(cli: Cli, scale: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
+def test_what_can_be_wrong(
+    cli: Cli, scale: Path, arguments: tuple[str, ...], code: int, reported: str
+) -> None:
     result = cli("run", str(scale), *arguments)
     assert result.exit_code == code
-    assert told in result.stderr
+    assert reported in result.stderr
     assert "Traceback" not in result.stderr
 
 

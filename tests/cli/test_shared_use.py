@@ -102,8 +102,8 @@ def test_a_scratchpad_that_is_too_small(cli: Cli, shared_file: Path) -> None:
 
 
 def test_variables_of_ptxplus_are_accessed_by_number(cli: Cli, tmp_path: Path) -> None:
-    """Behind 16 bytes of head lies tile; a number in a register may mean it, s[0x0050] does not."""
-    for address, told in (("s[$r1]", "(by number, if at all)"), ("s[0x0050]", "(never accessed)")):
+    """After 16 bytes of head lies tile; a number in a register may mean it, s[0x0050] does not."""
+    for address, reported in (("s[$r1]", "(by number, if at all)"), ("s[0x0050]", "(never accessed)")):
         file = tmp_path / "k.ptxplus"
         file.write_text(
             ".version 1.4+\n.target sm_10, map_f64_to_f32\n.shared .align 4 .b8 tile[64];\n"
@@ -111,4 +111,4 @@ def test_variables_of_ptxplus_are_accessed_by_number(cli: Cli, tmp_path: Path) -
             f"\tmov.u32 {address}, $r1;\n\texit;\n}}\n"
         )
         lines = cli("first-use", "--space", "shared", file).stdout.splitlines()
-        assert [line.split("  ")[-1].strip() for line in lines if line.startswith("tile")] == [told]
+        assert [line.split("  ")[-1].strip() for line in lines if line.startswith("tile")] == [reported]

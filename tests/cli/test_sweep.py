@@ -1,30 +1,24 @@
-"""`ptxtool sweep`: what it prints, exit codes, kills at random moments, Dask clusters, and the page about it."""
+"""`ptxtool sweep`: what it prints, exit codes, kills at random moments, and the page about it."""
 
 import json
 import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from checkout import CHECKOUT
 from commands import shown_on
-from scalekernel import LAUNCH
 from smallkernel import Cli
-from tinysweep import FAULTY, write
+from tinysweep import FAULTY, long_sweep, write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.cli.progress import sweep_line
-from ptxtool.sweep import cluster as cluster_module
 from ptxtool.sweep.export import encode
 from ptxtool.sweep.runner import SweepProgress
 
@@ -127,13 +121,13 @@ def test_failures_are_listed_and_nothing_else_stops(cli: Cli, tmp_path: Path) ->
 
 def test_where_the_results_come_from(cli: Cli, tmp_path: Path) -> None:
     declines = 'kernels = ["scale.ptx"]\npasses = ["allocate{max-regs=1}"]\n'
-    told = cli("sweep", write(tmp_path, declines, "declines.toml"), "--jobs", 1).stderr
-    assert told.splitlines()[0] == "0 simulated, 1 stopped by a pass, 0 cached"
+    reported = cli("sweep", write(tmp_path, declines, "declines.toml"), "--jobs", 1).stderr
+    assert reported.splitlines()[0] == "0 simulated, 1 stopped by a pass, 0 cached"
     same = 'kernels = ["scale.ptx"]\npasses = ["", "release-registers{share=0}"]\n'  # which changes nothing
-    told = cli("sweep", write(tmp_path, same, "same.toml"), "--jobs", 1).stderr
-    assert told == "1 simulated, 1 duplicate, 0 cached\n"
-    told = cli("sweep", tmp_path / "same.toml", "--jobs", 1).stderr
-    assert told == "0 simulated, 2 cached\n"
+    reported = cli("sweep", write(tmp_path, same, "same.toml"), "--jobs", 1).stderr
+    assert reported == "1 simulated, 1 duplicate, 0 cached\n"
+    reported = cli("sweep", tmp_path / "same.toml", "--jobs", 1).stderr
+    assert reported == "0 simulated, 2 cached\n"
 
 
 def test_another_sweep_of_the_same_name_says_what_it_removes(cli: Cli, tmp_path: Path) -> None:
@@ -151,15 +145,6 @@ def test_another_sweep_of_the_same_name_says_what_it_removes(cli: Cli, tmp_path:
 # ---- processes
 
 
-def long_sweep(folder: Path, runs: int = 12) -> Path:
-    """A sweep whose runs take a tenth of a second or so each."""
-    sets = ", ".join(f'"sm.count={n}"' for n in range(1, runs // 2 + 1))
-    path = write(folder, f'kernels = ["scale.ptx"]\nschedulers = ["lrr", "gto"]\nset = [{sets}]\n')
-    text = LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400")
-    (folder / "launch.toml").write_text(text)
-    return path
-
-
 @pytest.mark.slow
 def test_a_sweep_that_is_killed_ends_as_one_left_alone(tmp_path: Path) -> None:
     path = long_sweep(tmp_path)
@@ -169,7 +154,7 @@ def test_a_sweep_that_is_killed_ends_as_one_left_alone(tmp_path: Path) -> None:
     command = [*PTXTOOL, "sweep", str(path), "--store", str(store), "--jobs", "1", "-q"]
     chance = random.Random(7)
     made = 0
-    for wanted in (1, 3, 6):  # killed somewhere behind so many results
+    for wanted in (1, 3, 6):  # killed somewhere after so many results
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             deadline = time.monotonic() + 120
             while results(store) < wanted and time.monotonic() < deadline:
@@ -234,147 +219,3 @@ def test_the_line_about_a_sweep() -> None:
     assert sweep_line(at, 30.0, 100) == "[############........] 60%  6/10 runs  1 failed  1:00 left  k lrr"
     assert sweep_line(SweepProgress(10, 0, 0, 0), 0.0, 12) == "[..........."
     assert sweep_line(SweepProgress(0, 0, 0, 0), 0.0, 100) == "[####################]100%  0/0 runs"
-
-
-# ---- clusters
-
-
-@contextmanager
-def started(*words: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """A program of Dask's in the background; killed at the end."""
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dask", *words], stdout=out, stderr=out, start_new_session=True
-        )
-    try:
-        yield process
-    finally:
-        kill(process)
-
-
-def kill(process: "subprocess.Popen[bytes]") -> None:
-    """A process and all it has started."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
-
-
-@pytest.mark.slow
-def test_a_cluster_of_processes_one_of_which_is_killed(cli: Cli, tmp_path: Path) -> None:
-    path = long_sweep(tmp_path, 16)
-    address = f"tcp://127.0.0.1:{free_port()}"
-    serve = ("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard")
-    work = ("worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
-    seen: list[Any] = []
-    with (
-        started(*serve, log=tmp_path / "scheduler.log"),
-        started(*work, "--local-directory", str(tmp_path / "a"), log=tmp_path / "a.log") as first,
-        started(*work, "--local-directory", str(tmp_path / "b"), log=tmp_path / "b.log"),
-    ):
-        wait_for(address)
-
-        def watch(at: SweepProgress) -> None:
-            seen.append(at)
-            if at.ended == 3:
-                kill(first)
-
-        result = api.sweep(path, store=tmp_path / "cluster.db", cluster=address, progress=watch)
-    assert seen[-1].ended == 16
-    assert result.counts() == {"done": 16}
-    here = api.sweep(path, store=tmp_path / "here.db", jobs=1)
-    assert encode(here, "json") == encode(result, "json")
-
-
-def wait_for(address: str) -> None:
-    """Until somebody listens at an address."""
-    host, port = address.removeprefix("tcp://").split(":")
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            socket.create_connection((host, int(port)), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-
-
-@pytest.mark.filterwarnings("ignore")  # Dask's own, about ports and closing
-def test_a_cluster_object_of_dask(tmp_path: Path) -> None:
-    from distributed import LocalCluster
-
-    path = write(tmp_path)
-    cluster: Any = LocalCluster
-    with cluster(
-        n_workers=1,
-        threads_per_worker=2,
-        processes=False,
-        dashboard_address=None,
-        local_directory=str(tmp_path / "dask"),
-    ) as local:
-        result = api.sweep(path, cluster=local)
-    assert result.counts() == {"done": 4}
-    assert encode(result, "json") == encode(api.sweep(path, store=tmp_path / "x.db", jobs=1), "json")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from distributed import LocalCluster
-
-    monkeypatch.setattr(cluster_module, "_WORKER_SECONDS", 0.2)
-    cluster: Any = LocalCluster
-    with (
-        cluster(n_workers=0, processes=False, dashboard_address=None) as local,
-        pytest.raises(PtxError, match=r"E504.*has no worker\n.*dask worker"),
-    ):
-        api.sweep(write(tmp_path), cluster=local)
-
-
-def test_a_run_that_workers_die_of_is_lost(tmp_path: Path) -> None:
-    from types import SimpleNamespace
-
-    from distributed import KilledWorker
-
-    from ptxtool.results.sweeps import Configuration
-    from ptxtool.sweep.cluster import _lost
-    from ptxtool.sweep.plan import plan
-
-    write(tmp_path)
-    (planned,) = plan([Configuration(tmp_path / "scale.ptx")], api.kernel)
-    worker: Any = SimpleNamespace(address="tcp://10.0.0.7:4567")
-    told = _lost(planned.task, KilledWorker("key", worker, 3))
-    assert (told.code, "the last was tcp://10.0.0.7:4567" in told.message) == ("E504", True)
-    assert "ModuleNotFoundError: no ptxtool" in _lost(planned.task, ModuleNotFoundError("no ptxtool")).message
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("nonsense", r"error\[E502\]: 'nonsense' is no address of a cluster"),
-        ("http://127.0.0.1:1", r"error\[E502\]: 'http://127.0.0.1:1' is no address"),
-        ("tcp://127.0.0.1:x", r"error\[E502\]: 'tcp://127.0.0.1:x' is no address"),
-        ("tcp://127.0.0.1:1", r"error\[E504\]: cannot reach the cluster at 'tcp://127.0.0.1:1'"),
-    ],
-)
-def test_a_cluster_that_is_not_there(cli: Cli, tmp_path: Path, address: str, message: str) -> None:
-    path = write(tmp_path)
-    result = cli("sweep", path, "--cluster", address)
-    assert result.exit_code == 1
-    assert re.search(message, result.stderr)
-    assert not (tmp_path / "tiny.db").exists()
-    cli("sweep", path, "--jobs", 1)
-    assert cli("sweep", path, "--cluster", address).exit_code == 0  # nothing to do for a cluster
-
-
-def test_dask_that_is_not_installed(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    result = cli("sweep", write(tmp_path), "--cluster", "tcp://127.0.0.1:1")
-    assert result.exit_code == 1
-    assert "needs Dask, which is not installed" in result.stderr
-    assert "ptxtool[cluster]" in result.stderr

@@ -60,14 +60,14 @@ def test_a_cycle_limit_leaves_a_whole_file(cli: Cli, job: Path, tmp_path: Path) 
 
 def test_what_cannot_be(cli: Cli, job: Path, tmp_path: Path) -> None:
     assert "go with --trace FILE" in cli("sim", job, "--trace-sms", "0").stderr
-    for options, told in (
+    for options, reported in (
         (["--trace-sms", "2-1"], "--trace-sms '2-1' selects nothing"),
         (["--trace-cycles", "7"], "--trace-cycles '7' selects nothing"),
         (["--trace-cycles", "7-7"], "--trace-cycles '7-7' selects nothing"),
         (["--trace-sms", "99"], "the timeline has no SM 99: tesla-c2050 has 14"),
     ):
         result = cli("sim", job, "--trace", tmp_path / "out.json", *options)
-        assert (result.exit_code, told in result.stderr) == (1, True), result.stderr
+        assert (result.exit_code, reported in result.stderr) == (1, True), result.stderr
     assert "E503" in cli("sim", job, "--trace", tmp_path / "no" / "out.json").stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["launch.toml", "scale.ptx"]
 
@@ -90,5 +90,5 @@ def test_a_list_of_launches(cli: Cli, tmp_path: Path) -> None:
     first, second = read["otherData"]["launches"]
     assert (first["grid"], second["grid"]) == ([512, 1, 1], [1, 1, 1])
     kernels = [(e["ts"], e["dur"]) for e in read["traceEvents"] if e["ph"] == "X" and e["pid"] == 1]
-    assert kernels == [(0, 200), (first["cycles"], 200)]  # one behind the other, the same cycles of each
+    assert kernels == [(0, 200), (first["cycles"], 200)]  # one after the other, the same cycles of each
     assert result.stderr.count("cycles 0 to 200 of ") == 2

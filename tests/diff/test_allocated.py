@@ -33,7 +33,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 Run = Callable[..., Any]
 WITH_VECTOR_REGISTERS = "vector_registers.ptx"

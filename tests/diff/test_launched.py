@@ -12,7 +12,7 @@ from reference.interpreter import run_reference
 
 import ptxsim
 from ptxtool.ir.nodes import Function
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 # blocks in x and y: 8, 6, 9 and 9 for each of the 14 SMs, which hold 5 (8 at 90 percent sharing), 3 (6), 6 and 6
 GRIDS = {"sgemm": (14, 8), "hotspot": (14, 6), "reduction": (126, 1), "saxpy": (126, 1)}

@@ -6,7 +6,7 @@ from kernels import sample
 from reference.interpreter import run_reference
 
 from ptxtool.ir.nodes import Module
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 PIPELINES = (
     "unroll-decls",

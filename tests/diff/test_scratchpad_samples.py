@@ -12,7 +12,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.base.resources import resource_dir
 from ptxtool.emit import emit
 from ptxtool.formats.launch.launch_file import load_launch
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 OF_THE_PAPERS = {"conv1": "CONV1", "conv2": "CONV2", "lavamd": "lavaMD", "nw1": "NW1", "nw2": "NW2"}
 OF_THE_PAPERS |= {"srad1": "SRAD1", "srad2": "SRAD2"}

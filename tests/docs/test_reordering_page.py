@@ -41,9 +41,9 @@ def check_means(part: str) -> None:
 
 
 def test_marks_stand_where_the_page_says() -> None:
-    for name, share, private, marked, settled, *_ in rows("settled"):
+    for name, share, private, marked, split, *_ in rows("split"):
         (sample,) = BENCH.samples(resource_dir("samples"), share.rstrip("%"), [name])
         assert (sample.private, sample.n_pairs > 0) == (int(private), True)
-        pipelines = (BENCH.FULL + BENCH.RELEASED, BENCH.FULL + BENCH.SETTLED + BENCH.RELEASED)
+        pipelines = (BENCH.FULL + BENCH.RELEASED, BENCH.FULL + BENCH.SPLIT + BENCH.RELEASED)
         kernels = [sample.rewritten(pipeline) for pipeline in pipelines]
-        assert [BENCH.n_behind_mark(kernel) for kernel in kernels] == [int(marked), int(settled)]
+        assert [BENCH.n_after_mark(kernel) for kernel in kernels] == [int(marked), int(split)]

@@ -98,7 +98,7 @@ def test_settings_exist() -> None:
         assert key == "*" or hasattr(getattr(gpu, table), key), f"{table}.{key}"
 
 
-def test_every_setting_that_is_a_word_is_told() -> None:
+def test_every_setting_that_is_a_word_is_reported() -> None:
     missing = [
         f"{table}.{key}"
         for table, part in _parts().items()

@@ -17,7 +17,7 @@ from gpu.report import is_good, report
 from gpu.worker import GuardedDevice
 
 from ptxtool.base.diag import PtxError
-from ptxtool.passes import parse_pipeline
+from ptxtool.passes.pipeline import parse_pipeline
 
 NO_GPU = 3
 
@@ -54,12 +54,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"gpu-check: nothing compared: {problem}", file=sys.stderr)
         return NO_GPU
     print(f"{device.name}, target {device.target}, PTX {device.version}", file=sys.stderr)
-    told = time.monotonic()
+    reported = time.monotonic()
 
     def progress(message: str) -> None:
-        nonlocal told
-        if time.monotonic() - told > 5:
-            told = time.monotonic()
+        nonlocal reported
+        if time.monotonic() - reported > 5:
+            reported = time.monotonic()
             print(f"  {message}", file=sys.stderr)
 
     try:

@@ -81,7 +81,7 @@ _INIT = f"bar.sync 0; {shared_address('%u64r60', 8)} mbarrier.init.shared.b64 [%
 
 
 def _stores(form: Form) -> Iterator[Item]:
-    """A store or reduction tells the lane's mbarrier how many bytes came; behind it they are there."""
+    """A store or reduction tells the lane's mbarrier how many bytes came; after it they are there."""
     for text, match in instruction_texts(form):
         opcode, _, rest = text.rstrip(";").partition(" ")
         value = split_operands(rest)[1]

@@ -20,7 +20,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.emit import emit
 from ptxtool.isa.forms import Form
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 PER_ROW = 16
 _MORE = 200

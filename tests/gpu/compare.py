@@ -71,7 +71,7 @@ def compare(item: Item, ours: np.ndarray, theirs: np.ndarray) -> Comparison:
         nan |= both.any(axis=1)
         near |= close.any(axis=1)
         wrong |= ~(exact | both | close).all(axis=1)
-    first = _told(item, int(np.flatnonzero(wrong)[0]), ours, theirs) if wrong.any() else ""
+    first = _reported(item, int(np.flatnonzero(wrong)[0]), ours, theirs) if wrong.any() else ""
     return Comparison(int(nan.sum()), int(near.sum()), int(wrong.sum()), worst, first)
 
 
@@ -91,7 +91,7 @@ def _arguments(item: Item, format_: str) -> list[np.ndarray]:
         return [numbers(row.astype(_WORDS[format_]), format_) for row in rows]
 
 
-def _told(item: Item, lane: int, ours: np.ndarray, theirs: np.ndarray) -> str:
+def _reported(item: Item, lane: int, ours: np.ndarray, theirs: np.ndarray) -> str:
     """The inputs and both results of a lane."""
     given = [
         f"{name} = {int(inputs()[list(KINDS).index(kind), place, lane]):#x}"

@@ -69,7 +69,7 @@ class Device:
         self.version = ptx_version(self._call(driver.cuDriverGetVersion))
 
     def _call(self, function: Any, *arguments: Any) -> Any:
-        """A function of the driver; what it returns behind its status."""
+        """A function of the driver; what it returns after its status."""
         status, *values = function(*arguments)
         if status != self._cuda.CUresult.CUDA_SUCCESS:
             raise MachineError("run", f"{function.__name__}: {status.name}")

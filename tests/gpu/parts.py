@@ -1,7 +1,7 @@
 """What the programs of all families are put together from: opcode texts of a row, results, addresses.
 
 The kernel around them is `walk_kernels.kernel_text`: `%lane` is the thread's number of 128, `%data` its place in the
-inputs of the item, `tile` and `own` are shared and local memory. Items leave shared memory behind a barrier.
+inputs of the item, `tile` and `own` are shared and local memory. Items leave shared memory after a barrier.
 """
 
 from collections.abc import Iterator, Sequence

@@ -127,7 +127,7 @@ def _row_store(text: str, match: Match) -> Iterator[Item]:
 # ---- wmma
 
 REGION = 2048
-_PAD = 32  # bytes behind every line of a matrix where a stride is given
+_PAD = 32  # bytes after every line of a matrix where a stride is given
 _SMALL = ("s4", "u4", "b1")
 
 

@@ -165,7 +165,7 @@ def test_textures(driver: FakeDriver) -> None:
     )
 
 
-def test_what_the_compiler_says_is_told(driver: FakeDriver) -> None:
+def test_what_the_compiler_says_is_reported(driver: FakeDriver) -> None:
     driver.refuses = True
     with pytest.raises(MachineError, match="CUDA_ERROR_INVALID_PTX: ptxas: line 7; no") as caught:
         Device().run(job(program("mad")))

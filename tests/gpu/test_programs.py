@@ -62,16 +62,18 @@ def every_item() -> list[Item]:
 
 @pytest.mark.slow
 def test_programs_depend_on_nothing_but_their_inputs() -> None:
-    """Nothing is read that nobody wrote, no two threads race, no barrier is missed: hardware could not but differ."""
+    """No unwritten byte is read, no two threads race, no barrier is missed."""
     lacks = lacking(every_item(), "sm_90a", "9.0")
     left = [item for k, item in enumerate(every_item()) if k not in lacks and not item.fails]
-    told: list[str] = []
+    reported: list[str] = []
     for batch in batches(left):
         program = Program(tuple(batch), "sm_90a", "9.0")
         kernel = parse(program.text).kernels["k"]
         checks = ("memory", "init", "races", "barriers")
-        told += map(str, functional.run(kernel, (1,), (BLOCK,), program.arguments(), check=checks).problems)
-    assert told == []
+        reported += map(
+            str, functional.run(kernel, (1,), (BLOCK,), program.arguments(), check=checks).problems
+        )
+    assert reported == []
 
 
 @needs_ptxas

@@ -40,7 +40,7 @@ def _with_equals(made: Item) -> Item:
 
 
 def _syncs(form: Form) -> Iterator[Item]:
-    """What every thread wrote before the barrier, another one reads behind it."""
+    """What every thread wrote before the barrier, another one reads after it."""
     data = small_numbers(form.base, 1, 0, 1 << 32)
     for text, match in opcodes(form):
         for operands in ("1", f"2, {LANES}", "%u32r3", "%u32r3, %u32r4"):

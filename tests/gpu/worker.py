@@ -53,15 +53,15 @@ class GuardedDevice:
         self._process.start()
         theirs.close()
         try:
-            told = (
+            reported = (
                 self._pipe.recv() if self._pipe.poll(_START_SECONDS) else NoGpu("the driver does not answer")
             )
         except EOFError:
-            told = NoGpu("the process that looks for a GPU ended without a word")
-        if isinstance(told, NoGpu):
+            reported = NoGpu("the process that looks for a GPU ended without a word")
+        if isinstance(reported, NoGpu):
             self.close()
-            raise told
-        self.name, self.target, self.version = told
+            raise reported
+        self.name, self.target, self.version = reported
 
     def close(self) -> None:
         """End the process."""
@@ -75,14 +75,14 @@ class GuardedDevice:
             self._start()
         try:
             self._pipe.send(job)
-            told = self._pipe.recv() if self._pipe.poll(self._seconds) else None
+            reported = self._pipe.recv() if self._pipe.poll(self._seconds) else None
         except (EOFError, OSError):
-            told = MachineError("run", "the process ended: the driver or its compiler crashed")
-        if told is None:
-            told = MachineError("run", f"no end after {self._seconds:g} seconds")
-        if isinstance(told, MachineError) and told.stage == "run":
+            reported = MachineError("run", "the process ended: the driver or its compiler crashed")
+        if reported is None:
+            reported = MachineError("run", f"no end after {self._seconds:g} seconds")
+        if isinstance(reported, MachineError) and reported.stage == "run":
             self.close()
-        if isinstance(told, Exception):
-            raise told
-        found: np.ndarray = told
+        if isinstance(reported, Exception):
+            raise reported
+        found: np.ndarray = reported
         return found

@@ -7,7 +7,7 @@ from clobber import clobbered, n_units, places
 from ptxtool.analysis.regalloc.assignment import assign
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 from ptxtool.passes.registry import PASSES
 
 How = Literal["allocated", "spilled", "compacted"]

@@ -19,6 +19,13 @@ def data(cli: Cli, *arguments: object) -> Any:
     return json.loads(result.stdout)
 
 
+def clean_data(cli: Cli, *arguments: object) -> Any:
+    """What a command that has nothing to say on standard error prints as JSON."""
+    result = cli(*arguments, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    return json.loads(result.stdout)
+
+
 def change(path: Path, old: str, new: str) -> None:
     """Put another text in the place of the first `old` of a file."""
     text = path.read_text()

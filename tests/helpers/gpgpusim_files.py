@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from ptxtool.formats.gpu import Gpu
+from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.gpu import Gpu, load_gpu
+
+OLD, NEW = "tesla-c2050", "gpgpusim42-c2050"
+"""The packaged machines of 3.x and 4.x."""
 
 
 def config_of(gpu: Gpu, version: int) -> dict[str, str]:
@@ -111,3 +115,16 @@ def write_config(folder: Path, gpu: Gpu, version: int, **changes: str | None) ->
     path.write_text("# written by a test\n" + "".join(lines))
     (folder / "network.icnt").write_text(network_of(gpu))
     return path
+
+
+def read_config(path: Path) -> tuple[Gpu, list[Diagnostic]]:
+    """The machine of a file, and the warnings about it."""
+    reported: list[Diagnostic] = []
+    gpu = load_gpu(path, reported.append)
+    assert all(d.code == "W501" and d.help for d in reported)
+    return gpu, reported
+
+
+def changed(folder: Path, **changes: str | None) -> tuple[Gpu, list[Diagnostic]]:
+    """The machine of the 3.x file with other options, and what is reported of it."""
+    return read_config(write_config(folder, load_gpu(OLD), 3, **changes))

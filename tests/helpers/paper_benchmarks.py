@@ -15,7 +15,7 @@ from ptxtool.base.resources import resource_dir
 from ptxtool.emit import emit
 from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 Arguments = Mapping[str, Any]
 

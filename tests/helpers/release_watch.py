@@ -21,17 +21,17 @@ from ptxtool.ir.nodes import Function
 
 @dataclass
 class Observed:
-    """`reached` are (first byte, end) per instruction; `behind_registers` and `behind_scratchpad` what warps did behind
+    """`reached` are (first byte, end) per instruction; `after_registers` and `after_scratchpad` what warps did after
     their marks: instructions issued, and (instruction, end of the bytes)."""
 
     reached: dict[int, tuple[int, int]] = field(default_factory=dict)
-    behind_registers: set[int] = field(default_factory=set)
-    behind_scratchpad: set[tuple[int, int]] = field(default_factory=set)
+    after_registers: set[int] = field(default_factory=set)
+    after_scratchpad: set[tuple[int, int]] = field(default_factory=set)
     n_released: int = 0
 
 
 class _Watched(Space):
-    """Shared memory that tells who reaches it."""
+    """Shared memory that records which warps reach it."""
 
     def __init__(self, space: Space, tell: Any):
         super().__init__()
@@ -72,7 +72,7 @@ def watch(kernel: Function, touches: Sequence[bool] = ()) -> Iterator[Observed]:
                     released[release].add(id(warp))
                     observed.n_released += 1
         if id(warp) in released[REGISTERS] and (not is_main or touches[i]):
-            observed.behind_registers.add(i)
+            observed.after_registers.add(i)
         keep.append(warp)  # its id stays its own
         issue(cta, warp, code, i)
 
@@ -82,7 +82,7 @@ def watch(kernel: Function, touches: Sequence[bool] = ()) -> Iterator[Observed]:
         known = observed.reached.get(i, (low, end))
         observed.reached[i] = min(known[0], low), max(known[1], end)
         if id(warp) in released[SCRATCHPAD]:
-            observed.behind_scratchpad.add((i, end))
+            observed.after_scratchpad.add((i, end))
 
     keep: list[Any] = []
     with (

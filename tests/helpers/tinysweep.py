@@ -29,3 +29,12 @@ def write(folder: Path, text: str = SPEC, name: str = "tiny.toml") -> Path:
 def swept(path: Path, **options: object) -> SweepResult:
     """The sweep of a file, in this process unless said."""
     return api.sweep(path, **{"jobs": 1, **options})  # type: ignore[arg-type]
+
+
+def long_sweep(folder: Path, runs: int = 12) -> Path:
+    """A sweep whose runs take a tenth of a second or so each."""
+    sets = ", ".join(f'"sm.count={n}"' for n in range(1, runs // 2 + 1))
+    path = write(folder, f'kernels = ["scale.ptx"]\nschedulers = ["lrr", "gto"]\nset = [{sets}]\n')
+    text = LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400")
+    (folder / "launch.toml").write_text(text)
+    return path

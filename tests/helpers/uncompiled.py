@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from checkout import TESTS
 
@@ -16,3 +17,8 @@ def output_of(code: str, *arguments: str, compiled: bool, beside: str = __file__
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def in_python(function: Any) -> Any:
+    """The Python function of a compiled one that calls no other: quick to test, and not compiled anew."""
+    return getattr(function, "py_func", function)

@@ -17,7 +17,7 @@ def test_heat_on_a_ring(execute: Any) -> None:
 
 
 def test_transfers_lose_nothing(execute: Any, request: pytest.FixtureRequest) -> None:
-    """The timed run keeps lanes that have left a loop waiting behind it: a lock between lanes never comes free."""
+    """The timed run keeps lanes that have left a loop waiting after it: a lock between lanes never comes free."""
     if "launch" in request.node.callspec.id:
         pytest.skip("only runs without time let all lanes go on")
     rng = np.random.default_rng(5)

@@ -26,7 +26,7 @@ class Case:
 
     args: Callable[[], dict[str, Any]]
     code: str
-    told: str
+    message: str
     at: str
     other: str = ""
     options: dict[str, Any] = field(default_factory=dict)
@@ -216,7 +216,7 @@ def test_the_fault_is_found_and_nothing_else(path: Path, name: str) -> None:
         pytest.skip("needs a later target")
     found = reported(path, name)
     assert {d.code for d in found} == {case.code}, [str(d) for d in found]
-    assert any(case.told in d.message for d in found), [d.message for d in found]
+    assert any(case.message in d.message for d in found), [d.message for d in found]
     for d in found:
         assert case.at in text_at(d), str(d)
         assert d.help

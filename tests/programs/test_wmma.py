@@ -1,4 +1,4 @@
-"""Matrix products through `wmma` fragments, whose layout nobody needs to know."""
+"""Matrix products through `wmma` fragments, whose layout a program need not know."""
 
 import numpy as np
 

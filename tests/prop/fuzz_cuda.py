@@ -133,7 +133,7 @@ def look(seed: int, thread: int, build: str) -> None:
         if ours != theirs:
             number = theirs.partition(" ")[0]
             before = program.text.partition(f"; SHOW({number},")[0]
-            print(f"here {ours}, on the host {theirs}, behind\n...{before[-600:]}")
+            print(f"here {ours}, on the host {theirs}, after\n...{before[-600:]}")
             return
     print("no assignment differs")
 

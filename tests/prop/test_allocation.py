@@ -21,7 +21,7 @@ import ptxsim
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 CHECKS = ("memory", "init", "races", "barriers")
 

@@ -108,8 +108,8 @@ def test_thread_liveness_is_what_a_path_search_finds(kernel: Function) -> None:
     for i in range(len(kernel.instructions)):
         expected = tuple(name for name in names if is_live(kernel, after, name, i))
         assert live.before[i] == expected
-        behind = tuple(name for name in names if any(is_live(kernel, after, name, j) for j in after[i]))
-        assert live.after[i] == behind
+        expected = tuple(name for name in names if any(is_live(kernel, after, name, j) for j in after[i]))
+        assert live.after[i] == expected
 
 
 @given(kernels())

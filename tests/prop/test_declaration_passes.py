@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ptxtool.analysis.sharing.first_use import first_use
 from ptxtool.ir.nodes import Module, ScopeOpen
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 from ptxtool.validate.declarations import check_only_declarations_changed
 
 PIPELINE = "unroll-decls,reorder-decls{{order={order}}}"

@@ -9,7 +9,7 @@ from random_ptx.programs import launch, write
 import ptxsim
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 few = settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
 

@@ -15,7 +15,7 @@ from reference.interpreter import run_reference
 import ptxsim
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 MEANINGS = ("hardware", "gpgpu-sim")
 seeds = st.integers(0, 1 << 32)

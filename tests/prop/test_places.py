@@ -14,7 +14,7 @@ from scripts import module_of
 
 from ptxtool.analysis.regalloc.assignment import assign
 from ptxtool.ir.nodes import Function
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 _dataflow = module_of(Path(__file__).with_name("test_dataflow.py"))
 kernels, structured, following = _dataflow.kernels, _dataflow.structured, _dataflow.following

@@ -23,7 +23,7 @@ from ptxtool.ir.edit import splice
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 from ptxtool.passes.sharing.marks import put_marks
 from ptxtool.validate.marks import check_marks, unsound_marks
 
@@ -114,8 +114,8 @@ def test_runs_touch_nothing_behind_a_mark(seed: int, share: int, registers: int)
         found, _ = launch(kernel.module, run_reference)
     assert found == expected
     boundary = shared_layout(kernel).boundary(Fraction(share))
-    assert observed.behind_registers == set()
-    assert {(i, end) for i, end in observed.behind_scratchpad if end > boundary} == set()
+    assert observed.after_registers == set()
+    assert {(i, end) for i, end in observed.after_scratchpad if end > boundary} == set()
 
 
 @pytest.mark.parametrize("name", ["lavamd_f32", "srad1", "nw_diag"])
@@ -132,8 +132,8 @@ def test_reference_kernels_touch_nothing_behind_a_mark(shared: Path, name: str) 
         )
     layout, accesses = shared_layout(after), shared_accesses(after)
     boundary = layout.boundary(Fraction(percent))
-    assert observed.behind_registers == set()
-    assert {(i, end) for i, end in observed.behind_scratchpad if end > boundary} == set()
+    assert observed.after_registers == set()
+    assert {(i, end) for i, end in observed.after_scratchpad if end > boundary} == set()
     assert observed.reached
     for i, (low, end) in observed.reached.items():
         places = [place(layout, access) for access in accesses[i]]

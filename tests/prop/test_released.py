@@ -14,7 +14,7 @@ from random_ptx.programs import launch, write
 import ptxsim
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 GPU = load_gpu("tesla-c2050")
 TILE_BYTES = 512

@@ -14,7 +14,7 @@ from ptxtool.analysis.sharing.shared_registers import private_registers, touches
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 
 def physical(seed: int) -> Module | None:

@@ -62,11 +62,7 @@ def correspondence(
         # vote again by the same statements: an alignment by shapes alone may have slipped
         again = _elect((before[i], after[j]) for i, j in _same(before, after, renaming))
         renaming = _one_to_one(again, renaming.items())
-        changed = _elect(
-            (s.before, s.after)
-            for s in _steps(before, after, renaming)
-            if s.before is not None and s.after is not None
-        )
+        changed = _elect((s.before, s.after) for s in _steps(before, after, renaming) if s.before and s.after)
         renaming = _one_to_one(renaming.items(), changed, written.items())
         steps = _steps(before, after, renaming)
         n = sum(step.kind == "same" for step in steps)
@@ -82,16 +78,12 @@ def _as_written(before: Sequence[Comparable], after: Sequence[Comparable]) -> Re
     for side in (before, after):
         numbered: Counter[tuple[str, bool]] = Counter()
         found: dict[tuple[str, bool, int], Entity] = {}
-        for entity in _entities(side):
+        for entity in sorted({e for c in side for e in c.names}, key=lambda e: (e.register, e.name)):
             key = entity.name, entity.register >= 0
             found[*key, numbered[key]] = entity
             numbered[key] += 1
         places.append(found)
     return {entity: places[1][key] for key, entity in places[0].items() if key in places[1]}
-
-
-def _entities(side: Sequence[Comparable]) -> list[Entity]:
-    return sorted({e for c in side for e in c.names}, key=lambda e: (e.register, e.name))
 
 
 def _elect(pairs: Iterable[tuple[Comparable, Comparable]]) -> list[tuple[Entity, Entity]]:

@@ -17,9 +17,9 @@ from functools import cached_property
 
 from ptxtool.analysis.flow.pressure import Pressure, file_of, pressure
 from ptxtool.ir.nodes import Declaration, Function
-from ptxtool.ir.variables import round_up
+from ptxtool.ir.symbols import Register
+from ptxtool.ir.variables import element_type, round_up
 from ptxtool.isa.table import table
-from ptxtool.isa.types import TYPES
 
 UNKNOWN = "unknown"
 """The class of instructions that are not in the table."""
@@ -93,8 +93,8 @@ class MeasuredKernel:
         return Figures(
             instructions=len(self.kernel.instructions),
             **counts,
-            registers_declared=_units(self.kernel),
-            registers_used=sum(r.units for r in used if file_of(r) == "general"),
+            registers_declared=_units(registers),
+            registers_used=_units(used),
             live_registers=self.pressure.maximum,
             predicates_used=sum(r.is_predicate for r in used),
             live_predicates=self.pressure.max_predicates,
@@ -104,8 +104,8 @@ class MeasuredKernel:
         )
 
 
-def _units(kernel: Function) -> int:
-    return sum(register.units for register in kernel.registers if file_of(register) == "general")
+def _units(registers: Iterable[Register]) -> int:
+    return sum(register.units for register in registers if file_of(register) == "general")
 
 
 _NAME = re.compile(r"[A-Za-z_$%][\w$]*")
@@ -124,8 +124,7 @@ def _laid_out(declarations: Iterable[Declaration]) -> int:
     """The bytes of variables laid out in order, each aligned."""
     end = 0
     for declaration in declarations:
-        known = TYPES.get(declaration.type)
-        element = (known.bytes if known else 8) * declaration.vector
+        element = element_type(declaration).bytes * declaration.vector
         alignment = declaration.align or element
         for declarator in declaration.declarators:
             size = element * math.prod(d or 0 for d in declarator.dimensions)

@@ -21,21 +21,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 
+from ptxtool.ir import nodes
 from ptxtool.ir.defuse import DefUse
-from ptxtool.ir.names import names
-from ptxtool.ir.nodes import (
-    Cast,
-    Declaration,
-    Function,
-    Immediate,
-    Instruction,
-    Memory,
-    Name,
-    Operand,
-    ScopeClose,
-    ScopeOpen,
-    Unary,
-)
+from ptxtool.ir.names import memory_in, names
+from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 
@@ -79,7 +68,7 @@ def _only_register(function: Function, i: int, instruction: Instruction, sets: D
     if len(sets.defs) != 1 or sets.kills != sets.defs or instruction.guard is not None:
         return -1
     destination = instruction.operands[0]
-    if not isinstance(destination, Name) or destination.part:
+    if not isinstance(destination, nodes.Name) or destination.part:
         return -1
     same = function.registers.resolve_index(destination.text, i) == sets.defs[0]
     return sets.defs[0] if same and sets.defs[0] not in sets.uses else -1
@@ -93,25 +82,18 @@ def _is_pure(function: Function, instruction: Instruction, parameters: frozenset
         return (
             opcode.modifiers[:1] == ("param",)
             and len(opcode.modifiers) == 2
-            and isinstance(address, Memory)
-            and isinstance(address.base, Name)
+            and isinstance(address, nodes.Memory)
+            and isinstance(address.base, nodes.Name)
             and address.base.text in parameters
-            and (address.offset is None or isinstance(address.offset, Immediate))
+            and (address.offset is None or isinstance(address.offset, nodes.Immediate))
         )
     match = table().match(opcode.text, len(instruction.operands), function.registers.is_ptxplus)
     if match is None or opcode.base not in PURE or match.form.effects or match.form.implicit:
         return False
-    return "exit" not in match.modifiers and not any(map(_is_memory, instruction.operands))
+    return "exit" not in match.modifiers and not any(map(memory_in, instruction.operands))
 
 
-def _is_memory(operand: Operand) -> bool:
-    """PTXPlus: memory may stand wherever a source may, negated too."""
-    while isinstance(operand, Unary | Cast):
-        operand = operand.operand
-    return isinstance(operand, Memory)
-
-
-def _is_constant(function: Function, i: int, name: Name, meanings: Mapping[str, int]) -> bool:
+def _is_constant(function: Function, i: int, name: nodes.Name, meanings: Mapping[str, int]) -> bool:
     """Whether a name in a source means the same everywhere. Registers are checked elsewhere."""
     if function.registers.resolve_index(name.text, i) >= 0:
         return True
@@ -128,8 +110,8 @@ def _meanings(function: Function) -> Counter[str]:
     found.update(d.name for p in (*function.returns, *function.params) for d in p.declarators)
     depth = 0
     for _, statement in function.other_statements:
-        if isinstance(statement, Declaration) and statement.space != "reg":
+        if isinstance(statement, nodes.Declaration) and statement.space != "reg":
             for declarator in statement.declarators:
                 found[declarator.name] += 1 if not depth else 2
-        depth += isinstance(statement, ScopeOpen) - isinstance(statement, ScopeClose)
+        depth += isinstance(statement, nodes.ScopeOpen) - isinstance(statement, nodes.ScopeClose)
     return found

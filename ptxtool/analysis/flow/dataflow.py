@@ -18,8 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from operator import and_, or_
 from typing import Literal
+
+from ptxtool.cfg.blocks import reverse_postorder
 
 
 @dataclass(frozen=True)
@@ -91,29 +94,10 @@ def solve(
 def _ranks(edges: Sequence[Sequence[int]]) -> list[int]:
     """Every node's place in a reverse post-order along the edges, from every root there is."""
     n = len(edges)
-    order: list[int] = []
-    seen = [False] * n
-    has_source = [False] * n
-    for targets in edges:
-        for target in targets:
-            has_source[target] = True
-    for root in [b for b in range(n) if not has_source[b]] + list(range(n)):
-        if seen[root]:
-            continue
-        seen[root] = True
-        stack = [(root, iter(edges[root]))]
-        while stack:
-            node, rest = stack[-1]
-            for target in rest:
-                if not seen[target]:
-                    seen[target] = True
-                    stack.append((target, iter(edges[target])))
-                    break
-            else:
-                order.append(node)
-                stack.pop()
+    targets = set(chain.from_iterable(edges))
+    order = reverse_postorder(edges, [*(b for b in range(n) if b not in targets), *range(n)])
     ranks = [0] * n
-    for place, node in enumerate(reversed(order)):
+    for place, node in enumerate(order):
         ranks[node] = place
     return ranks
 

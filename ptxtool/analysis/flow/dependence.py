@@ -25,8 +25,8 @@ from typing import NamedTuple
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.locations import is_location
-from ptxtool.ir.names import names
-from ptxtool.ir.nodes import Function, Instruction, Memory, Unary
+from ptxtool.ir.names import memory_in, names
+from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.special import special
 from ptxtool.isa.table import Match, table
 
@@ -125,12 +125,10 @@ def _effect(kernel: Function, node: Instruction, step: DefUse, match: Match | No
     if not node.operands:
         return Effect(frozenset(reads), frozenset(writes))
     if kernel.registers.is_ptxplus:
-        reaches = [
-            m for operand in node.operands if (m := _memory(operand)) and not _CONSTANT.fullmatch(m.symbol)
-        ]
-        stores = _memory(node.operands[0]) is not None and not node.opcode.base.startswith("ld")
-        if reaches:
-            symbols = {m.symbol for m in reaches}
+        named = filter(None, map(memory_in, node.operands))
+        symbols = {memory.symbol for memory in named if not _CONSTANT.fullmatch(memory.symbol)}
+        stores = memory_in(node.operands[0]) is not None and not node.opcode.base.startswith("ld")
+        if symbols:
             places = _LETTERS.get(symbols.pop()[:1], _space(node)) if len(symbols) == 1 else _ANY_MEMORY
             (writes if stores or "store" in match.form.effects else reads).update(places)
         return Effect(frozenset(reads), frozenset(writes))
@@ -158,13 +156,8 @@ def _is_unsteady(node: Instruction) -> bool:
     return any(register is not None and register.scope not in _STEADY for register in found)
 
 
-def _memory(operand: object) -> Memory | None:
-    inside = operand.operand if isinstance(operand, Unary) else operand
-    return inside if isinstance(inside, Memory) else None
-
-
 def _is_own_parameter(kernel: Function, node: Instruction) -> bool:
     """Whether a load is of a parameter of the kernel, which nothing writes."""
     own = {d.name for p in kernel.parameters for d in p.declarators} if kernel.kind == "entry" else set[str]()
-    memory = _memory(node.operands[-1])
+    memory = memory_in(node.operands[-1])
     return memory is not None and any(name.text in own for name in names(memory))

@@ -102,10 +102,7 @@ def visits(cfg: Cfg, probabilities: Probabilities) -> tuple[float, ...]:
         begins = 1.0 if v == 0 else 0.0
         arriving = begins + sum(found[u] * p for u, p in incoming[v].items() if u < v)
         found[v] = arriving / max(1 - incoming[v].get(v, 0.0), _ENDLESS)
-    result = [0.0] * len(cfg.blocks)
-    for b, x in zip(order, found, strict=True):
-        result[b] = x
-    return tuple(result)
+    return tuple(found[place[b]] if b in place else 0.0 for b in range(len(cfg.blocks)))
 
 
 def _reached(cfg: Cfg, probabilities: Probabilities) -> list[int]:

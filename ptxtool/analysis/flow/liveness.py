@@ -151,7 +151,10 @@ def _before(step: DefUse, after: int) -> int:
 
 
 def liveness(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Liveness:
-    """The live registers of a function. Raises `PtxError` (E202) on an undeclared label."""
+    """The live registers around every instruction of a function: `.before[i]` and `.after[i]` are names.
+
+    Raises `PtxError` (E202) on an undeclared label.
+    """
     cfg = build(kernel, interprocedural=True)
     plain = build(kernel) if per == "warp" else cfg
     return live_registers(plain, cfg, kernel.def_uses, per)
@@ -224,12 +227,8 @@ def _waiting(plain: Cfg, cfg: Cfg, live_in: Sequence[int]) -> list[int]:
             held.append(others)
     if not held:
         return [0] * len(cfg.blocks)
-    solution = solve(
-        cfg.successors,
-        [g & ~k for g, k in zip(gen, kill, strict=True)],
-        kill,
-        direction="forward",
-    )
+    passing = [g & ~k for g, k in zip(gen, kill, strict=True)]
+    solution = solve(cfg.successors, passing, kill, direction="forward")
     # lanes that rejoin at the end by way of `retp` may wait after the call
     if returning:
         for pair in at_end:

@@ -70,7 +70,7 @@ class Loops:
 
 
 def loops(kernel: Function) -> Loops:
-    """The natural loops of a function. Raises `PtxError` (E202) on an undeclared label."""
+    """The natural loops of a function and their nesting. Raises `PtxError` (E202) on an undeclared label."""
     return loops_of(build(kernel))
 
 

@@ -135,7 +135,10 @@ class Pressure:
 
 
 def pressure(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Pressure:
-    """The register pressure of a function. Raises `PtxError` (E202) on an undeclared label."""
+    """How many registers are live at each point of a function, the maximum, and which ones are live there.
+
+    Raises `PtxError` (E202) on an undeclared label.
+    """
     return pressure_of(liveness(kernel, per))
 
 

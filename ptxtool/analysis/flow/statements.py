@@ -69,12 +69,8 @@ class _ShapeBuilder:
     def __init__(self, function: Function) -> None:
         self._registers = function.registers
         self._labels = function.labels
-        self._parameters = {
-            declarator.name: place
-            for place, declarator in enumerate(
-                d for p in (*function.returns, *function.params) for d in p.declarators
-            )
-        }
+        declarators = [d for p in (*function.returns, *function.params) for d in p.declarators]
+        self._parameters = {declarator.name: place for place, declarator in enumerate(declarators)}
         self._names: list[Entity] = []
         self._position = 0
 
@@ -109,16 +105,14 @@ class _ShapeBuilder:
                 return "string", text
             case Memory(symbol=symbol, base=base, offset=offset, post_increment=step, coordinates=further):
                 place = tuple(o and self._operand(o) for o in (base, offset))
-                return "memory", self._symbol(symbol), place, step, tuple(map(self._operand, further))
+                named = symbol and self._name(symbol, "")
+                return "memory", named, place, step, tuple(map(self._operand, further))
         shape: list[Hashable] = [type(operand).__name__]
         for name in operand.__struct_fields__:
             value = getattr(operand, name)
             parts: tuple[str | Operand, ...] = value if isinstance(value, tuple) else (value,)
             shape += (part if isinstance(part, str) else self._operand(part) for part in parts)
         return tuple(shape)
-
-    def _symbol(self, symbol: str) -> Hashable:
-        return self._name(symbol, "") if symbol else None
 
 
 def _number(text: str) -> Hashable:

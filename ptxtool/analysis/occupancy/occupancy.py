@@ -69,9 +69,12 @@ class Occupancy:
     needs: CtaNeeds
     limits: Mapping[str, int | None]
     resident_ctas: int
-    all_limiters: tuple[str, ...]
     active_warps: int
     max_warps: int
+
+    @property
+    def all_limiters(self) -> tuple[str, ...]:
+        return tuple(name for name in LIMITERS if self.limits[name] == self.resident_ctas)
 
     @property
     def limiter(self) -> str:
@@ -144,7 +147,6 @@ def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> 
         needs=needs,
         limits=limits,
         resident_ctas=resident,
-        all_limiters=tuple(name for name in LIMITERS if limits[name] == resident),
         active_warps=resident * needs.padded_threads // sm.warp_size,
         max_warps=sm.warps,
     )
@@ -159,8 +161,7 @@ def _does_not_fit(gpu: HasSm, needs: CtaNeeds, limits: Mapping[str, int | None])
         "threads": (needs.padded_threads, min(sm.threads, sm.warps * sm.warp_size), "threads in whole warps"),
     }
     parts = [f"{have[n][0]} {have[n][2]} of {have[n][1]}" for n in LIMITERS if limits[n] == 0]
+    message = f"one CTA does not fit on an SM of {gpu.name}: it needs {', '.join(parts)}"
     return error(
-        "E402",
-        f"one CTA does not fit on an SM of {gpu.name}: it needs {', '.join(parts)}",
-        help="use fewer threads per CTA, fewer registers per thread or less scratchpad",
+        "E402", message, help="use fewer threads per CTA, fewer registers per thread or less scratchpad"
     )

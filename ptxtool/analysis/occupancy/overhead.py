@@ -9,7 +9,6 @@ Not counted: the two comparators of either scheme, and dynamic warp execution.
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016, section V.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from ptxtool.analysis.occupancy.occupancy import HasSm
@@ -61,41 +60,33 @@ class Storage:
         return "\n".join(lines)
 
 
-def register_sharing_storage(gpu: HasSm) -> Storage:
-    """Storage of register sharing: one lock per pair of warps, naming the warp that holds it."""
+SCHEMES = ("register", "scratchpad")
+"""What may be shared, in the order of the reports."""
+
+
+def storage_of(gpu: HasSm, scheme: str) -> Storage:
+    """The storage of one of `SCHEMES`: with a lock per pair of warps, or of CTAs, that names the one that holds it."""
     t, w = gpu.sm.ctas, gpu.sm.warps
-    own = (
-        StorageItem("warp is in a shared pair", "W", w),
-        StorageItem("lock of each pair of warps", "floor(W/2) * ceil(log2 W)", w // 2 * _log2_up(w)),
-    )
-    return Storage("register", gpu.name, gpu.sm.count, _common(t, w) + own)
-
-
-def scratchpad_sharing_storage(gpu: HasSm) -> Storage:
-    """Storage of scratchpad sharing: one lock per pair of CTAs, naming the CTA that holds it."""
-    t, w = gpu.sm.ctas, gpu.sm.warps
-    own = (StorageItem("lock of each pair of CTAs", "floor(T/2) * ceil(log2 T)", t // 2 * _log2_up(t)),)
-    return Storage("scratchpad", gpu.name, gpu.sm.count, _common(t, w) + own)
-
-
-SCHEMES: dict[str, Callable[[HasSm], Storage]] = {
-    "register": register_sharing_storage,
-    "scratchpad": scratchpad_sharing_storage,
-}
-"""Every scheme by name, in the order of the reports."""
+    items = [
+        StorageItem("SM is in sharing mode", "1", 1),
+        StorageItem("partner of each CTA, or none", "T * ceil(log2(T+1))", t * _log2_up(t + 1)),
+        StorageItem("warp is an owner", "W", w),
+    ]
+    if scheme == "register":
+        items += [
+            StorageItem("warp is in a shared pair", "W", w),
+            StorageItem("lock of each pair of warps", "floor(W/2) * ceil(log2 W)", w // 2 * _log2_up(w)),
+        ]
+    else:
+        items.append(
+            StorageItem("lock of each pair of CTAs", "floor(T/2) * ceil(log2 T)", t // 2 * _log2_up(t))
+        )
+    return Storage(scheme, gpu.name, gpu.sm.count, tuple(items))
 
 
 def overhead(gpu: HasSm) -> tuple[Storage, ...]:
     """The storage of every scheme on a GPU."""
-    return tuple(storage(gpu) for storage in SCHEMES.values())
-
-
-def _common(t: int, w: int) -> tuple[StorageItem, ...]:
-    return (
-        StorageItem("SM is in sharing mode", "1", 1),
-        StorageItem("partner of each CTA, or none", "T * ceil(log2(T+1))", t * _log2_up(t + 1)),
-        StorageItem("warp is an owner", "W", w),
-    )
+    return tuple(storage_of(gpu, scheme) for scheme in SCHEMES)
 
 
 def _log2_up(n: int) -> int:

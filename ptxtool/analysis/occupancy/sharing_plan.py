@@ -15,12 +15,12 @@ Through Resource Sharing, HPDC 2016, section III (equations 1 to 4); the floor a
 VIII need (timing-model section 4.4).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ptxtool.analysis.occupancy.occupancy import LIMITERS, HasSm, Occupancy, occupancy
+from ptxtool.analysis.occupancy.occupancy import HasSm, Occupancy, occupancy
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.ir.variables import round_up
@@ -32,7 +32,7 @@ Percent = int | str | Fraction
 
 
 @dataclass(frozen=True)
-class SharingPlan:
+class SharingPlan(Occupancy):
     """Resident CTAs under sharing: `unshared_ctas` (U) + 2 * `shared_pairs` (S) = `resident_ctas` (M).
 
     `resource` is "registers", "scratchpad" or "" (nothing is shared); `unshared` is the occupancy without sharing;
@@ -43,41 +43,15 @@ class SharingPlan:
     unshared: Occupancy
     resource: str
     percent: Fraction
-    limits: Mapping[str, int | None]
-    resident_ctas: int
     unshared_ctas: int
     shared_pairs: int
     private_registers: int
     private_scratchpad: int
 
-    @property
-    def all_limiters(self) -> tuple[str, ...]:
-        return tuple(name for name in LIMITERS if self.limits[name] == self.resident_ctas)
-
-    @property
-    def limiter(self) -> str:
-        """The resource that limits the CTAs; of several the first of `LIMITERS`."""
-        return self.all_limiters[0]
-
-    @property
-    def active_warps(self) -> int:
-        return self.resident_ctas * self.unshared.active_warps // self.unshared.resident_ctas
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether there is a pair; otherwise the SM stays in its ordinary mode."""
-        return self.shared_pairs > 0
-
     def to_dict(self) -> dict[str, object]:
-        """Plain data for `--json`: the occupancy without sharing, with what sharing changes put over it."""
+        """Plain data for `--json`."""
         return {
-            **self.unshared.to_dict(),
-            "resident_ctas": self.resident_ctas,
-            "limiter": self.limiter,
-            "all_limiters": list(self.all_limiters),
-            "limits": dict(self.limits),
-            "active_warps": self.active_warps,
-            "occupancy": self.active_warps / self.unshared.max_warps,
+            **super().to_dict(),
             "share": self.resource or None,
             "share_percent": _number(self.percent),
             "resident_ctas_without_sharing": self.unshared.resident_ctas,
@@ -90,19 +64,16 @@ class SharingPlan:
     def __str__(self) -> str:
         if not self.resource:
             return str(self.unshared)
-        needs = self.unshared.needs
-        private = (
-            f"{self.private_registers} of {needs.registers_per_thread} registers per thread"
-            if self.resource == "registers"
-            else f"{self.private_scratchpad} of {needs.scratchpad} bytes of scratchpad"
-        )
+        private = f"{self.private_scratchpad} of {self.needs.scratchpad} bytes of scratchpad"
+        if self.resource == "registers":
+            private = f"{self.private_registers} of {self.needs.registers_per_thread} registers per thread"
         without = self.unshared.resident_ctas
         lines = [
             f"{counted(self.resident_ctas, 'resident CTA')} at {_number(self.percent)}% "
             f"{self.resource.removesuffix('s')} sharing, {without} without; "
-            f"limited by {' and '.join(self.all_limiters)} ({self.unshared.gpu})",
+            f"limited by {' and '.join(self.all_limiters)} ({self.gpu})",
             f"  unshared CTAs {self.unshared_ctas}, shared pairs {self.shared_pairs}, private {private}",
-            f"  active warps {self.active_warps} of {self.unshared.max_warps}",
+            f"  active warps {self.active_warps} of {self.max_warps}",
         ]
         return "\n".join(lines)
 
@@ -145,11 +116,15 @@ def sharing_plan(
     if pairs == "fewest":
         n_pairs = max(0, resident - fit) if fit is not None else 0
     return SharingPlan(
+        gpu=base.gpu,
+        needs=base.needs,
+        limits=limits,
+        resident_ctas=resident,
+        active_warps=resident * base.needs.padded_threads // gpu.sm.warp_size,
+        max_warps=base.max_warps,
         unshared=base,
         resource=resource,
         percent=percent,
-        limits=limits,
-        resident_ctas=resident,
         unshared_ctas=resident - 2 * n_pairs,
         shared_pairs=n_pairs,
         private_registers=private_part(registers, register_percent),
@@ -171,7 +146,7 @@ def register_curve(
     plans: list[SharingPlan] = []
     for n in registers:
         unit = gpu.sm.register_allocation_unit
-        if plans and plans[-1].unshared.needs.padded_threads * round_up(n, unit) > gpu.sm.registers:
+        if plans and plans[-1].needs.padded_threads * round_up(n, unit) > gpu.sm.registers:
             break
         shares: dict[str, Percent] = {
             "share_registers": share_registers,

@@ -126,16 +126,13 @@ def switching_plan(
     if scheme == "finereg":
         parts = options.acrf_registers + options.pcrf_entries * _ENTRY_LANES
         if parts > file:
-            raise error(
-                "E502",
-                f"{name}: switching.acrf_registers and switching.pcrf_entries are {parts} registers, of {file}",
-                help=f"a PCRF entry is {_ENTRY_LANES} registers: make one of the two smaller",
-            )
+            what = f"switching.acrf_registers and switching.pcrf_entries are {parts} registers, of {file}"
+            help = f"a PCRF entry is {_ENTRY_LANES} registers: make one of the two smaller"
+            raise error("E502", f"{name}: {what}", help=help)
         file = options.acrf_registers
         name = f"{name} with {file} registers for active CTAs (switching.acrf_registers)"
-    active = occupancy(
-        _Active(name, msgspec.structs.replace(sm, registers=file)), threads, registers, scratchpad
-    )
+    machine = _Active(name, msgspec.structs.replace(sm, registers=file))
+    active = occupancy(machine, threads, registers, scratchpad)
     warps = active.needs.padded_threads // sm.warp_size
     limits = [options.ctas, options.warps // warps]
     if scratchpad:
@@ -145,11 +142,8 @@ def switching_plan(
         limits.append(in_file)
     ctas = min(limits)
     if ctas == 0:
-        raise error(
-            "E402",
-            f"a CTA of {warps} warps where {options.warps} may be resident (switching.warps)",
-            help="use fewer threads per CTA, or allow more warps",
-        )
+        what = f"a CTA of {warps} warps where {options.warps} may be resident (switching.warps)"
+        raise error("E402", what, help="use fewer threads per CTA, or allow more warps")
     return SwitchingPlan(
         scheme=scheme,
         active=active,

@@ -13,6 +13,7 @@ head of a `.func` keep units of their own.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -35,9 +36,9 @@ from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.analysis.regalloc.register_tuples import AdjacentWebs, register_tuples
 from ptxtool.analysis.regalloc.spill_inputs import spill_inputs
-from ptxtool.analysis.regalloc.spills import FILES, Spiller, SpillInputs, SpillState, ValueTable
-from ptxtool.base.diag import error
-from ptxtool.ir.nodes import Declaration, Function, Name
+from ptxtool.analysis.regalloc.spills import FILES, SpillInputs, SpillState, ValueTable, reduce_demand
+from ptxtool.base.diag import PtxError, error
+from ptxtool.ir.nodes import Declaration, Function, Name, Statement
 
 _UNBOUNDED = 1 << 16
 _MOST_ROUNDS = 24
@@ -106,35 +107,22 @@ def refuse(function: Function) -> None:
     """E301 for registers without physical registers, and for branches whose targets the text does not name."""
     for _, declaration in function.other_statements:
         if isinstance(declaration, Declaration) and declaration.space == "reg" and declaration.vector > 1:
-            raise error(
-                "E301",
-                "registers of vector type have no physical register",
-                function.source,
-                declaration.start,
-                declaration.end,
-                help="declare its elements as registers and write {%a, %b} where it is used",
-            )
+            help = "declare its elements as registers and write {%a, %b} where it is used"
+            raise _refusal(function, declaration, "registers of vector type have no physical register", help)
     for i in function.at_bases("tex", "tld4", "brx"):
         node = function.instructions[i]
         if node.opcode.base != "brx" and (offset := _typed_offset(function, i)):
-            raise error(
-                "E301",
-                f"'{offset}' is an offset, and no depth, by its declared type alone, which physical registers have not",
-                function.source,
-                node.start,
-                node.end,
-                help="write the offset as a vector or a literal",
-            )
+            what = f"'{offset}' is an offset, and no depth, by its declared type alone"
+            help = "write the offset as a vector or a literal"
+            raise _refusal(function, node, f"{what}, which physical registers have not", help)
         if node.opcode.base == "brx" and function.registers.is_ptxplus:
-            raise error(
-                "E301",
-                f"'{node.opcode.text}' jumps to an address that the text does not name: "
-                "the registers that are read there are unknown",
-                function.source,
-                node.start,
-                node.end,
-                help="branch to labels instead",
-            )
+            what = f"'{node.opcode.text}' jumps to an address that the text does not name"
+            why = "the registers that are read there are unknown"
+            raise _refusal(function, node, f"{what}: {why}", "branch to labels instead")
+
+
+def _refusal(function: Function, node: Statement, what: str, help: str) -> PtxError:
+    return error("E301", what, function.source, node.start, node.end, help)
 
 
 def _typed_offset(function: Function, index: int) -> str:
@@ -165,24 +153,18 @@ class _Assigner:
 
         The first is as good as the second unless alignment has cost a unit.
         """
-        if not spill:
-            return self._run(max_regs, max_predicates, spill)
-        try:
-            found = self._run(max_regs, max_predicates, spill)
-            if not self._is_tight or not found.spills.n_insertions:
-                return found
-        except TooFewRegisters:
-            found = None
-        try:
-            other = self._run(max_regs, max_predicates, spill, may_join=False)
-        except TooFewRegisters:
-            if found is None:
-                raise
-            return found
-        return other if found is None or other.spills.n_insertions < found.spills.n_insertions else found
+        found: list[Assignment] = []
+        for may_join in (True, False) if spill else (True,):
+            with suppress(TooFewRegisters):
+                found.append(self._run(max_regs, max_predicates, spill, may_join))
+            if found and not (self._is_tight and found[0].spills.n_insertions):
+                break
+        if not found:
+            raise TooFewRegisters
+        return min(found, key=lambda assignment: assignment.spills.n_insertions)
 
     def _run(
-        self, max_regs: int | None, max_predicates: int | None, spill: bool, may_join: bool = True
+        self, max_regs: int | None, max_predicates: int | None, spill: bool, may_join: bool
     ) -> Assignment:
         """Registers for all values; with `may_join` a temporary may live at more than one instruction."""
         head_units = sum(self.registers[k].units for k in range(self.head))
@@ -238,8 +220,7 @@ class _Assigner:
             if demand.max(initial=0) > target:
                 if not may_spill:
                     break
-                spiller = Spiller(state, file, demand, self._spill_inputs, may_join)
-                if not spiller.reduce_to(target):
+                if not reduce_demand(state, file, demand, target, self._spill_inputs, may_join):
                     break
             least = int(demand.max(initial=0))
             tuples = self._tuples(state, file)
@@ -255,23 +236,17 @@ class _Assigner:
         """The units that the registers' names mean, if they are allowed and fewer than those of an allocation."""
         named: list[RegisterTuple] = []
         for one in tuples:
-            first = self._named_unit(one.members[0].web)
-            base = first - one.members[0].offset
-            if first < 0 or (one.fixed >= 0 and first != one.fixed):
+            web = one.members[0].web
+            place = units_of(self.registers[self.ranges.register[web]]) if web < len(self.ranges) else None
+            if place is None or (one.fixed >= 0 and place.first != one.fixed):
                 return found
-            named.append(msgspec.structs.replace(one, fixed=base))
+            named.append(msgspec.structs.replace(one, fixed=place.first - one.members[0].offset))
         n_units = max((one.fixed + one.size for one in named), default=0)
         most = limit if found.unallocated else found.n_units - 1
         if n_units > most or any(one.fixed < 0 for one in named):
             return found
         kept = allocate_fixed(named, n_points, n_units)
         return found if kept.unallocated else kept
-
-    def _named_unit(self, value: int) -> int:
-        """The unit that the name of a value's register means, -1 if there is none."""
-        is_web = value < len(self.ranges)
-        place = units_of(self.registers[self.ranges.register[value]]) if is_web else None
-        return -1 if place is None else place.first
 
     def _tuples(self, state: SpillState, file: str) -> Tuples:
         """What is to be allocated in a file: single webs, temporaries, and webs that stay adjacent."""

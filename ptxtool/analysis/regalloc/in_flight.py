@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from ptxtool.analysis.flow.accesses import Interval
 from ptxtool.analysis.regalloc.live_ranges import Ranges
-from ptxtool.ir.nodes import Immediate, Instruction, Name, Vector
+from ptxtool.ir.names import names
+from ptxtool.ir.nodes import Immediate, Instruction, Vector
 
 _WGMMA = "wgmma"
 _OLDEST = 16
@@ -56,14 +57,8 @@ def _webs(ranges: Ranges, i: int, node: Instruction) -> Iterator[int]:
     """The webs that an instruction in flight uses. Addresses, descriptors and predicates are read at once."""
     step = ranges.def_uses[i]
     yield from ranges.writes[i]
-    resolve = ranges.function.registers.resolve_index
-    late = {
-        resolve(name.text, i)
-        for operand in node.operands
-        if isinstance(operand, Vector)
-        for name in operand.items
-        if isinstance(name, Name)
-    }
+    vectors = [operand for operand in node.operands if isinstance(operand, Vector)]
+    late = {ranges.function.registers.resolve_index(n.text, i) for vector in vectors for n in names(vector)}
     yield from (web for k, web in zip(step.uses, ranges.reads[i], strict=True) if k in late)
 
 

@@ -21,7 +21,7 @@ targets. Arguments in `.param` take no registers; a compiler that reorders or in
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.pressure import pressure
@@ -30,6 +30,7 @@ from ptxtool.analysis.regalloc.physical import PREDICATES
 from ptxtool.analysis.regalloc.spills import FILES
 from ptxtool.base.bits import indices
 from ptxtool.base.diag import PtxError
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
 from ptxtool.ir.variables import round_up
 
@@ -86,16 +87,11 @@ def registers_per_thread(kernel: Function) -> int:
 
 
 def register_need(function: Function) -> RegisterNeed:
-    """What a thread of a function needs. Raises `PtxError`: E202, an undeclared label; E301, a vector register."""
+    """The registers of a thread, the functions it calls included: `.live` at once, `.registers` as allocated.
+
+    Raises `PtxError`: E202, an undeclared label; E301, a register of vector type.
+    """
     return _Needs(function).result()
-
-
-@dataclass(frozen=True)
-class _Call:
-    """A call: its instruction, and the functions with a body that it may reach."""
-
-    instruction: int
-    targets: tuple[Function, ...]
 
 
 class _FunctionNeed:
@@ -104,7 +100,8 @@ class _FunctionNeed:
     def __init__(self, function: Function, aliases: Mapping[str, str]):
         self.function = function
         self.uncounted: list[str] = []
-        self.calls = tuple(self._calls(aliases))
+        self.calls = dict(self._calls(aliases))
+        """By instruction, the functions with a body that a call may reach."""
 
     @cached_property
     def assignment(self) -> Assignment:
@@ -131,7 +128,11 @@ class _FunctionNeed:
             units[file] += int(state.values.width[numbers[live]].sum())
         return units["general"] + (units["predicate"] > 0)
 
-    def _calls(self, aliases: Mapping[str, str]) -> Iterator[_Call]:
+    def callees(self) -> Iterator[Function]:
+        """The function of every call, each as often as it is called."""
+        return chain.from_iterable(self.calls.values())
+
+    def _calls(self, aliases: Mapping[str, str]) -> Iterator[tuple[int, list[Function]]]:
         functions = self.function.module.functions
         for i, node in enumerate(self.function.instructions):
             if node.opcode.base != "call":
@@ -143,7 +144,7 @@ class _FunctionNeed:
                     self.uncounted.append(f"'{name}', which has no body here")
                 else:
                     targets.append(target)
-            yield _Call(i, tuple(targets))
+            yield i, targets
 
     def _targets(self, i: int, node: Instruction) -> list[str]:
         """The names of the functions that a call may reach."""
@@ -162,19 +163,10 @@ class _FunctionNeed:
                 is_list = following.name == "calltargets"
                 return [word.strip() for word in following.text.split(",")] if is_list else None
         table = self.function.module.variables.get(label)
-        return (
-            [name for d in table.declarators if d.name == label for name in _names(d.value)]
-            if table
-            else None
-        )
-
-
-def _names(value: object) -> Iterator[str]:
-    """The names in an initialiser."""
-    if isinstance(value, Name):
-        yield value.text
-    for item in getattr(value, "items", ()):
-        yield from _names(item)
+        if table is None:
+            return None
+        values = [d.value for d in table.declarators if d.name == label and d.value is not None]
+        return [name.text for value in values for name in names(value)]
 
 
 @dataclass(frozen=True)
@@ -197,35 +189,26 @@ class _Needs:
         self._found = {root.name: _FunctionNeed(root, aliases)}
         left = [self._found[root.name]]
         while left:
-            for call in left.pop().calls:
-                for target in call.targets:
-                    if target.name not in self._found:
-                        self._found[target.name] = _FunctionNeed(target, aliases)
-                        left.append(self._found[target.name])
-        names = [*self._found]
-        place = {name: k for k, name in enumerate(names)}
-        calls = [[place[t.name] for call in one.calls for t in call.targets] for one in self._found.values()]
-        self._reached = {
-            name: frozenset(names[k] for k in indices(bits))
-            for name, bits in zip(names, reachable(calls), strict=True)
-        }
+            for target in left.pop().callees():
+                if target.name not in self._found:
+                    self._found[target.name] = _FunctionNeed(target, aliases)
+                    left.append(self._found[target.name])
+        found = [*self._found]
+        place = {name: k for k, name in enumerate(found)}
+        calls = [[place[callee.name] for callee in one.callees()] for one in self._found.values()]
+        reached = zip(found, reachable(calls), strict=True)
+        self._reached = {name: frozenset(found[k] for k in indices(bits)) for name, bits in reached}
         self._done: dict[str, _Need] = {}
         # callees first: they reach fewer functions; of those that reach as many, recursive ones first
         for name in sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n])):
             self._done[name] = self._need(name)
 
     def result(self) -> RegisterNeed:
-        root = self._found[self._root.name]
+        alone = self._found[self._root.name].assignment.registers
         need = self._done[self._root.name]
-        uncounted = dict.fromkeys(reason for one in self._found.values() for reason in one.uncounted)
+        reasons = tuple(dict.fromkeys(reason for one in self._found.values() for reason in one.uncounted))
         return RegisterNeed(
-            self._root,
-            need.live,
-            root.assignment.registers,
-            need.registers,
-            need.predicates,
-            need.chain,
-            tuple(uncounted),
+            self._root, need.live, alone, need.registers, need.predicates, need.chain, reasons
         )
 
     def _need(self, name: str) -> _Need:
@@ -236,9 +219,9 @@ class _Needs:
     def _plain(self, one: _FunctionNeed) -> _Need:
         own = one.assignment
         need = _Need(one.live, own.registers, own.predicates, one.alignment, (one.function.name,))
-        for call in one.calls:
-            across = one.across(call.instruction) if call.targets else 0
-            for target in call.targets:
+        for instruction, targets in one.calls.items():
+            across = one.across(instruction) if targets else 0
+            for target in targets:
                 need = _with_callee(need, across, self._done[target.name], need.chain[:1])
         return need
 
@@ -252,7 +235,7 @@ class _Needs:
             widest,
             tuple(cycle),
         )
-        below = {t.name for one in members for call in one.calls for t in call.targets} - {*cycle}
+        below = {callee.name for one in members for callee in one.callees()} - {*cycle}
         for callee in sorted(below):
             need = _with_callee(need, need.registers, self._done[callee], tuple(cycle))
         return need

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from ptxtool.analysis.regalloc.live_ranges import Ranges
 from ptxtool.ir.defuse import adjacent_words
-from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Unary
+from ptxtool.ir.names import memory_in
+from ptxtool.ir.nodes import Function, Instruction, Name
 
 
 @dataclass
@@ -73,8 +74,8 @@ def _number(name: str) -> int:
 def _post_incremented(function: Function, i: int, node: Instruction) -> Iterator[int]:
     """The registers that an instruction's addresses increment."""
     for operand in node.operands:
-        inside = operand.operand if isinstance(operand, Unary) else operand
-        if isinstance(inside, Memory) and inside.post_increment and isinstance(inside.base, Name):
-            k = function.registers.resolve_index(inside.base.text, i)
+        memory = memory_in(operand)
+        if memory and memory.post_increment and isinstance(memory.base, Name):
+            k = function.registers.resolve_index(memory.base.text, i)
             if k >= 0:
                 yield k

@@ -90,9 +90,8 @@ class SpillState:
         self.rematerialised: dict[int, tuple[int, ...]] = {}
         self.dropped: set[int] = set()
         self._is_temporary, self._is_spilled = np.zeros((2, len(values.width)), np.bool_)
-        self._insertions: list[
-            npt.NDArray[np.int64]
-        ] = []  # columns: the rank at its place, and an `Insertion`
+        # columns: the rank at its place, and an `Insertion`
+        self._insertions: list[npt.NDArray[np.int64]] = []
 
     @property
     def spilled(self) -> set[int]:
@@ -137,10 +136,8 @@ class SpillState:
     def copy(self, value: int, instruction: int, accesses: Iterable[int]) -> int:
         """Insert a copy of a value before an instruction, which stands for it at its accesses; the copy's number."""
         number = len(self.values.width)
-        nowhere = Intervals.of([()])
-        self.add(
-            ValueTable(self.values.file[[value]], self.values.width[[value]], nowhere), np.ones(1, np.bool_)
-        )
+        copied = ValueTable(self.values.file[[value]], self.values.width[[value]], Intervals.of([()]))
+        self.add(copied, np.ones(1, np.bool_))
         self.temporary.update({(value, i): number for i in accesses})
         self.insert([0], [instruction], [False], [_KINDS.index("copy")], [number], [value], [False])
         return number
@@ -148,11 +145,8 @@ class SpillState:
     def add(self, more: ValueTable, is_temporary: Flags) -> None:
         """Append values."""
         old = self.values
-        self.values = ValueTable(
-            np.append(old.file, more.file),
-            np.append(old.width, more.width),
-            old.intervals.joined(more.intervals),
-        )
+        file, width = np.append(old.file, more.file), np.append(old.width, more.width)
+        self.values = ValueTable(file, width, old.intervals.joined(more.intervals))
         self._is_spilled = np.append(self._is_spilled, np.zeros_like(is_temporary))
         self._is_temporary = np.append(self._is_temporary, is_temporary)
 
@@ -317,60 +311,46 @@ def _joined(accesses: _SpilledAccesses, width: Numbers, inputs: SpillInputs, fre
     return joined
 
 
-class Spiller:
-    """Spills values of one file until what is live fits into it.
+def reduce_demand(
+    state: SpillState,
+    file: str,
+    demand: npt.NDArray[np.int32],
+    limit: int,
+    inputs: SpillInputs,
+    may_join: bool = True,
+) -> bool:
+    """Spill values of a file until at most `limit` units are live everywhere; False if that is impossible.
 
     `demand`, the units in use at every point, is updated. With `may_join` temporaries may live at several instructions.
+    The best by its spill weight is next; all are ranked anew as soon as one relieves much less than promised.
     """
-
-    def __init__(
-        self,
-        state: SpillState,
-        file: str,
-        demand: npt.NDArray[np.int32],
-        inputs: SpillInputs,
-        may_join: bool = True,
-    ):
-        self._state = state
-        self._file = file
-        self._demand = demand
-        self._inputs = inputs
-        self._may_join = may_join
-
-    def reduce_to(self, limit: int) -> bool:
-        """Spill values until at most `limit` units are live everywhere; False if that is impossible.
-
-        The best by its spill weight is next; all are ranked anew as soon as one relieves much less than promised.
-        """
-        demand = self._demand
-        units = demand.data  # faster than the array for single points
-        candidates = _Candidates(self._state, self._file, self._inputs)
-        chosen: list[int] = []
-        while demand.max(initial=0) > limit:
-            crowded = demand > limit
-            is_crowded = crowded.data
-            n_chosen = len(chosen)
-            for place, promised, intervals, temporaries in candidates.ranked(crowded):
-                parts = [(demand[start:end], crowded[start:end]) for start, end in intervals]
-                kept = [point for start, end in temporaries for point in range(start, end)]
-                relieved = sum([int(np.count_nonzero(crowd)) for _, crowd in parts])
-                relieved -= sum([is_crowded[point] for point in kept])
-                if relieved < _ENOUGH * promised:
-                    break
-                chosen.append(candidates.take(place))
-                width = int(candidates.widths[place])
-                for part, _ in parts:
-                    part -= width
-                for point in kept:
-                    units[point] += width
-                for part, crowd in parts:
-                    np.greater(part, limit, out=crowd)
-            if len(chosen) == n_chosen:
+    units = demand.data  # faster than the array for single points
+    candidates = _Candidates(state, file, inputs)
+    chosen: list[int] = []
+    while demand.max(initial=0) > limit:
+        crowded = demand > limit
+        is_crowded = crowded.data
+        n_chosen = len(chosen)
+        for place, promised, intervals, temporaries in candidates.ranked(crowded):
+            parts = [(demand[start:end], crowded[start:end]) for start, end in intervals]
+            kept = [point for start, end in temporaries for point in range(start, end)]
+            relieved = sum([int(np.count_nonzero(crowd)) for _, crowd in parts])
+            relieved -= sum([is_crowded[point] for point in kept])
+            if relieved < _ENOUGH * promised:
                 break
-        if chosen:
-            free = FreeUnits(demand, limit) if self._may_join else None
-            spill(self._state, chosen, self._inputs, free)
-        return bool(demand.max(initial=0) <= limit)
+            chosen.append(candidates.take(place))
+            width = int(candidates.widths[place])
+            for part, _ in parts:
+                part -= width
+            for point in kept:
+                units[point] += width
+            for part, crowd in parts:
+                np.greater(part, limit, out=crowd)
+        if len(chosen) == n_chosen:
+            break
+    if chosen:
+        spill(state, chosen, inputs, FreeUnits(demand, limit) if may_join else None)
+    return bool(demand.max(initial=0) <= limit)
 
 
 class _Candidates:

@@ -129,12 +129,11 @@ class ExpectedPath:
                 left -= 2 * self._work(stops)
                 if (found := self.value(private)) > value + _CLOSE:
                     best, value = private, found
-        if not work:
-            return PrivateSet(frozenset(indices(best)), value, is_best=True)
-        private = self._greedy(k)
-        if (found := self.value(private)) > value + _CLOSE:
-            best, value = private, found
-        return PrivateSet(frozenset(indices(best)), value, is_best=False)
+        if work:
+            private = self._greedy(k)
+            if (found := self.value(private)) > value + _CLOSE:
+                best, value = private, found
+        return PrivateSet(frozenset(indices(best)), value, is_best=not work)
 
     def _greedy(self, k: int) -> int:
         private, left = 0, MOST_WORK

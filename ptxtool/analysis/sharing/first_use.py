@@ -70,10 +70,6 @@ class FirstUse(Sequence[Use]):
         """The uses of registers that some instruction touches."""
         return tuple(use for use in self.uses if use.instruction is not None)
 
-    @property
-    def unused(self) -> tuple[Use, ...]:
-        return tuple(use for use in self.uses if use.instruction is None)
-
     def __len__(self) -> int:
         return len(self.uses)
 
@@ -106,7 +102,10 @@ def touched_in_order(kernel: Function, instruction: int, step: DefUse) -> tuple[
 
 
 def first_use(kernel: Function, order: Order = "text") -> FirstUse:
-    """The registers in order of first use. Order "cfg" raises `PtxError` (E202) on an undeclared label."""
+    """The registers in order of first use, with their sequence numbers before and after reordering.
+
+    Order "cfg" raises `PtxError` (E202) on an undeclared label.
+    """
     assert order in get_args(Order), order
     registers = kernel.registers
     def_uses = kernel.def_uses

@@ -26,9 +26,7 @@ class IssueCounts:
         if len(counts) < len(self.issues):
             raise no_counts(self.path, "its 'issues' are no counts")
         n = len(kernel.instructions)
-        calls = any(
-            node.opcode.base == "call" for node in kernel.instructions
-        )  # the functions' counts follow
+        calls = bool(kernel.at_bases("call"))  # the functions' counts follow
         if len(counts) < n or (len(counts) > n and not calls):
             raise no_counts(self.path, f"it counts {len(counts)} instructions, and '{kernel.name}' has {n}")
         return counts[:n]

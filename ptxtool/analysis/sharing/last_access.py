@@ -13,7 +13,7 @@ Reference: S. Muchnick, "Advanced Compiler Design and Implementation", section 1
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ptxtool.analysis.flow.dependence import Effect, Resource
 from ptxtool.analysis.flow.liveness import Liveness
@@ -117,14 +117,12 @@ class _LiveCount:
             for k in self._steps[i].kills:
                 self._readers[k].append(0)
         self._now = dict.fromkeys(FILES, 0)
-        for k in indices(live.before_bits[region.start]):
-            self._count(self._now, k, 1)
+        self._count(self._now, ((k, 1) for k in indices(live.before_bits[region.start])))
         self.most = dict(self._now)
 
     def place(self, i: int) -> None:
         """The next instruction is i."""
-        for k, sign in self._changes(i):
-            self._count(self._now, k, sign)
+        self._count(self._now, self._changes(i))
         self.most = {file: max(self.most[file], self._now[file]) for file in FILES}
         for k in self._steps[i].uses:
             self._readers[k][0] -= 1
@@ -134,11 +132,9 @@ class _LiveCount:
     def fits(self, i: int, following: int, limits: Limits) -> bool:
         """Whether few enough are live after i, and then after another that does not depend on it."""
         after = dict(self._now)
-        for k, sign in self._changes(i):
-            self._count(after, k, sign)
+        self._count(after, self._changes(i))
         then = dict(after)
-        for k, sign in self._changes(following):
-            self._count(then, k, sign)
+        self._count(then, self._changes(following))
         return all(max(after[f], then[f]) <= max(limits[f], self._now[f]) for f in FILES)
 
     def _changes(self, i: int) -> list[tuple[int, int]]:
@@ -150,10 +146,8 @@ class _LiveCount:
                 continue
             values = self._readers[k]
             before = self._is_live(k, values[0], len(values) == 1)
-            if k in step.kills:
-                after = self._is_live(k, values[1], len(values) == 2)
-            else:
-                after = self._is_live(k, values[0] - 1, len(values) == 1)
+            killed = k in step.kills
+            after = self._is_live(k, values[1] if killed else values[0] - 1, len(values) == 1 + killed)
             if before != after:
                 found.append((k, 1 if after else -1))
         return found
@@ -161,6 +155,7 @@ class _LiveCount:
     def _is_live(self, k: int, readers: int, is_last: bool) -> bool:
         return readers > 0 or (is_last and bool(self._at_end >> k & 1))
 
-    def _count(self, counts: dict[str, int], k: int, sign: int) -> None:
-        file, units = weight_of(self._registers[k])
-        counts[file] += sign * units
+    def _count(self, counts: dict[str, int], changes: Iterable[tuple[int, int]]) -> None:
+        for k, sign in changes:
+            file, units = weight_of(self._registers[k])
+            counts[file] += sign * units

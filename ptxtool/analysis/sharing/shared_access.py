@@ -23,20 +23,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ptxtool.analysis.sharing.shared_layout import SharedLayout, shared_declarations, shared_layout
+from ptxtool.ir import nodes
 from ptxtool.ir.defuse import DefUse, roles
-from ptxtool.ir.names import names
-from ptxtool.ir.nodes import (
-    Binary,
-    Function,
-    Group,
-    Immediate,
-    Instruction,
-    Memory,
-    Name,
-    Operand,
-    Unary,
-    Vector,
-)
+from ptxtool.ir.names import memory_in, names
+from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Operand
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
@@ -82,15 +72,16 @@ def place(layout: SharedLayout, access: SharedAccess) -> tuple[int, int | None]:
     return (variable.offset if variable else 0), None
 
 
+def may_reach(layout: SharedLayout, access: SharedAccess, boundary: int) -> bool:
+    """Whether an access may go to bytes from a boundary on."""
+    _, end = place(layout, access)
+    return end is None or end > boundary or not layout.exact
+
+
 def touches_shared_scratchpad(kernel: Function, boundary: int) -> tuple[bool, ...]:
     """Per instruction, whether it may access bytes from the boundary on."""
     layout = shared_layout(kernel)
-
-    def is_shared(access: SharedAccess) -> bool:
-        _, end = place(layout, access)
-        return end is None or end > boundary or not layout.exact
-
-    return tuple(any(map(is_shared, found)) for found in shared_accesses(kernel))
+    return tuple(any(may_reach(layout, one, boundary) for one in found) for found in shared_accesses(kernel))
 
 
 class _AddressAnalysis:
@@ -118,13 +109,9 @@ class _AddressAnalysis:
     # ---- what registers are computed from
 
     def _solve(self) -> None:
-        self.escaped = any(
-            name.text in self.variables
-            for declaration in self.kernel.module.declarations()
-            for d in declaration.declarators
-            if d.value is not None
-            for name in names(d.value)
-        )
+        declared = [d for declaration in self.kernel.module.declarations() for d in declaration.declarators]
+        values = [d.value for d in declared if d.value is not None]
+        self.escaped = any(name.text in self.variables for value in values for name in names(value))
         changed = True
         while changed:
             changed = False
@@ -173,14 +160,14 @@ class _AddressAnalysis:
     def _is_exact(self, node: Instruction, match: Match) -> bool:
         """Whether `mov`, `add` and the like compute an address exactly: whole registers, no flags."""
         whole = all(not o.part for o in node.operands if isinstance(o, Name))
-        steps = any(memory.post_increment for operand in node.operands for memory in _memories(operand))
+        steps = any(memory.post_increment for memory in _memories(node))
         return whole and not steps and {match.type, match.stype or match.type} <= _ADDRESS_TYPES
 
     def _anything(self) -> Value:
         return {"": None, **dict.fromkeys(sorted(self.variables))}
 
     def _is_predicate(self, operand: Operand, i: int) -> bool:
-        inner = operand.operand if isinstance(operand, Unary) else operand
+        inner = operand.operand if isinstance(operand, nodes.Unary) else operand
         register = self.registers.resolve(inner.text, i) if isinstance(inner, Name) else None
         return register is not None and register.is_predicate
 
@@ -194,15 +181,15 @@ class _AddressAnalysis:
                         return {"": 0}
                     return dict.fromkeys(self.values[k]) if part else self.values[k]
                 return {text: 0} if text in self.variables else _NUMBER
-            case Immediate(text=text):
+            case nodes.Immediate(text=text):
                 return {"": self._number(text)}
-            case Unary(operator="-", operand=inner):
+            case nodes.Unary(operator="-", operand=inner):
                 return _sum({"": 0}, self._value(inner, i), -1)
-            case Binary(operator="+" | "-" as sign, left=left, right=right):
+            case nodes.Binary(operator="+" | "-" as sign, left=left, right=right):
                 return _sum(self._value(left, i), self._value(right, i), 1 if sign == "+" else -1)
-            case Group(items=(inner,)):
+            case nodes.Group(items=(inner,)):
                 return self._value(inner, i)
-            case Vector(items=items):
+            case nodes.Vector(items=items):
                 value: dict[str, int | None] = {}
                 for item in items:
                     _widen(value, self._value(item, i))
@@ -239,20 +226,17 @@ class _AddressAnalysis:
     def _accesses(self, i: int, node: Instruction) -> Iterator[SharedAccess]:
         match, base = self.matches[i], node.opcode.base
         if self.ptxplus:
-            for operand in node.operands:
-                for memory in _memories(operand):
-                    named = memory.symbol == "s" or (
-                        memory.symbol == "" and "shared" in node.opcode.modifiers
-                    )
-                    if named or memory.symbol in self.variables:
-                        yield from self._through(memory, i, is_named=True, size=self._width(match))
+            for memory in _memories(node):
+                named = memory.symbol == "s" or (memory.symbol == "" and "shared" in node.opcode.modifiers)
+                if named or memory.symbol in self.variables:
+                    yield from self._through(memory, i, is_named=True, size=self._width(match))
             return
         modifiers = node.opcode.modifiers
         if base in _ANYWHERE or not _AT_ANY_TIME.isdisjoint(modifiers):
             yield SharedAccess(None)
             return
         if match is None:
-            if any(True for operand in node.operands for _ in _memories(operand)):
+            if _memories(node):
                 yield SharedAccess(None)
             return
         if base in _TEXTURES or not {"load", "store", "atomic"} & set(match.form.effects):
@@ -261,9 +245,8 @@ class _AddressAnalysis:
         if not is_named and not _OTHER_SPACES.isdisjoint(m.partition("::")[0] for m in modifiers):
             return
         size = self._width(match) if base in _PLAIN else None
-        for operand in node.operands:
-            for memory in _memories(operand):
-                yield from self._through(memory, i, is_named, size)
+        for memory in _memories(node):
+            yield from self._through(memory, i, is_named, size)
 
     def _through(self, memory: Memory, i: int, is_named: bool, size: int | None) -> Iterator[SharedAccess]:
         """The accesses through an address; `is_named` if it surely is one of shared memory."""
@@ -282,11 +265,8 @@ class _AddressAnalysis:
         return None if type_ is None or match is None else type_.bytes * max(1, match.n)
 
 
-def _memories(operand: Operand) -> Iterator[Memory]:
-    if isinstance(operand, Memory):
-        yield operand
-    elif isinstance(operand, Unary):
-        yield from _memories(operand.operand)
+def _memories(node: Instruction) -> list[Memory]:
+    return [memory for operand in node.operands if (memory := memory_in(operand)) is not None]
 
 
 def _sum(a: Value, b: Value, sign: int | None) -> dict[str, int | None]:

@@ -58,11 +58,8 @@ class SharedLayout:
     def boundary(self, percent: Fraction, scratchpad: int = 0) -> int:
         """The first byte that a pair shares. `scratchpad` is the bytes per CTA, 0 for the static ones. Raises E502."""
         if scratchpad and scratchpad < self.bytes:
-            raise error(
-                "E502",
-                f"scratchpad = {scratchpad} is less than the {self.bytes} bytes of '{self.kernel.name}'",
-                help="give the bytes per CTA, dynamic shared memory included",
-            )
+            what = f"scratchpad = {scratchpad} is less than the {self.bytes} bytes of '{self.kernel.name}'"
+            raise error("E502", what, help="give the bytes per CTA, dynamic shared memory included")
         return private_part(scratchpad or self.bytes, percent) if self.exact else 0
 
 

@@ -12,7 +12,7 @@ Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TAC
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from ptxtool.analysis.sharing.shared_access import SharedAccess, place, shared_accesses
+from ptxtool.analysis.sharing.shared_access import SharedAccess, may_reach, shared_accesses
 from ptxtool.analysis.sharing.shared_layout import HEADER_BYTES, SharedLayout, shared_layout
 from ptxtool.analysis.sharing.shared_span import SharedSpans
 from ptxtool.ir.nodes import Function
@@ -71,8 +71,7 @@ class SharedUse:
         """The first access, as written, that may go to bytes from a boundary on; None if there is none."""
         for i, found in enumerate(shared_accesses(self.kernel)):
             for access in found:
-                end = place(self.layout, access)[1]
-                if end is None or end > boundary or not self.layout.exact:
+                if may_reach(self.layout, access, boundary):
                     return SharedStop(_at(self.kernel, i), _names(self.layout, access))
         return None
 
@@ -86,7 +85,10 @@ class SharedUse:
 
 
 def shared_use(kernel: Function) -> SharedUse:
-    """The shared variables of a kernel in order of first access. Raises E202 on an undeclared label."""
+    """The shared variables of a kernel in order of first access: offset, first and last access, span.
+
+    Raises E202 on an undeclared label.
+    """
     layout, spans = shared_layout(kernel), SharedSpans(kernel)
     accesses: dict[str, list[int]] = {v.name: [] for v in layout.variables}
     for i, found in enumerate(shared_accesses(kernel)):

@@ -128,6 +128,9 @@ class _TakenUnits:
         for unit in self.units(register):
             self._points[unit] &= ~points
 
+    def meet(self, a: "_Option", b: "_Option") -> bool:
+        return bool(a.points & b.points) and not self.units(a.register).isdisjoint(self.units(b.register))
+
 
 class _SharedTouches:
     """The instructions that touch shared registers, and the issues after the last of them."""
@@ -213,6 +216,11 @@ class _Splitter:
         blocks = [(2 * block.start, 2 * block.end) for block in cfg.blocks]
         return [(later, _points([blocks[b] for b in later])) for later in found]
 
+    def _points_from(self, start: int) -> int:
+        """The points that may come after one outside of loops, and those of its instruction."""
+        home = self.ranges.cfg.blocks[self.ranges.cfg.block_of[start]]
+        return self._later[home.index][1] | _points([(2 * start, 2 * home.end)])
+
     @cached_property
     def _dominators(self) -> DominatorTree:
         return dominators(self.ranges.cfg)
@@ -265,8 +273,7 @@ class _Splitter:
             return None
         cfg = self.ranges.cfg
         home = cfg.blocks[cfg.block_of[start]]
-        later, points = self._later[home.index]
-        points |= _points([(2 * start, 2 * home.end)])
+        later, points = self._later[home.index][0], self._points_from(start)
         copied = {(c.web, i) for c in self.copies for i in c.accesses}
         wanted: dict[int, list[int]] = {}  # web -> its accesses from `start` on
         for instructions in (range(start, home.end), *(cfg.blocks[b].instructions for b in sorted(later))):
@@ -283,17 +290,37 @@ class _Splitter:
                 return None
             options.append((web, found))
         options.sort(key=lambda pair: len(pair[1]))
-        search = _Search(self.taken, options)
-        chosen = search.run()
-        self.work += search.work
+        chosen = self._chosen(options)
         if chosen is None:
             return None
-        copies = [
-            ValueCopy(start, w, o.register, frozenset(wanted[w]))
-            for w, o in sorted(chosen.items())
-            if o.is_copy
-        ]
+        copied_webs = sorted(w for w, o in chosen.items() if o.is_copy)
+        copies = [ValueCopy(start, w, chosen[w].register, frozenset(wanted[w])) for w in copied_webs]
         return copies, {w: o.register for w, o in chosen.items() if not o.is_copy}
+
+    def _chosen(self, options: Sequence[tuple[int, Sequence[_Option]]]) -> dict[int, _Option] | None:
+        """One option for every web such that no two meet: the fewest copies that a bounded search finds."""
+        best: dict[int, _Option] | None = None
+        fewest, left = len(options) + 1, _SEARCH_STEPS
+        chosen: dict[int, _Option] = {}
+
+        def search(place: int, n_copies: int) -> None:
+            nonlocal best, fewest, left
+            left -= 1
+            if n_copies >= fewest or left < 0:
+                return
+            if place == len(options):
+                best, fewest = dict(chosen), n_copies
+                return
+            web, own = options[place]
+            for option in own:
+                self.work += 1 + len(chosen)
+                if not any(self.taken.meet(option, other) for other in chosen.values()):
+                    chosen[web] = option
+                    search(place + 1, n_copies + option.is_copy)
+                    del chosen[web]
+
+        search(0, 0)
+        return best
 
     def _options(self, web: int, accesses: Sequence[int], start: int, points: int) -> Iterator[_Option]:
         """The private registers that a web can have at its accesses from `start` on, moves first."""
@@ -338,45 +365,8 @@ class _Splitter:
             self.taken.take(k, self.points[web])
             self.register[web] = k
         for copy in copies:
-            home = self.ranges.cfg.blocks[self.ranges.cfg.block_of[copy.instruction]]
-            points = self._later[home.index][1] | _points([(2 * copy.instruction, 2 * home.end)])
-            self.taken.take(copy.register, self.points[copy.web] & points)
+            self.taken.take(copy.register, self.points[copy.web] & self._points_from(copy.instruction))
         self.copies += copies
-
-
-class _Search:
-    """One option for every web such that no two meet: the fewest copies that the search finds, and its work."""
-
-    def __init__(self, taken: _TakenUnits, options: Sequence[tuple[int, Sequence[_Option]]]):
-        self._taken = taken
-        self._options = options
-        self._best: dict[int, _Option] | None = None
-        self._fewest = len(options) + 1
-        self._steps = _SEARCH_STEPS
-        self.work = 0
-
-    def run(self) -> dict[int, _Option] | None:
-        self._try(0, {}, 0)
-        return self._best
-
-    def _try(self, place: int, chosen: dict[int, _Option], n_copies: int) -> None:
-        self._steps -= 1
-        if n_copies >= self._fewest or self._steps < 0:
-            return
-        if place == len(self._options):
-            self._best, self._fewest = dict(chosen), n_copies
-            return
-        web, options = self._options[place]
-        for option in options:
-            self.work += 1 + len(chosen)
-            if not any(self._meet(option, other) for other in chosen.values()):
-                chosen[web] = option
-                self._try(place + 1, chosen, n_copies + option.is_copy)
-                del chosen[web]
-
-    def _meet(self, a: _Option, b: _Option) -> bool:
-        units = self._taken.units
-        return bool(a.points & b.points) and not units(a.register).isdisjoint(units(b.register))
 
 
 def _points(intervals: Sequence[Interval]) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function
 
 
-@click.command(short_help="Basic blocks, edges, dominators and reconvergence points.")
+@click.command()
 @common.file_argument
 @common.kernel_option
 @click.option(
@@ -57,16 +57,10 @@ def _draw(dot: str) -> bytes:
             ["dot", "-Tsvg"], input=dot.encode("utf-8", "replace"), capture_output=True, check=False
         )
     except OSError:
-        raise error(
-            "E502",
-            "drawing needs the program 'dot', which is not on the PATH",
-            help="install Graphviz, or take the text with --format dot",
-        ) from None
+        help = "install Graphviz, or take the text with --format dot"
+        raise error("E502", "drawing needs the program 'dot', which is not on the PATH", help=help) from None
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise error(
-            "E502",
-            f"'dot' failed: {lines[0] if lines else f'exit code {done.returncode}'}",
-            help="take the text with --format dot",
-        )
+        reason = lines[0] if lines else f"exit code {done.returncode}"
+        raise error("E502", f"'dot' failed: {reason}", help="take the text with --format dot")
     return done.stdout

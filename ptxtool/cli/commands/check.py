@@ -16,7 +16,7 @@ from ptxtool.formats.files import find_input
 from ptxtool.report.kernels.checked import Checked, checked_data, concise, summary
 
 
-@click.command(short_help="Parse and verify files; report every error and warning.")
+@click.command()
 @click.argument("files", metavar="FILE...", nargs=-1)
 @click.option(
     "--format",

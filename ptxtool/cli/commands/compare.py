@@ -1,23 +1,11 @@
 """`ptxtool compare FILE`: the papers' ladder of schemes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import (
-    exit_code,
-    gpu_option,
-    json_option,
-    machine,
-    output_option,
-    ptxplus_semantics_option,
-    put_json,
-    put_parts,
-    quiet_option,
-    registers_option,
-    scheduler_option,
-)
+from ptxtool.cli import common
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
@@ -28,11 +16,11 @@ if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function
 
 
-@click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
+@click.command()
 @job_options
-@registers_option
-@gpu_option
-@scheduler_option
+@common.registers_option
+@common.gpu_option
+@common.scheduler_option
 @click.option(
     "--share-registers", metavar="P", help="Share registers by this percentage, 0 <= P < 100.  [default: 90]"
 )
@@ -40,23 +28,10 @@ if TYPE_CHECKING:
 @click.option(
     "--release", is_flag=True, help="Add a rung that releases locks after the last use of what is shared."
 )
-@ptxplus_semantics_option
-@quiet_option
-@json_option
-@output_option
-def command(
-    job: Job,
-    gpu: str,
-    scheduler: str | None,
-    share_registers: str | None,
-    share_scratchpad: str | None,
-    release: bool,
-    registers: int | None,
-    ptxplus_semantics: str,
-    quiet: bool,
-    as_json: bool,
-    output: str | None,
-) -> int:
+@common.ptxplus_semantics_option
+@common.quiet_option
+@common.report_options
+def command(job: Job, gpu: str, quiet: bool, sink: common.Sink, **options: Any) -> int:
     """Simulate the papers' ladder on one kernel: no sharing, sharing, then one optimisation after the other.
 
     Registers are shared unless --share-scratchpad is given. Every run's results are compared with the expected ones,
@@ -66,35 +41,25 @@ def command(
     from ptxtool.report.simulations.comparison import comparison_parts
 
     function, launch = job.load()
-    reads_scheduler(scheduler)
-    if share_scratchpad is None:
-        _remark(function, launch, share_registers, registers)
-    chosen = machine(gpu)
+    reads_scheduler(options["scheduler"])
+    if options["share_scratchpad"] is None:
+        _remark(function, launch, options["share_registers"], options["registers"])
+    chosen = common.machine(gpu)
     status = SimulationStatus(quiet)
     try:
         comparison = api.compare(
             function,
             launch,
             gpu=chosen,
-            scheduler=scheduler,
-            share_registers=share_registers,
-            share_scratchpad=share_scratchpad,
-            release=release,
-            registers=registers,
             announce=status.announce,
             progress=status.progress,
             on_interrupt="return",
-            ptxplus_semantics=ptxplus_semantics,
+            **options,  # have the names that they have here
         )
     finally:
         status.clear()
-    if as_json:
-        put_json(comparison.to_dict(), output)
-    else:
-        put_parts(comparison_parts(comparison), output)
-    if not comparison.complete:
-        return INTERRUPTED
-    return exit_code(comparison.problems)
+    sink.put(comparison.to_dict, lambda: comparison_parts(comparison))
+    return common.exit_code(comparison.problems) if comparison.complete else INTERRUPTED
 
 
 def _remark(

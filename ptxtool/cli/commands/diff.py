@@ -36,7 +36,7 @@ def before_after(value: str) -> tuple[int, int]:
     return int(words[0]), int(words[-1])
 
 
-@click.command(short_help="What changed between two kernels; for CI, whether it grew.")
+@click.command()
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option(
@@ -141,11 +141,8 @@ def _pairs(
             api.kernel(module)  # says what there is instead
     common = [name for name in old.kernels if name in new.kernels]
     if not common:
-        raise error(
-            "E205",
-            f"no kernel of '{old.source.name}' is in '{new.source.name}'",
-            help="name the two with --kernel OLD=NEW",
-        )
+        message = f"no kernel of '{old.source.name}' is in '{new.source.name}'"
+        raise error("E205", message, help="name the two with --kernel OLD=NEW")
     alone = [n for n in old.kernels if n not in common], [n for n in new.kernels if n not in common]
     return [(old.kernels[name], new.kernels[name]) for name in common], alone
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MISSING = "--share-registers needs --registers N, the registers per thread"
 
 
-@click.command(short_help="Registers in order of first use; where sharing stops first.")
+@click.command()
 @common.file_argument
 @common.kernel_option
 @click.option(
@@ -35,14 +35,14 @@ _MISSING = "--share-registers needs --registers N, the registers per thread"
     show_default=True,
     help="Instructions as written, or along the control flow graph.",
 )
-@common.share_registers_option()
+@common.share_option("registers")
 @click.option(
     "--registers",
     type=click.IntRange(1),
     metavar="N",
     help="Registers per thread, of which floor(N * (100 - P) / 100) are private.",
 )
-@common.share_scratchpad_option
+@common.share_option("scratchpad")
 @click.option(
     "--scratchpad",
     type=click.IntRange(1),
@@ -79,7 +79,9 @@ def command(
     from ptxtool.report.kernels.first_use import first_use_data, first_use_table
 
     percent = percentage(share_registers, "--share-registers")
-    launch = _launch_for(file, percent, registers)
+    launch = _launch_for(file, percent, registers, "registers")
+    if percent and registers is None and launch is None:
+        raise click.UsageError(_MISSING)
     module = common.load_module(file)
     chosen = common.kernels(module, kernel)
     private = _private(chosen, launch, percent, registers)
@@ -101,9 +103,7 @@ def _shared(file: str, kernel: str | None, share: str, scratchpad: int | None, s
     from ptxtool.report.kernels.shared_use import shared_use_data, shared_use_table
 
     percent = percentage(share, "--share-scratchpad")
-    if not percent and scratchpad is not None:
-        raise click.UsageError("--scratchpad says nothing without --share-scratchpad")
-    launch = common.launch_of(file, needed=True) if percent and scratchpad is None else None
+    launch = _launch_for(file, percent, scratchpad, "scratchpad")
     module = common.load_module(file)
     chosen = common.kernels(module, kernel)
 
@@ -122,16 +122,11 @@ def _shared(file: str, kernel: str | None, share: str, scratchpad: int | None, s
     return 0
 
 
-def _launch_for(file: str, percent: Fraction, registers: int | None) -> "Launch | None":
-    """The launch file beside FILE where the registers per thread are to come from there."""
-    if not percent:
-        if registers is not None:
-            raise click.UsageError("--registers says nothing without --share-registers")
-        return None
-    launch = common.launch_of(file, needed=True) if registers is None else None
-    if registers is None and launch is None:
-        raise click.UsageError(_MISSING)
-    return launch
+def _launch_for(file: str, percent: Fraction, given: int | None, resource: str) -> "Launch | None":
+    """The launch file beside FILE where a CTA's need of a shared resource is to come from there."""
+    if not percent and given is not None:
+        raise click.UsageError(f"--{resource} says nothing without --share-{resource}")
+    return common.launch_of(file, needed=True) if percent and given is None else None
 
 
 def _private(

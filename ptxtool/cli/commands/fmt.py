@@ -23,26 +23,23 @@ class _Formatted:
 
     file: str
     name: str
-    before: bytes = b""
-    after: bytes | None = None
+    before: str = ""
+    after: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def changed(self) -> bool:
         return self.after is not None and self.after != self.before
 
-    def unified_diff(self) -> bytes:
+    def unified_diff(self) -> str:
         from ptxtool.report.unified import unified_diff
 
         if self.after is None:
-            return b""
-        before, after = (data.decode("utf-8", "surrogateescape") for data in (self.before, self.after))
-        return unified_diff(before, after, self.name, f"{self.name} (laid out)").encode(
-            "utf-8", "surrogateescape"
-        )
+            return ""
+        return unified_diff(self.before, self.after, self.name, f"{self.name} (laid out)")
 
 
-@click.command(short_help="Lay files out canonically, in place.")
+@click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--check", is_flag=True, help="Write nothing; list the files that would change, exit 1 if any.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
@@ -75,11 +72,14 @@ def command(files: tuple[str, ...], check: bool, diff: bool, as_json: bool, outp
     if as_json:
         put_json({"files": [_data(result, diff) for result in results]}, output)
     elif diff:
-        put_bytes(_coloured(b"".join(r.unified_diff() for r in results), output), output)
+        text = "".join(result.unified_diff() for result in results)
+        if output is None and colour.wanted(sys.stdout):
+            from ptxtool.report.unified import coloured
+
+            text = coloured(text)
+        put_bytes(_bytes(text), output)
     elif check:
-        put_bytes(
-            "".join(f"{r.name}\n" for r in results if r.changed).encode("utf-8", "surrogateescape"), output
-        )
+        put_bytes(_bytes("".join(f"{r.name}\n" for r in results if r.changed)), output)
     failed = any(result.after is None for result in results)
     return 1 if failed or (check and any(result.changed for result in results)) else 0
 
@@ -89,11 +89,11 @@ def _format(file: str) -> _Formatted:
 
     name = file
     try:
-        name, before = read_input(file)
-        text = api.fmt(api.parse(before, name))
+        name, data = read_input(file)
+        module = api.parse(data, name)
+        return _Formatted(file, name, module.source.text, api.fmt(module))
     except PtxError as problem:
         return _Formatted(file, name, diagnostics=problem.diagnostics)
-    return _Formatted(file, name, before, Source("", text).to_bytes())
 
 
 def _put(result: _Formatted, output: str | None, printed: bool) -> None:
@@ -103,11 +103,11 @@ def _put(result: _Formatted, output: str | None, printed: bool) -> None:
     if result.after is None:
         return
     if output is not None or printed or result.file == STDIN:
-        put_bytes(result.after, output)
+        put_bytes(_bytes(result.after), output)
     elif not Path(result.file).exists():
         raise click.UsageError(f"'{result.file}' is a packaged sample: give -o OUT to write it elsewhere")
     elif result.changed:
-        write_output(result.file, result.after)
+        write_output(result.file, _bytes(result.after))
         print_note(f"laid out {result.name}")
 
 
@@ -115,13 +115,9 @@ def _data(result: _Formatted, diff: bool) -> dict[str, Any]:
     data: dict[str, Any] = {"file": result.name, "changed": result.changed}
     if result.after is None:
         return {**data, "diagnostics": [d.to_dict() for d in result.diagnostics]}
-    data["text"] = result.after.decode("utf-8", "surrogateescape")
-    return {**data, "diff": result.unified_diff().decode("utf-8", "surrogateescape")} if diff else data
+    data["text"] = result.after
+    return {**data, "diff": result.unified_diff()} if diff else data
 
 
-def _coloured(diff: bytes, output: str | None) -> bytes:
-    if output is not None or not colour.wanted(sys.stdout):
-        return diff
-    from ptxtool.report.unified import coloured
-
-    return coloured(diff.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+def _bytes(text: str) -> bytes:
+    return Source("", text).to_bytes()

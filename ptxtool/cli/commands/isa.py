@@ -5,15 +5,14 @@ from typing import Any
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import json_option, output_option, put_json, put_text
+from ptxtool.cli.common import Sink, put_json, put_text, report_options
 
 
-@click.command(short_help="The forms of an instruction: modifiers, types, operands, versions.")
+@click.command()
 @click.argument("opcodes", metavar="[OPCODE]...", nargs=-1)
 @click.option("--markdown", is_flag=True, help="Every instruction as a document (docs/isa.md).")
-@json_option
-@output_option
-def command(opcodes: tuple[str, ...], markdown: bool, as_json: bool, output: str | None) -> int:
+@report_options
+def command(opcodes: tuple[str, ...], markdown: bool, sink: Sink) -> int:
     """The forms of an instruction: modifiers in order, types, operands, PTX version and target.
 
     OPCODE is a word such as add, or the beginning of one such as cp.async.bulk. Without any, the names of all.
@@ -22,19 +21,19 @@ def command(opcodes: tuple[str, ...], markdown: bool, as_json: bool, output: str
     from ptxtool.report.kernels import instructions
 
     if markdown:
-        if opcodes or as_json:
+        if opcodes or sink.as_json:
             raise click.UsageError("--markdown is the whole table; leave out OPCODE and --json")
-        put_text(instructions.markdown(table()).rstrip("\n"), output)
+        put_text(instructions.markdown(table()).rstrip("\n"), sink.output)
         return 0
     names = list(opcodes) or instructions.opcodes(table())
-    if as_json:
+    if sink.as_json:
         data: list[dict[str, Any]] = [
             {"opcode": name, "forms": [instructions.form_data(f) for f in api.isa(name)]} for name in names
         ]
-        put_json({"instructions": data}, output)
+        put_json({"instructions": data}, sink.output)
     elif opcodes:
         blocks = ["\n".join(instructions.form_lines(api.isa(name))) for name in names]
-        put_text("\n\n".join(blocks), output)
+        put_text("\n\n".join(blocks), sink.output)
     else:
-        put_text("\n".join(names), output)
+        put_text("\n".join(names), sink.output)
     return 0

@@ -15,7 +15,7 @@ FORMS = {"json": "json", "npz": "npz", "c": "c", "finereg": "binary"}
 """The vector formats of docs/live-vectors.md by the name of the option."""
 
 
-@click.command(short_help="Live registers beside every instruction, or as a vector file.")
+@click.command()
 @common.file_argument
 @common.kernel_option
 @common.per_option

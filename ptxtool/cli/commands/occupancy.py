@@ -31,7 +31,7 @@ def extent(value: str) -> int:
     return n
 
 
-@click.command(short_help="Resident CTAs and their limiter; with sharing, the plan.")
+@click.command()
 @click.argument("file", metavar="[FILE]", required=False)
 @common.one_kernel_option
 @common.gpu_option
@@ -52,8 +52,8 @@ def extent(value: str) -> int:
     metavar="BYTES",
     help="Scratchpad of an SM, instead of the GPU's.",
 )
-@common.share_registers_option()
-@common.share_scratchpad_option
+@common.share_option("registers")
+@common.share_option("scratchpad")
 @common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @common.no_ptxas_option
@@ -66,12 +66,11 @@ def command(
     block: int | None,
     scratchpad: int | None,
     scratchpad_per_sm: int | None,
-    share_registers: str,
-    share_scratchpad: str,
     switching: str | None,
     curve: bool,
     no_ptxas: bool,
     sink: common.Sink,
+    **shares: Any,
 ) -> int:
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
@@ -81,7 +80,7 @@ def command(
     another kernel is ignored.
     """
     switched = switching not in (None, "none")
-    if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
+    if switched and (curve or set(shares.values()) != {"0"}):
         raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
@@ -95,7 +94,6 @@ def command(
     if registers is None and not curve and scratchpad is None:
         raise click.UsageError("--registers N is needed: registers per thread (or --scratchpad BYTES alone)")
     limits: dict[str, Any] = {"gpu": chosen, "scratchpad_per_sm": scratchpad_per_sm}
-    shares: dict[str, Any] = {"share_registers": share_registers, "share_scratchpad": share_scratchpad}
     from ptxtool.report.simulations.machines import curve_table, plan_parts, switching_parts
 
     if curve:

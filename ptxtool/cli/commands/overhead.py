@@ -6,7 +6,7 @@ from ptxtool import api
 from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 
 
-@click.command(short_help="Storage bits that each sharing scheme adds to a GPU.")
+@click.command()
 @gpu_option
 @report_options
 def command(gpu: str, sink: Sink) -> int:

@@ -8,7 +8,7 @@ from ptxtool import api
 from ptxtool.cli import common
 
 
-@click.command(short_help="Where most registers are live, and which ones.")
+@click.command()
 @common.file_argument
 @common.kernel_option
 @common.per_option

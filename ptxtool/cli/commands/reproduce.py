@@ -9,7 +9,7 @@ from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import print_note
 
 
-@click.command(short_help="Make the papers' tables and figures, ours beside theirs.")
+@click.command()
 @click.argument("experiment", metavar="EXPERIMENT")
 @click.option("--store", metavar="FILE", help="Where results are kept (default: EXPERIMENT.db).")
 @jobs_option

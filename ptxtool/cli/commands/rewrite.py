@@ -4,20 +4,20 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.cli.common import file_argument, json_option, load_module, output_option, put_bytes, put_json
+from ptxtool.cli.common import Sink, file_argument, load_module, put_bytes, put_json, report_options
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
 
 
 def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from ptxtool.passes import pass_infos
+        from ptxtool.passes.registry import pass_infos
 
         click.echo("\n".join(map(str, pass_infos())))
         ctx.exit()
 
 
-@click.command(short_help="Run passes over a file and print the new text.")
+@click.command()
 @file_argument
 @click.option(
     "-p",
@@ -45,34 +45,33 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     metavar="N",
     help="Print at most N errors, 0 for all.",
 )
-@json_option
-@output_option
-def command(file: str, pipeline: tuple[str, ...], most: int, as_json: bool, output: str | None) -> int:
+@report_options
+def command(file: str, pipeline: tuple[str, ...], most: int, sink: Sink) -> int:
     """Run passes over a file and print the new text, or write it to OUT.
 
     Lines that no pass touched stay as they are, byte for byte. Every pass is checked after it ran. Remarks go to
     standard error.
     """
     passes = ",".join(pipeline)
-    module = load_module(file, in_place=not as_json)
+    module = load_module(file, in_place=not sink.as_json)
     _reads_of(passes)
     try:
         result = api.rewrite(module, passes)
     except PtxError as problem:
         print_diagnostics(problem.diagnostics, most, rest="--max-errors 0 prints all")
         return 1
-    if as_json:
-        put_json(result.to_dict(), output)
+    if sink.as_json:
+        put_json(result.to_dict(), sink.output)
         return 0
     for remark in result.remarks:
         print_note(str(remark))
-    put_bytes(result.module.source.to_bytes(), output)
+    put_bytes(result.module.source.to_bytes(), sink.output)
     return 0
 
 
 def _reads_of(pipeline: str) -> None:
     """The files that passes read. Raises E302 and the like for a wrong pipeline, E503 for an output among them."""
-    from ptxtool.passes import parse_pipeline
+    from ptxtool.passes.pipeline import parse_pipeline
     from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 
     for one in parse_pipeline(pipeline):

@@ -1,19 +1,12 @@
 """`ptxtool run FILE`: one launch without time."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import (
-    exit_code,
-    json_option,
-    output_option,
-    ptxplus_semantics_option,
-    put_json,
-    put_parts,
-)
+from ptxtool.cli.common import Sink, exit_code, ptxplus_semantics_option, report_options
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
 from ptxtool.cli.progress import SimulationStatus
@@ -26,7 +19,7 @@ if TYPE_CHECKING:
     from ptxtool.results.sequences import SequenceOutcome
 
 
-@click.command(short_help="Run one launch without time; print, save and compare its results.")
+@click.command()
 @job_options
 @click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
@@ -37,17 +30,14 @@ if TYPE_CHECKING:
 @click.option("--save", type=OUTPUT_FOLDER, metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
 @ptxplus_semantics_option
-@json_option
-@output_option
+@report_options
 def command(
     job: Job,
     checks: str | None,
     trace: str | None,
     save: str | None,
-    max_instructions: int | None,
-    ptxplus_semantics: str,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
+    **others: Any,
 ) -> int:
     """Run one launch, or the launch file's list, without time, print buffers, and compare them with expected ones.
 
@@ -67,10 +57,9 @@ def command(
     printed = SimulationStatus().printed
     options = LaunchOptions(
         check=checks or (),
-        max_instructions=max_instructions,
-        output=None if as_json else printed,
-        trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
-        ptxplus_semantics=ptxplus_semantics,
+        output=None if sink.as_json else printed,
+        trace=_trace(trace, steps.append if sink.as_json else lambda step: printed(f"{step}\n")),
+        **others,  # have the names that they have here
     )
     outcome: Outcome | SequenceOutcome
     if launch.steps:
@@ -79,10 +68,7 @@ def command(
     else:
         single = outcome = api.run(job.kernel_of(module, launch), launch, options=options)
         parts = outcome_parts(single)
-    if as_json:
-        put_json({**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, output)
-    else:
-        put_parts(parts, output)
+    sink.put(lambda: {**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, lambda: parts)
     if save is not None:
         _save(outcome, Path(save))
     return exit_code(outcome.problems)

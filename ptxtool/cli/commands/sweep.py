@@ -46,9 +46,7 @@ class WithSubcommands(click.Command):
             )
 
 
-@click.command(
-    cls=WithSubcommands, short_help="Make many runs from a file, resumable; tables and charts of them."
-)
+@click.command(cls=WithSubcommands)
 @click.argument("spec", metavar="SPEC")
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."

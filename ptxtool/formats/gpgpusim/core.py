@@ -23,9 +23,9 @@ def read_core(given: Given) -> None:
 
 
 def _limits(given: Given) -> None:
-    clocks = values.megahertz(given.need("gpgpu_clock_domains"))
-    for part, clock in zip(("core", "icnt", "l2", "dram"), clocks, strict=True):
-        given.put(f"clocks.{part}_mhz", clock, "gpgpu_clock_domains")
+    clocks = given.need("gpgpu_clock_domains")
+    core, icnt, l2, dram = values.megahertz(clocks)
+    given.put_all("clocks", clocks.name, core_mhz=core, icnt_mhz=icnt, l2_mhz=l2, dram_mhz=dram)
     per_cluster = given.whole("gpgpu_n_cores_per_cluster", 1)
     if per_cluster > 1:
         given.differs(given.need("gpgpu_n_cores_per_cluster"), "every SM has a network port of its own")
@@ -33,10 +33,8 @@ def _limits(given: Given) -> None:
     pipeline = given.need("gpgpu_shader_core_pipeline")
     threads, warp_size, *_ = values.numbers(pipeline, ":", (2, 3))
     if warp_size != 32 or threads % 32 or not threads:
-        message = f"'-{pipeline.name}' is '{pipeline.value}'"
-        raise pipeline.wrong(message, "give threads in whole warps of 32, such as 1536:32")
-    for key, value in (("threads", threads), ("warp_size", warp_size), ("warps", threads // warp_size)):
-        given.put(f"sm.{key}", value, pipeline.name)
+        raise pipeline.wrong("give threads in whole warps of 32, such as 1536:32")
+    given.put_all("sm", pipeline.name, threads=threads, warp_size=warp_size, warps=threads // warp_size)
     shared = "gpgpu_shmem_size"
     if "gpgpu_shmem_sizeDefault" in given.options:
         shared = "gpgpu_shmem_sizeDefault"
@@ -132,14 +130,14 @@ def _scheduler(setting: Setting) -> str:
     if kind == "two_level_active" and len(rest) == 3 and rest[0].isdecimal() and int(rest[0]):
         if rest[1:] != ["0", "1"]:
             advice = "write ':0:1' after the number: round robin inside, in order outside; it has no others"
-            raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", advice)
+            raise setting.wrong(advice)
         return f"two_level:{rest[0]}"
     if kind == "warp_limiting" and len(rest) == 2 and rest[1].isdecimal() and int(rest[1]):
         if rest[0] != "2":
             advice = f"write 'warp_limiting:2:{rest[1]}': greedy, then oldest; it has no others"
-            raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", advice)
+            raise setting.wrong(advice)
         return f"static_limit:{rest[1]}"
     known = ("lrr", "gto", "rrr", "old", "two_level_active", "warp_limiting")
     there = "there are lrr, gto, rrr, old, two_level_active:N:0:1 and warp_limiting:2:N"
     advice = there if kind in known else did_you_mean(kind, known, then=there)
-    raise setting.wrong(f"'-{setting.name}' is '{setting.value}', no warp scheduler", advice)
+    raise setting.wrong(advice, f"is '{setting.value}', no warp scheduler")

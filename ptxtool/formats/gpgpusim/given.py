@@ -73,6 +73,11 @@ class Given:
         if given is not None:
             self.places[key] = given
 
+    def put_all(self, table: str, name: str, **values: object) -> None:
+        """Set keys of a table that are all from one option."""
+        for key, value in values.items():
+            self.put(f"{table}.{key}", value, name)
+
     def take(self, key: str, name: str, least: int = 0) -> None:
         """Set a key of the GPU file to the whole number of an option, if this version has the option."""
         if self.setting(name) is not None:
@@ -131,7 +136,7 @@ def _warn_of_fixed(given: Given) -> None:
             continue
         if fixed.refused:
             message = f"'-{name} {setting.value}' is not modelled: here {fixed.what}"
-            raise setting.wrong(message, f"write '-{name} {fixed.has}'")
+            raise setting.error(message, f"write '-{name} {fixed.has}'")
         given.differs(setting, fixed.what)
 
 

@@ -6,28 +6,12 @@ values that only 4.x has.
 Reference: docs/gpgpusim.md has the table of options.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ptxtool.base.diag import Diagnostic, by_place
-from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.core import read_core
-from ptxtool.formats.gpgpusim.given import sort_options
+from ptxtool.formats.gpgpusim.given import Given, sort_options
 from ptxtool.formats.gpgpusim.memory import read_memory
-from ptxtool.formats.gpgpusim.text import Setting, config_source, read_settings
-
-
-@dataclass(frozen=True)
-class Config:
-    """A file that was read: its tables, the packaged machine below them, the option of each key, the warnings."""
-
-    source: Source
-    base: str
-    tables: Mapping[str, Any]
-    places: Mapping[str, Setting]
-    warnings: tuple[Diagnostic, ...]
+from ptxtool.formats.gpgpusim.text import config_source, read_settings
 
 
 def is_config(path: Path) -> bool:
@@ -39,12 +23,11 @@ def is_config(path: Path) -> bool:
     return first.startswith("-") and not first.startswith("--")
 
 
-def read_config(path: Path) -> Config:
-    """Read a GPGPU-Sim file. Raises E501, E502."""
-    source = config_source(path)
-    given = sort_options(path, source, read_settings(path))
+def read_config(path: Path) -> Given:
+    """Read a GPGPU-Sim file: its tables, the option of each key, the warnings. Raises E501, E502."""
+    given = sort_options(path, config_source(path), read_settings(path))
     given.put("name", f"{path} over {given.base}")
     given.put("description", f"options of GPGPU-Sim {given.version}.x over {given.base}")
     read_core(given)
     read_memory(given)
-    return Config(source, given.base, given.tables, given.places, tuple(by_place(given.warnings)))
+    return given

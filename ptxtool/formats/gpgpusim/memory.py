@@ -31,7 +31,9 @@ _SPEEDUPS = {  # internal speedup -> delays of packets, gap after a packet, inpu
 def read_memory(given: Given) -> None:
     """Caches, network and DRAM."""
     for name, table in (("gpgpu_cache:il1", "fetch"), ("gpgpu_const_cache:l1", "l1c")):
-        _readonly(given, name, table)
+        found = _cache(given, name, table, "L R f N")
+        _misses(given, name, table, found)
+        _lines(given, name, table, found)
     _l1t(given)
     _l1d(given)
     _l2(given)
@@ -45,19 +47,12 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     """Sizes of a cache into a table; `policies` is what the simulator has, in the order of the letters."""
     setting = given.need(name)
     found = values.cache(setting)
-    for key in ("sets", "ways", "line_bytes"):
-        given.put(f"{table}.{key}", getattr(found, key), name)
+    given.put_all(table, name, sets=found.sets, ways=found.ways, line_bytes=found.line_bytes)
     has = (found.replacement, found.write, found.allocation, found.write_allocation)
     for letter, known, what in zip(has, policies.split(), _POLICIES, strict=True):
         if letter and letter not in known:
             given.differs(setting, f"it is '{known[0]}'", f"{what} '{letter}'")
     return found
-
-
-def _readonly(given: Given, name: str, table: str) -> None:
-    found = _cache(given, name, table, "L R f N")
-    _misses(given, name, table, found)
-    _lines(given, name, table, found)
 
 
 def _misses(given: Given, name: str, table: str, found: values.Cache, most_merges: int | None = None) -> None:
@@ -83,10 +78,8 @@ def _l1t(given: Given) -> None:
     setting, found = given.need(name), _cache(given, name, "l1t", "L R m N")
     _lines(given, name, "l1t", found)
     if found.results is None:
-        raise setting.wrong(
-            f"'-{name}' has no result FIFO",
-            "a texture cache ends with F:FRAGMENTS:REQUESTS,REORDER:RESULTS, such as F:128:4,128:2",
-        )
+        shape = "a texture cache ends with F:FRAGMENTS:REQUESTS,REORDER:RESULTS, such as F:128:4,128:2"
+        raise setting.wrong(shape, "has no result FIFO")
     for key, what, size, most in (
         ("fragment_fifo", "fragment FIFO", found.mshr_entries, MOST_FRAGMENTS),
         ("request_fifo", "request FIFO", found.mshr_waiters, MOST_FRAGMENTS),
@@ -128,17 +121,18 @@ def _l2(given: Given) -> None:
         given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
     _misses(given, name, "l2", found, MOST_MERGES)
     allocates = found.write_allocation == "L"
-    for key, value in (
-        ("sector_bytes", 32 if found.is_sectored else 128),
-        ("store_miss", "allocate" if allocates else "fetch"),
-        ("port_bytes", found.port_bytes),
-        ("miss_queue_read_max", max(1, found.miss_queue - 2)),
-        ("miss_queue_write_max", max(1, found.miss_queue - (1 if allocates else 3))),
-    ):
-        given.put(f"l2.{key}", value, name)
+    given.put_all(
+        "l2",
+        name,
+        sector_bytes=32 if found.is_sectored else 128,
+        store_miss="allocate" if allocates else "fetch",
+        port_bytes=found.port_bytes,
+        miss_queue_read_max=max(1, found.miss_queue - 2),
+        miss_queue_write_max=max(1, found.miss_queue - (1 if allocates else 3)),
+    )
     queues = given.need("gpgpu_dram_partition_queues")
-    for key, size in zip(("icnt", "dram", "fill", "reply"), values.numbers(queues, ":", (4,)), strict=True):
-        given.put(f"l2.{key}_queue", size, queues.name)
+    icnt, dram, fill, reply = values.numbers(queues, ":", (4,))
+    given.put_all("l2", queues.name, icnt_queue=icnt, dram_queue=dram, fill_queue=fill, reply_queue=reply)
     given.take("l2.rop_cycles", "gpgpu_l2_rop_latency")
     given.put("l2.copies_fill", given.is_on("gpgpu_perf_sim_memcpy"), "gpgpu_perf_sim_memcpy")
 
@@ -176,7 +170,7 @@ def _dram_timing(given: Given) -> None:
     t, burst = values.dram_timing(setting), _burst_cycles(given)
     if t["RCD"] <= t["WL"]:
         message = f"'-{setting.name}': RCD is {t['RCD']} with WL {t['WL']}"
-        raise setting.wrong(message, "give a WL below RCD: a row opens before it is written")
+        raise setting.error(message, "give a WL below RCD: a row opens before it is written")
     turns = not given.is_on("dram_elimnate_rw_turnaround")
     cycles = {f"t{key}": t[key] for key in ("CCD", "CCDL", "RRD", "RCD", "RAS", "RP", "RC", "RTPL")} | {
         "CL": t["CL"],
@@ -187,8 +181,7 @@ def _dram_timing(given: Given) -> None:
         "tWTR": turns * (t["WL"] + burst + t["CDLR"]),
         "tWTP": t["WL"] + burst + t["WR"],
     }
-    for key, value in cycles.items():
-        given.put(f"dram.{key}", value, setting.name)
+    given.put_all("dram", setting.name, **cycles)
     groups = max(1, t["nbkgrp"])
     if given.version == 3:  # it tells groups by one bit less of the bank than it says
         given.put("dram.bank_groups", max(1, groups // 2), setting.name)

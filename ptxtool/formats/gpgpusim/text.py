@@ -33,9 +33,13 @@ class Setting:
     value_start: int
     end: int
 
-    def wrong(self, message: str, help: str) -> PtxError:
+    def error(self, message: str, help: str) -> PtxError:
         """E502 at the value."""
         return error("E502", message, self.source, self.value_start, self.end, help)
+
+    def wrong(self, help: str, what: str = "") -> PtxError:
+        """E502 at the value, with a message such as "'-OPTION' has no result FIFO"; by default it quotes the value."""
+        return self.error(f"'-{self.name}' " + (what or f"is '{self.value}'"), help)
 
     @property
     def line(self) -> int:
@@ -104,14 +108,14 @@ def _included(setting: Setting, path: Path, inside: tuple[Path, ...]) -> tuple[S
     other = path.parent / setting.value
     chain = (*inside, path.resolve())
     if other.resolve() in chain:
-        raise setting.wrong(f"'{setting.value}' leads back to itself", "break the circle")
+        raise setting.error(f"'{setting.value}' leads back to itself", "break the circle")
     try:
         return read_settings(other, chain)
     except PtxError as problem:
         first = problem.diagnostics[0]
         if first.source is not None:
             raise
-        raise setting.wrong(first.message, first.help) from None
+        raise setting.error(first.message, first.help) from None
 
 
 def config_source(path: Path) -> Source:

@@ -26,23 +26,21 @@ _DEFAULT_TIMINGS = {"nbkgrp": 1, "CCDL": 0, "RTPL": 0}
 
 def whole(setting: Setting, least: int = 0) -> int:
     """A whole number; its base follows from 0x or a leading 0, as in GPGPU-Sim."""
-    text = setting.value
+    text, advice = setting.value, f"give a whole number of {least} or more"
     base = 16 if text[:2] in ("0x", "0X") else 8 if re.fullmatch(r"0\d+", text) else 10
     try:
         number = int(text, base)
     except ValueError:
-        raise setting.wrong(
-            f"'-{setting.name}' is '{text}', no whole number", f"give a whole number of {least} or more"
-        ) from None
+        raise setting.wrong(advice, f"is '{text}', no whole number") from None
     if number < least:
-        raise setting.wrong(f"'-{setting.name}' is {number}", f"give a whole number of {least} or more")
+        raise setting.wrong(advice, f"is {number}")
     return number
 
 
 def switch(setting: Setting) -> bool:
     """0 or 1."""
     if setting.value not in ("0", "1"):
-        raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", "give 0 or 1")
+        raise setting.wrong("give 0 or 1")
     return setting.value == "1"
 
 
@@ -51,8 +49,7 @@ def numbers(setting: Setting, separator: str, counts: tuple[int, ...]) -> list[i
     parts = [part.strip() for part in setting.value.split(separator)]
     if len(parts) not in counts or any(not part.isdecimal() for part in parts):
         many = " or ".join(map(str, counts))
-        message = f"'-{setting.name}' is '{setting.value}'"
-        raise setting.wrong(message, f"give {many} whole numbers with '{separator}' between")
+        raise setting.wrong(f"give {many} whole numbers with '{separator}' between")
     return [int(part) for part in parts]
 
 
@@ -61,7 +58,7 @@ def decimal(setting: Setting) -> float:
     try:
         return float(setting.value)
     except ValueError:
-        raise setting.wrong(f"'{setting.name}' is '{setting.value}', no number", "give a number") from None
+        raise setting.error(f"'{setting.name}' is '{setting.value}', no number", "give a number") from None
 
 
 def megahertz(setting: Setting) -> list[int]:
@@ -71,8 +68,7 @@ def megahertz(setting: Setting) -> list[int]:
     except ValueError:
         clocks = []
     if len(clocks) != 4 or any(not 1 <= clock < 1e6 for clock in clocks):
-        message = f"'-{setting.name}' is '{setting.value}'"
-        raise setting.wrong(message, "give the MHz of core, network, L2 and DRAM, such as 700:700:700:924")
+        raise setting.wrong("give the MHz of core, network, L2 and DRAM, such as 700:700:700:924")
     return [round(clock) for clock in clocks]
 
 
@@ -104,9 +100,9 @@ def cache(setting: Setting) -> Cache:
     """A cache; "none" is refused, for every machine here has the caches it asks for."""
     found = _CACHE.fullmatch(setting.value.replace(" ", ""))
     if setting.value == "none":
-        raise setting.wrong(f"'-{setting.name}' is 'none': no such cache", f"give it a size: {_CACHE_SHAPE}")
+        raise setting.wrong(f"give it a size: {_CACHE_SHAPE}", "is 'none': no such cache")
     if found is None:
-        raise setting.wrong(f"'-{setting.name}' is '{setting.value}', no cache", _CACHE_SHAPE)
+        raise setting.wrong(_CACHE_SHAPE, f"is '{setting.value}', no cache")
     sizes = ("sets", "line_bytes", "ways", "mshr_entries", "mshr_waiters", "miss_queue")
     policies = ("replacement", "write", "allocation", "write_allocation", "set_index")
     fields: dict[str, Any] = {name: int(found[name]) for name in sizes}
@@ -124,20 +120,19 @@ def dram_timing(setting: Setting) -> dict[str, int]:
     else:
         pairs = list(zip(TIMINGS, parts, strict=False))
         if len(parts) > len(TIMINGS):
-            message = f"'-{setting.name}' has {len(parts)} values"
-            raise setting.wrong(message, f"they are {':'.join(TIMINGS)}")
+            raise setting.wrong(f"they are {':'.join(TIMINGS)}", f"has {len(parts)} values")
     given = dict(_DEFAULT_TIMINGS)
     for pair in pairs:
         if len(pair) != 2 or pair[0] not in TIMINGS or not pair[1].isdecimal():
             message = f"'-{setting.name}': '{'='.join(pair)}' is no timing parameter"
-            raise setting.wrong(
+            raise setting.error(
                 message, f"those are NAME=NUMBER with ':' between; names are {', '.join(TIMINGS)}"
             )
         given[pair[0]] = int(pair[1])
     missing = [name for name in TIMINGS if name not in given]
     if missing:
-        message = f"'-{setting.name}' does not give {', '.join(missing)}"
-        raise setting.wrong(message, f"it needs {', '.join(n for n in TIMINGS if n not in _DEFAULT_TIMINGS)}")
+        advice = f"it needs {', '.join(n for n in TIMINGS if n not in _DEFAULT_TIMINGS)}"
+        raise setting.wrong(advice, f"does not give {', '.join(missing)}")
     return given
 
 
@@ -166,14 +161,12 @@ def address_map(setting: Setting) -> AddressMap:
     start = re.fullmatch(r"dramid@(\d+)", head.strip())
     letters = re.sub(r"[. |]", "", bits).upper().replace("S", "C")
     if start is None or not 4 <= int(start.group(1)) <= 20:
-        message = f"'-{setting.name}' is '{setting.value}'"
         raise setting.wrong(
-            message,
-            "begin with dramid@BIT; (4 to 20): only maps with a channel number of their own are known",
+            "begin with dramid@BIT; (4 to 20): only maps with a channel number of their own are known"
         )
     if len(letters) != 64 or set(letters) - set("BCR0"):
         message = f"'-{setting.name}': the map has {len(letters)} bits"
-        raise setting.wrong(
+        raise setting.error(
             message, "give 64 of B (bank), R (row), C, S (column) and 0; '.' may stand between"
         )
     return AddressMap(1 << int(start.group(1)), letters[::-1])

@@ -5,7 +5,7 @@ read-only; `Launch.arguments()` gives fresh copies to run with.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -60,18 +60,30 @@ class Expectation:
     after: int = 0
 
 
-@dataclass(frozen=True)
-class LaunchEntry:
-    """One of a list of launches. `arguments` are names of inputs, and numbers."""
+@dataclass(frozen=True, kw_only=True)
+class LaunchHead:
+    """What every launch has. `registers` is per thread, for allocation, `scheduler` the name of a warp scheduler; they
+    are None where the file has none."""
 
     kernel: str | None
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    arguments: tuple[str | int | float, ...]
     dynamic_shared: int
     registers: int | None
     scheduler: str | None
     scheduler_place: tuple[int, int]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """These fields by name."""
+        return {each.name: getattr(self, each.name) for each in fields(LaunchHead)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchEntry(LaunchHead):
+    """One of a list of launches. `arguments` are names of inputs, and numbers."""
+
+    arguments: tuple[str | int | float, ...]
     copy_back: tuple[str, ...]
     """Buffers that are copied to the host after it."""
     timed: bool
@@ -79,22 +91,16 @@ class LaunchEntry:
     place: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Launch:
-    """A launch file that has been read. `registers` is per thread, for allocation; None where the file has none.
+@dataclass(frozen=True, kw_only=True)
+class Launch(LaunchHead):
+    """A launch file that has been read; `stack_bytes` of a thread and `heap_bytes` are None where the file has none.
 
-    So are `stack_bytes` of a thread, `heap_bytes`, and `scheduler`, the name of a warp scheduler. A list of launches is
-    `steps`, each as often as it is made; kernel, grid and block are the first one's then, and `launch_steps.py` makes
-    launches of them.
+    A list of launches is `steps`, each as often as it is made; kernel, grid and block are the first one's then, and
+    `launch_steps.py` makes launches of them.
     """
 
     source: Source = field(repr=False)
-    kernel: str | None
     file: Path | None
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_shared: int
-    registers: int | None
     inputs: tuple[Input, ...]
     constant_inputs: tuple[Input, ...]
     definitions: tuple[tuple[str, Expression], ...]
@@ -102,8 +108,6 @@ class Launch:
     texture_inputs: tuple[Input, ...] = ()
     stack_bytes: int | None = None
     heap_bytes: int | None = None
-    scheduler: str | None = None
-    scheduler_place: tuple[int, int] = (0, 0)
     steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()
     """Those that arguments and expected results come from."""

@@ -67,17 +67,11 @@ def parse_launch(source: Source, folder: Path) -> Launch:
     steps = read_steps(head, inputs)
     first = steps[0] if steps else head.launch()
     return Launch(
+        **first.head,
         source=source,
-        kernel=first.kernel,
         file=folder / file if file else None,
-        grid=first.grid,
-        block=first.block,
-        dynamic_shared=first.dynamic_shared,
-        registers=first.registers,
         stack_bytes=head.optional_whole("stack_bytes", 0),
         heap_bytes=head.optional_whole("heap_bytes", 64),
-        scheduler=first.scheduler,
-        scheduler_place=first.scheduler_place,
         inputs=inputs,
         constant_inputs=_symbols(head, "constant"),
         definitions=definitions,

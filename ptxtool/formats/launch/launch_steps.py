@@ -56,8 +56,8 @@ def _step(row: LaunchTable, names: Mapping[str, Input]) -> LaunchEntry:
         if type(given) not in (str, int, float):
             raise row.fail(f"'{given}' is neither a name nor a number", "args", known)
     timed = row.flag("time", True)
-    return replace(
-        row.launch(),
+    return LaunchEntry(
+        **row.launch().head,
         arguments=tuple(arguments),
         copy_back=_copy_back(row, names),
         timed=timed,
@@ -95,13 +95,7 @@ def launch_of_step(launch: Launch, step: LaunchEntry, kernel: Function) -> Launc
             raise error("E401", text, launch.source, *step.place, problem.help) from None
     return replace(
         launch,
-        kernel=kernel.name,
-        grid=step.grid,
-        block=step.block,
-        dynamic_shared=step.dynamic_shared,
-        registers=step.registers,
-        scheduler=step.scheduler,
-        scheduler_place=step.scheduler_place,
+        **(step.head | {"kernel": kernel.name}),
         inputs=tuple(made),
         definitions=(),
         expectations=(),

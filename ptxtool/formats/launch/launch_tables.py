@@ -10,7 +10,7 @@ from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
-from ptxtool.formats.launch.launch_data import LaunchEntry
+from ptxtool.formats.launch.launch_data import LaunchHead
 
 MAX_BLOCK = (MAX_THREADS, MAX_THREADS, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -93,8 +93,8 @@ class LaunchTable:
             raise self.fail(f"'{name}' must be a table of {what}", span=key_span(self.source, name))
         return given
 
-    def launch(self) -> LaunchEntry:
-        """What a launch says, of the whole file or of an entry of its list; arguments and the like apart."""
+    def launch(self) -> LaunchHead:
+        """What the whole file or an entry of its list says of a launch; arguments and the like apart."""
         for key in ("grid", "block"):
             if key not in self.values:
                 raise self.fail(f"missing key '{key}'", help=f"for example {key} = [128, 1, 1]")
@@ -103,18 +103,14 @@ class LaunchTable:
         if n > MAX_THREADS:
             help = "use fewer threads per CTA and more CTAs"
             raise self.fail(f"a block of {n} threads; at most {MAX_THREADS} fit", "block", help)
-        return LaunchEntry(
+        return LaunchHead(
             kernel=self.text("kernel"),
             grid=self.extents("grid", MAX_GRID),
             block=block,
-            arguments=(),
             dynamic_shared=self.whole("dynamic_shared", 0, 0),
             registers=self.optional_whole("registers", 1),
             scheduler=self._scheduler(),
             scheduler_place=self.span("scheduler"),
-            copy_back=(),
-            timed=True,
-            place=self.span(),
         )
 
     def _scheduler(self) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.diag import error
-from ptxtool.formats.expression import ExpressionError, compile_expression
+from ptxtool.formats.expression import ExpressionError, compile_expression, short
 from ptxtool.isa.types import TYPES
 
 DTYPES: dict[str, Any] = {
@@ -99,7 +99,7 @@ def _struct(given: Any) -> np.ndarray:
     pairs = isinstance(given, list) and all(isinstance(m, list) and len(m) == 2 and m[1] != [] for m in given)
     if not pairs or not given:
         help = 'for example [["f32", 0.5], ["s32", [1, 2, 3]]]'
-        raise ValueProblem("struct", f"'{_short(given)}' where pairs of type and value must stand", help)
+        raise ValueProblem("struct", f"'{short(given)}' where pairs of type and value must stand", help)
     data, widest = bytearray(), 1
     for kind, value in given:
         try:
@@ -122,7 +122,7 @@ def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:
     if found.dtype == dtype:
         return found
     if found.dtype.kind not in "biuf":
-        raise ValueProblem(key, f"'{_short(array)}' is no number of type {dtype}")
+        raise ValueProblem(key, f"'{short(array)}' is no number of type {dtype}")
     if dtype.kind in "iu" and found.size:
         if found.dtype.kind == "f" and not (np.isfinite(found).all() and (found == np.rint(found)).all()):
             raise ValueProblem(key, f"a fraction where type {dtype} needs whole numbers")
@@ -135,11 +135,6 @@ def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:
         return found.astype(dtype)
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
 def _shape(spec: Mapping[str, Any]) -> ArrayShape:
     if "shape" in spec and "count" in spec:
         raise ValueProblem("count", "'shape' and 'count' say the same thing: give one of them")
@@ -149,7 +144,7 @@ def _shape(spec: Mapping[str, Any]) -> ArrayShape:
     given = spec[key]
     extents = given if isinstance(given, list) else [given]
     if not extents or not all(type(e) is int and e > 0 for e in extents):
-        raise ValueProblem(key, f"'{_short(given)}' where positive whole numbers must stand")
+        raise ValueProblem(key, f"'{short(given)}' where positive whole numbers must stand")
     n = 1
     for extent in extents:
         n *= extent
@@ -169,20 +164,18 @@ def _value(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
                 raise ValueProblem("value", f"{given:#x} does not fit type {dtype}")
             given = np.array(given, f"u{dtype.itemsize}").view(dtype)
     if isinstance(given, bool | str | dict):
-        raise ValueProblem("value", f"'{_short(given)}' is no number")
+        raise ValueProblem("value", f"'{short(given)}' is no number")
     try:
         array = to_dtype(np.array(given), dtype, "value")
     except (ValueError, OverflowError):
-        raise ValueProblem("value", f"'{_short(given)}' is no regular list of numbers") from None
+        raise ValueProblem("value", f"'{short(given)}' is no regular list of numbers") from None
     return np.full(shape, array) if shape is not None and array.ndim == 0 else array
 
 
 def _range(given: Any, dtype: Any) -> np.ndarray:
     numbers = isinstance(given, list) and all(type(v) in (int, float) for v in given)
     if not numbers or len(given) not in (2, 3) or (len(given) == 3 and given[2] == 0):
-        raise ValueProblem(
-            "range", f"'{_short(given)}' where [start, stop] or [start, stop, step] must stand"
-        )
+        raise ValueProblem("range", f"'{short(given)}' where [start, stop] or [start, stop, step] must stand")
     start, stop, step = (*given, 1)[:3]
     if (stop - start) / step > MAX_ELEMENTS:
         raise ValueProblem("range", f"more than {MAX_ELEMENTS} elements")
@@ -194,14 +187,14 @@ def _range(given: Any, dtype: Any) -> np.ndarray:
 
 def _random(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
     if not isinstance(given, dict) or set(given) - {"seed", "low", "high"}:
-        raise ValueProblem("random", f"'{_short(given)}' where a table of seed, low and high must stand")
+        raise ValueProblem("random", f"'{short(given)}' where a table of seed, low and high must stand")
     if shape is None:
         raise ValueProblem("random", "'random' needs a 'shape' or 'count'")
     seed, low, high = given.get("seed", 0), given.get("low", 0), given.get("high", 1)
     if type(seed) is not int or seed < 0:
-        raise ValueProblem("random", f"seed '{_short(seed)}' is no whole number >= 0")
+        raise ValueProblem("random", f"seed '{short(seed)}' is no whole number >= 0")
     if type(low) not in (int, float) or type(high) not in (int, float) or not low < high:
-        raise ValueProblem("random", f"low '{_short(low)}' must be a number below high '{_short(high)}'")
+        raise ValueProblem("random", f"low '{short(low)}' must be a number below high '{short(high)}'")
     generator = np.random.Generator(np.random.PCG64(seed))
     if dtype.kind == "f":
         return np.asarray(low + (high - low) * generator.random(shape), dtype)
@@ -223,7 +216,7 @@ def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
 def read_npy(given: Any, folder: Path) -> np.ndarray:
     """A .npy file's array. Raises `ValueProblem` where it cannot be read."""
     if not isinstance(given, str):
-        raise ValueProblem("file", f"'{_short(given)}' is no file name")
+        raise ValueProblem("file", f"'{short(given)}' is no file name")
     try:
         with open(folder / given, "rb") as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
@@ -248,7 +241,7 @@ def npy_type(given: str, folder: Path) -> str:
 
 def _expr(given: Any, dtype: Any, shape: ArrayShape, known: Mapping[str, Any]) -> np.ndarray:
     if not isinstance(given, str):
-        raise ValueProblem("expr", f"'{_short(given)}' where an expression in quotes must stand")
+        raise ValueProblem("expr", f"'{short(given)}' where an expression in quotes must stand")
     try:
         found = compile_expression(given, frozenset(known)).evaluate(known)
     except ExpressionError as problem:

@@ -5,10 +5,8 @@ of shuffles. The set of active lanes (`activemask`), written once, counts as all
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from ptxtool.ir.defuse import roles
-from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Immediate, Name
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES
@@ -26,20 +24,12 @@ def constants(items: Iterable[FlatItem]) -> Mapping[ValueKey, int | None]:
         elif isinstance(item, ParameterCopy) and isinstance(item.operand, Name):
             written = [item.at.key_of(item.operand)]
         elif isinstance(item, InlinedInstruction):
-            written = list(_written(item))
+            function = item.activation.function
+            written = [item.activation.key(function.registers[k]) for k in function.def_uses[item.index].defs]
             number = _number(item)
             found |= {key: number for key in written if key is not None}
         writes.update(key for key in written if key is not None)
     return {key: value for key, value in found.items() if value is not None and writes[key] == 1}
-
-
-def _written(inlined: InlinedInstruction) -> Iterator[ValueKey | None]:
-    for operand, role in zip(
-        inlined.instruction.operands, roles(inlined.instruction, inlined.match), strict=True
-    ):
-        if role in ("w", "x"):
-            for name in names(operand):
-                yield inlined.key(name.text)
 
 
 def _number(inlined: InlinedInstruction) -> int | None:

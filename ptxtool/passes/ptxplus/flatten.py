@@ -11,24 +11,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from ptxtool.ir.nodes import (
-    Declaration,
-    Function,
-    Group,
-    Immediate,
-    Instruction,
-    Memory,
-    Name,
-    Operand,
-    ScopeClose,
-    ScopeOpen,
-    Vector,
-)
+from ptxtool.ir import nodes
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import BranchTarget
+from ptxtool.sema.calls import parts
 
 MAX_DEPTH = 64
 
@@ -57,12 +46,10 @@ class ParamVariable:
     def piece(self, offset: int, n_bytes: int) -> ValueKey:
         """The part at an offset. Raises `Refusal` where it overlaps another one."""
         found = self.pieces.get(offset)
-        if found is None:
-            for start, other in self.pieces.items():
-                if start < offset + n_bytes and offset < start + other.bits // 8:
-                    raise Refusal(f"'{self.name}' is accessed in pieces that overlap")
+        ends = ((start, start + other.bits // 8) for start, other in self.pieces.items())
+        if found is None and not any(start < offset + n_bytes and offset < end for start, end in ends):
             found = self.pieces[offset] = ValueKey(-self.number, offset, 8 * n_bytes)
-        if found.bits != 8 * n_bytes:
+        if found is None or found.bits != 8 * n_bytes:
             raise Refusal(f"'{self.name}' is accessed in pieces that overlap")
         return found
 
@@ -72,13 +59,17 @@ class Activation:
     """One inlined call of a function; the kernel itself has number 0."""
 
     number: int
-    function: Function
+    function: nodes.Function
     parameters: dict[str, ParamVariable] = field(default_factory=dict)
 
     @property
     def end(self) -> Hashable:
         """The point after its last instruction."""
         return (self.number, len(self.function.instructions))
+
+    def key(self, register: Register) -> ValueKey:
+        """The value of a register of the function."""
+        return ValueKey(self.number, register.index, register.bits, register.is_predicate)
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ class InlinedInstruction:
 
     activation: Activation
     index: int
-    instruction: Instruction
+    instruction: nodes.Instruction
     match: Match | None
     variables: dict[str, ParamVariable]
 
@@ -97,13 +88,11 @@ class InlinedInstruction:
     def key(self, name: str) -> ValueKey | None:
         """The value that a register's name means here; None for anything else."""
         register = self.register(name)
-        if register is None:
-            return None
-        return ValueKey(self.activation.number, register.index, register.bits, register.is_predicate)
+        return None if register is None else self.activation.key(register)
 
-    def key_of(self, operand: Operand) -> ValueKey | None:
+    def key_of(self, operand: nodes.Operand) -> ValueKey | None:
         """The value that an operand names, None for what is no register."""
-        return self.key(operand.text) if isinstance(operand, Name) else None
+        return self.key(operand.text) if isinstance(operand, nodes.Name) else None
 
     def wide_key(self, name: str) -> ValueKey | None:
         """The same where the value has 64 bits."""
@@ -117,7 +106,7 @@ class ParameterCopy:
 
     at: InlinedInstruction
     piece: ValueKey
-    operand: Operand
+    operand: nodes.Operand
     type: str
     is_store: bool
 
@@ -141,7 +130,7 @@ class _Flattener:
         self._variable_numbers = count(1)
         self._active: list[str] = []
 
-    def activation(self, function: Function) -> Activation:
+    def activation(self, function: nodes.Function) -> Activation:
         return Activation(next(self._activation_numbers), function)
 
     def _variable(self, name: str) -> ParamVariable:
@@ -155,16 +144,16 @@ class _Flattener:
         scopes: list[dict[str, ParamVariable]] = [dict(activation.parameters)]
         index = 0
         for statement in function.body or ():
-            if isinstance(statement, ScopeOpen):
+            if isinstance(statement, nodes.ScopeOpen):
                 scopes.append(dict(scopes[-1]))
-            elif isinstance(statement, ScopeClose) and len(scopes) > 1:
+            elif isinstance(statement, nodes.ScopeClose) and len(scopes) > 1:
                 scopes.pop()
-            elif isinstance(statement, Declaration) and statement in function.parameters:
+            elif isinstance(statement, nodes.Declaration) and statement in function.parameters:
                 continue
-            elif isinstance(statement, Declaration) and statement.space == "param":
+            elif isinstance(statement, nodes.Declaration) and statement.space == "param":
                 for declarator in statement.declarators:
                     scopes[-1][declarator.name] = self._variable(declarator.name)
-            elif isinstance(statement, Instruction):
+            elif isinstance(statement, nodes.Instruction):
                 if index in targets:
                     self.items.append(BranchTarget((activation.number, index)))
                 match = table().match(statement.opcode.text, len(statement.operands), False)
@@ -188,23 +177,18 @@ class _Flattener:
 
     def _call(self, inlined: InlinedInstruction) -> None:
         """Append the callee's instructions."""
-        operands = inlined.instruction.operands
-        groups = [o for o in operands if isinstance(o, Group)]
-        place = 1 if operands and isinstance(operands[0], Group) else 0
-        target = operands[place] if place < len(operands) else None
-        name = target.text if isinstance(target, Name) else ""
+        called = parts(inlined.instruction)
+        name = called.target.text if called is not None else ""
         callee = inlined.activation.function.module.functions.get(name)
-        if callee is None:
+        if called is None or callee is None:
             raise Refusal(f"the call goes through '{name}': only calls of named functions can be inlined")
         if callee.body is None:
             raise Refusal(f"'{name}' has no body in this file")
         if name in self._active or len(self._active) > MAX_DEPTH:
             raise Refusal(f"'{name}' calls itself: PTXPlus has no stack for its registers")
         activation = self.activation(callee)
-        results = groups[0].items if place else ()
-        arguments = groups[place].items if len(groups) > place else ()
-        entering = list(self._passed(inlined, activation, callee.params, arguments, True))
-        leaving = list(self._passed(inlined, activation, callee.returns, results, False))
+        entering = list(self._passed(inlined, activation, callee.params, called.arguments, True))
+        leaving = list(self._passed(inlined, activation, callee.returns, called.results, False))
         after = (activation.number, "after")
         if inlined.instruction.guard is not None:
             self.items.append(CallSkip(inlined, after))
@@ -217,8 +201,8 @@ class _Flattener:
         self,
         inlined: InlinedInstruction,
         activation: Activation,
-        formals: tuple[Declaration, ...],
-        actuals: tuple[Operand, ...],
+        formals: tuple[nodes.Declaration, ...],
+        actuals: tuple[nodes.Operand, ...],
         is_entering: bool,
     ) -> Iterator[ParameterCopy]:
         """Name the callee's parameters; copies of those that are registers here or there."""
@@ -227,12 +211,12 @@ class _Flattener:
             raise Refusal(f"the call passes {len(actuals)} values where {len(named)} are declared")
         for (formal, declarator), actual in zip(named, actuals, strict=True):
             name = declarator.name
-            variable = inlined.variables.get(actual.text) if isinstance(actual, Name) else None
+            variable = inlined.variables.get(actual.text) if isinstance(actual, nodes.Name) else None
             if formal.space == "param" and variable is not None:
                 activation.parameters[name] = variable
                 continue
-            is_value = isinstance(actual, Immediate) or (
-                isinstance(actual, Name) and inlined.key(actual.text)
+            is_value = isinstance(actual, nodes.Immediate) or (
+                isinstance(actual, nodes.Name) and inlined.key(actual.text)
             )
             if not is_value or declarator.dimensions or formal.vector > 1:
                 raise Refusal(f"'{name}' is passed in a way that cannot be inlined")
@@ -243,7 +227,7 @@ class _Flattener:
                 continue
             inside = activation.function.registers.resolve(name, 0)
             assert inside is not None, "what is no variable is a register"
-            key = ValueKey(activation.number, inside.index, inside.bits, inside.is_predicate)
+            key = activation.key(inside)
             yield ParameterCopy(inlined, key, actual, f"b{max(16, inside.bits)}", is_entering)
 
 
@@ -254,25 +238,25 @@ def _copies(inlined: InlinedInstruction) -> list[ParameterCopy]:
     if match is None or len(instruction.operands) != 2:
         return []
     memory, operand = instruction.operands if is_store else instruction.operands[::-1]
-    if not isinstance(memory, Memory) or not isinstance(memory.base, Name):
+    if not isinstance(memory, nodes.Memory) or not isinstance(memory.base, nodes.Name):
         return []
     variable = inlined.variables.get(memory.base.text)
     if variable is None:
         return []
     offset = 0
     if memory.offset is not None:
-        if not isinstance(memory.offset, Immediate):
+        if not isinstance(memory.offset, nodes.Immediate):
             raise Refusal("an argument is accessed at an offset that is no number")
         offset = integer(memory.offset.text)
     n_bytes = TYPES[match.type].bytes
-    elements = operand.items if isinstance(operand, Vector) else (operand,)
+    elements = operand.items if isinstance(operand, nodes.Vector) else (operand,)
     return [
         ParameterCopy(inlined, variable.piece(offset + k * n_bytes, n_bytes), element, match.type, is_store)
         for k, element in enumerate(elements)
     ]
 
 
-def flatten(kernel: Function) -> tuple[list[FlatItem], list[tuple[InlinedInstruction, str]]]:
+def flatten(kernel: nodes.Function) -> tuple[list[FlatItem], list[tuple[InlinedInstruction, str]]]:
     """The instructions of a kernel in order, and those that cannot be inlined, each with the reason."""
     flattener = _Flattener()
     flattener.append(flattener.activation(kernel))

@@ -78,8 +78,8 @@ def _take(code: Code, name: str, operand: str) -> bool:
         return False
     sources[place] = sources[place].replace(name, operand)
     opcode = code.opcode
-    first = not operand.startswith("c")  # constants come second, everything else first
-    wanted = 0 if first or len(sources) == 1 else 1
+    # constants come second, everything else first
+    wanted = 1 if operand.startswith("c") and len(sources) > 1 else 0
     if place != wanted:
         swapped = _swapped(opcode)
         if place == 2 or swapped is None:

@@ -9,9 +9,11 @@ and `rcp` of whole registers below 64, without guard, condition code, rounding o
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
+from ptxtool.ir.nodes import Function, Name
 from ptxtool.ir.variables import alignment_of, declared_size
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
 from ptxtool.passes.ptxplus.places import ModuleVariables, initial_bytes
@@ -28,9 +30,7 @@ _HEADER = (
     *("//INSTRUCTIONS", ""),
 )
 _WHOLE = re.compile(r"\$r\d+")
-_LONE_LABEL = re.compile(r"(l0x[0-9a-f]{8}: )\s+")
-_LABEL = re.compile(r"l0x[0-9a-f]{8}")
-_BODY = re.compile(r"^\{$.*?^\}$", re.DOTALL | re.MULTILINE)
+_LONE_LABEL = re.compile(r"(l0x\w+: )\s+")
 _MEMORY = ("\t.shared", "\t.local")
 _NUMBER = re.compile(r"\$([vrp])(\d+)")
 
@@ -62,7 +62,7 @@ def _constants(variables: ModuleVariables) -> Iterator[str]:
 
 
 def _globals(variables: ModuleVariables) -> Iterator[str]:
-    for declaration, declarator in variables.globals:
+    for _, declaration, declarator in variables.in_space("global"):
         n_bytes = declared_size(declaration, declarator)
         memory = initial_bytes(declaration, declarator) if declarator.value is not None else b""
         if memory and n_bytes % 4 == 0:
@@ -75,19 +75,16 @@ def _globals(variables: ModuleVariables) -> Iterator[str]:
             align = "" if not values else f".align {alignment_of(declaration)} "
             yield f".global {align}.b8 {declarator.name}[{n_bytes}]{values};"
     yield ""
-    for declaration, declarator, start in variables.constants:
+    for place, declaration, declarator in variables.in_space("const"):
         yield f".const .b8 {declarator.name}[{declared_size(declaration, declarator)}];"
-        yield f".constptr {declarator.name}, {variables.segment}, {start};"
+        yield f".constptr {declarator.name}, {variables.segment}, {place.address};"
     yield ""
 
 
 def _kernel(kernel: KernelCode) -> Iterator[str]:
-    if kernel.parameters:
-        yield f".entry  {kernel.name} ("
-        for k, parameter in enumerate(kernel.parameters):
-            yield f"\t{parameter} {')' if k + 1 == len(kernel.parameters) else ','}"
-    else:
-        yield f".entry  {kernel.name}"
+    yield f".entry  {kernel.name}{' (' if kernel.parameters else ''}"
+    for k, parameter in enumerate(kernel.parameters, 1):
+        yield f"\t{parameter} {')' if k == len(kernel.parameters) else ','}"
     yield "{"
     yield from _registers(f"{code.guard} {', '.join(code.operands)}" for code in kernel.codes())
     if kernel.shared:
@@ -138,22 +135,25 @@ def _named(code: Code, names: dict[str, str]) -> str:
 
 
 def label_names(kernel: KernelCode) -> dict[str, str]:
-    """What each label is called until addresses are known: its address if no instruction were short or dropped."""
+    """What each label is called: its address, as far as that is known, or what it was if no instruction were short."""
     names: dict[str, str] = {}
     number = 0
     for line in kernel.lines:
         if isinstance(line, Code):
             number += 1
         elif line.label in kernel.labels:
-            names[kernel.labels[line.label]] = f"l0x{8 * number:08x}"
+            name = f"l0x{8 * number:08x}"
+            names[kernel.labels[line.label]] = kernel.addresses.get(name, name)
     return names
 
 
-def shorten(kernel: KernelCode, kept: Mapping[int, tuple[int, Sequence[str]]]) -> None:
-    """Choose encodings, now that registers are known.
+# ---- the text after allocation
 
-    `kept` are the instructions that allocation keeps, by their number: their new number, their operands.
-    """
+
+def encode(kernel: KernelCode, allocated: Function, origins: Sequence[int]) -> None:
+    """Choose encodings and name the labels by their addresses, now that registers are known."""
+    kept = {origin: number for number, origin in enumerate(origins) if origin >= 0}
+    short: list[int] = []  # instructions of the allocated text
     waiting: tuple[int, Code] | None = None
     number = -1
     for line in kernel.lines:
@@ -164,24 +164,41 @@ def shorten(kernel: KernelCode, kept: Mapping[int, tuple[int, Sequence[str]]]) -
         number += 1
         if number not in kept:
             continue
-        place, operands = kept[number]
-        if not _has_short_form(line, operands):
+        place = kept[number]
+        if not _has_short_form(line, allocated, place):
             waiting = None
         elif waiting is None or waiting[0] != place - 1:
             waiting = place, line
         else:
             for code in (waiting[1], line):
                 code.opcode = _SHORT[code.opcode]
+            short += (place - 1, place)
             waiting = None
+    kernel.addresses = _addresses(allocated, short)
 
 
-def _has_short_form(code: Code, operands: Sequence[str]) -> bool:
+def _addresses(allocated: Function, short: Sequence[int]) -> dict[str, str]:
+    """The names of labels by their addresses.
+
+    Two labels have one address where the copies between them were dropped; the name of the second ends in a number.
+    """
+    found: dict[str, str] = {}
+    for label, index in allocated.labels.items():
+        name = f"l0x{8 * index - 4 * bisect_left(short, index):08x}"
+        n = sum(other.startswith(name) for other in found.values())
+        found[label] = f"{name}_{n}" if n else name
+    return found
+
+
+def _has_short_form(code: Code, allocated: Function, place: int) -> bool:
     """Whether an instruction can be encoded in 4 bytes."""
-    is_plain = not code.guard and code.opcode in _SHORT
-    return is_plain and all(_WHOLE.fullmatch(o) and int(o[2:]) < 64 for o in operands)
-
-
-# ---- the text after allocation
+    if code.guard or code.opcode not in _SHORT:
+        return False
+    operands = allocated.instructions[place].operands
+    return all(
+        isinstance(o, Name) and not o.part and _WHOLE.fullmatch(o.text) and int(o.text[2:]) < 64
+        for o in operands
+    )
 
 
 def tidied(text: str) -> str:
@@ -200,33 +217,3 @@ def tidied(text: str) -> str:
             result += (*declared, "")
         result += ("\t", body, "}")
     return "\n".join(result)
-
-
-def addressed(text: str, virtual: str) -> tuple[str, str]:
-    """A tidied text whose labels are named by their addresses, and the virtual text with the same names.
-
-    Two labels have one address where the copies between them were dropped; the name of the second ends in a number.
-    """
-    names = [_addresses(body[0]) for body in _BODY.finditer(text)]
-    renamed = []
-    for one in (text, virtual):
-        mapping = iter(names)
-        renamed.append(_BODY.sub(lambda body: _with_names(body[0], next(mapping)), one))  # noqa: B023
-    return renamed[0], renamed[1]
-
-
-def _addresses(body: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    address = 0
-    for line in body.split("\n"):
-        for label in _LABEL.findall(line.rpartition(": ")[0]):
-            name = f"l0x{address:08x}"
-            n = sum(other.startswith(name) for other in found.values())
-            found[label] = f"{name}_{n}" if n else name
-        if line.endswith(";") and not line.startswith("\t."):
-            address += 4 if ".half." in line else 8
-    return found
-
-
-def _with_names(body: str, names: Mapping[str, str]) -> str:
-    return _LABEL.sub(lambda hit: names.get(hit[0], hit[0]), body)

@@ -12,11 +12,11 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult
 from ptxtool.passes.ptxplus.code import KernelCode
-from ptxtool.passes.ptxplus.layout import addressed, module_text, shorten, tidied
+from ptxtool.passes.ptxplus.layout import encode, module_text, tidied
 from ptxtool.passes.ptxplus.places import ModuleVariables
 from ptxtool.passes.ptxplus.select import select
+from ptxtool.passes.regalloc.claim import AssignmentClaim
 from ptxtool.passes.regalloc.placement import Bounds, place_registers
-from ptxtool.passes.regalloc.proof import Proof
 
 _NAME = "lower-ptxplus"
 _FLUSHING = frozenset(["10", "11", "12", "13"])
@@ -49,9 +49,8 @@ def _lowered_alone(refused: Sequence[str], lowered: Sequence[str]) -> Iterator[D
     if lowered:
         n = f"{len(refused)} of {len(refused) + len(lowered)} kernels"
         message = f"lower-ptxplus: {n} cannot be lowered: {', '.join(refused)}"
-        yield Diagnostic(
-            "E301", message, help=f"'kernel=NAME' lowers one alone; these can be: {', '.join(lowered)}"
-        )
+        help = f"'kernel=NAME' lowers one alone; these can be: {', '.join(lowered)}"
+        yield Diagnostic("E301", message, help=help)
 
 
 def _kernels(module: Module, name: str) -> list[Function]:
@@ -61,9 +60,8 @@ def _kernels(module: Module, name: str) -> list[Function]:
     if not chosen:
         what = f"no kernel named '{name}'" if name else "no kernel in this file"
         names = ", ".join(k.name for k in bodies)
-        raise error(
-            "E301", f"lower-ptxplus: {what}", help=f"there is {names}" if names else "give a file with one"
-        )
+        help = f"there is {names}" if names else "give a file with one"
+        raise error("E301", f"lower-ptxplus: {what}", help=help)
     return chosen
 
 
@@ -72,9 +70,8 @@ def allocate(
 ) -> tuple[str, Module, PassResult]:
     """The final text, the module over virtual registers, and its allocation. Raises E301 for too few registers."""
     with_locals = next((code.name for code in codes if code.local_bytes), "")
-    if (
-        with_locals and bounds.spill
-    ):  # the file has one 'l0', and local memory is addressed by numbers from 0 on
+    # the file has one 'l0', and local memory is addressed by numbers from 0 on
+    if with_locals and bounds.spill:
         advice = f"nothing can spill beside the local variables of '{with_locals}'"
         if not all(code.local_bytes for code in codes):
             advice += ": lower the other kernels alone ('kernel=NAME')"
@@ -85,14 +82,12 @@ def allocate(
     except PtxError as problem:
         raise PtxError([_in_source(variables.module, virtual, d) for d in problem.diagnostics]) from None
     after = parse(splice(virtual.source.text, first.edits), virtual.source.name)
-    origins = first.claim.origins if isinstance(first.claim, Proof) else {}
+    origins = first.claim.origins if isinstance(first.claim, AssignmentClaim) else {}
     for code in codes:
-        shorten(code, kept(after.functions[code.name], origins[code.name]))
+        encode(code, after.functions[code.name], origins[code.name])
     virtual = parse(module_text(variables, codes), virtual.source.name)
     result = place_registers(virtual, _NAME, bounds, "first-use")
-    text = tidied(splice(virtual.source.text, result.edits))
-    text, called = addressed(text, virtual.source.text)
-    return text, parse(called, virtual.source.name), result
+    return tidied(splice(virtual.source.text, result.edits)), virtual, result
 
 
 def _in_source(module: Module, virtual: Module, problem: Diagnostic) -> Diagnostic:
@@ -100,13 +95,3 @@ def _in_source(module: Module, virtual: Module, problem: Diagnostic) -> Diagnost
     name = next(f.name for f in virtual.kernels.values() if f.start <= problem.start <= f.end)
     kernel = module.kernels[name]
     return replace(problem, source=module.source, start=kernel.start, end=kernel.body_start)
-
-
-def kept(function: Function, origins: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
-    """The instructions that allocation kept, by the number they had: their number, their operands."""
-    found = {}
-    for number, origin in enumerate(origins):
-        if origin >= 0:
-            words = function.text(number).rstrip(";").split(" ", 1)
-            found[origin] = number, [o.strip() for o in words[1].split(",")] if len(words) > 1 else []
-    return found

@@ -12,7 +12,7 @@ Not handled: what PTXPlus has no instructions for. Each such instruction is name
 Reference: A. Bakhoda et al., "Analyzing CUDA workloads using a detailed GPU simulator", 2009; docs/lower-ptxplus.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from ptxtool.base.diag import Diagnostic
@@ -40,26 +40,17 @@ class LowerPtxplus:
 
     def run(self, module: Module) -> PassResult:
         if module.is_ptxplus:
-            return PassResult(
-                (), (Remark(self.name, "nothing to do: it is PTXPlus"),), lambda _before, _after: ()
-            )
+            remark = Remark(self.name, "nothing to do: it is PTXPlus")
+            return PassResult((), (remark,), lambda _before, _after: ())
         from ptxtool.passes.ptxplus.lower import allocate, selected
         from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds  # imports numpy
 
         variables, codes = selected(module, self.kernel)
         bounds = Bounds(self.regs, None, self.spill == "local", MAX_REGISTERS, CAN_SPILL)
         text, virtual, allocated = allocate(variables, codes, bounds)
-        proof = allocated.claim
-        remarks = [
-            Remark(self.name, r.message, r.function, _line(module, r.function)) for r in allocated.remarks
-        ]
+        claim = allocated.claim
+        lines = {name: module.source.line(kernel.start) for name, kernel in module.kernels.items()}
+        remarks = [replace(r, line=lines[r.function]) for r in allocated.remarks]
         remarks += [Remark(self.name, note, c.name, line) for c in codes for note, line in c.notes.items()]
-        return PassResult(
-            (TextEdit(0, len(module.source.text), text),),
-            tuple(remarks),
-            lambda _, after: proof(virtual, after),
-        )
-
-
-def _line(module: Module, kernel: str) -> int:
-    return module.source.line(module.kernels[kernel].start) if kernel in module.kernels else 0
+        edit = TextEdit(0, len(module.source.text), text)
+        return PassResult((edit,), tuple(remarks), lambda _, after: claim(virtual, after))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from math import prod
 
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
@@ -63,9 +64,7 @@ def initial_bytes(declaration: Declaration, declarator: Declarator) -> bytes:
 def _elements(value: Operand | None, dimensions: list[int]) -> Iterator[tuple[int, Operand]]:
     """(element index, value) of nested lists."""
     if isinstance(value, Vector):
-        inner = 1
-        for dimension in dimensions[1:]:
-            inner *= dimension
+        inner = prod(dimensions[1:])
         for k, item in enumerate(value.items):
             for index, found in _elements(item, dimensions[1:]):
                 yield k * inner + index, found
@@ -79,21 +78,18 @@ class ModuleVariables:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.used: set[str] = set()
-        self._constants: list[tuple[Declaration, Declarator, int]] = []
-        self._globals: list[tuple[Declaration, Declarator]] = []
-        taken = set(module.variables)
-        self.segment = next(
-            n for n in ("constant0", *(f"constant0_{k}" for k in range(999))) if n not in taken
-        )
+        self._variables: list[tuple[VariableAddress, Declaration, Declarator]] = []
+        segments = ("constant0", *(f"constant0_{k}" for k in range(999)))
+        self.segment = next(name for name in segments if name not in module.variables)
         end = 0
         for declaration, declarator in self._declared():
-            space = declaration.space.partition("[")[0]
+            space, address = declaration.space.partition("[")[0], 0
             if space == "const":
-                end = round_up(end, alignment_of(declaration))
-                self._constants.append((declaration, declarator, end))
-                end += declared_size(declaration, declarator)
-            elif space == "global":
-                self._globals.append((declaration, declarator))
+                address = round_up(end, alignment_of(declaration))
+                end = address + declared_size(declaration, declarator)
+            if space in ("const", "global"):
+                place = VariableAddress(space, declarator.name, address)
+                self._variables.append((place, declaration, declarator))
 
     def _declared(self) -> Iterator[tuple[Declaration, Declarator]]:
         bodies = (f.body or () for f in self.module.functions.values())
@@ -101,22 +97,15 @@ class ModuleVariables:
         found = (*self.module.storage(), *(s for s in inner if s.space in ("global", "const")))
         yield from ((d, x) for d in found for x in d.declarators)
 
-    @property
-    def constants(self) -> list[tuple[Declaration, Declarator, int]]:
-        """The constants that code names, with their addresses in the segment."""
-        return [found for found in self._constants if found[1].name in self.used]
-
-    @property
-    def globals(self) -> list[tuple[Declaration, Declarator]]:
-        """The global variables that code names."""
-        return [found for found in self._globals if found[1].name in self.used]
+    def in_space(self, space: str) -> Iterator[tuple[VariableAddress, Declaration, Declarator]]:
+        """The variables of a space, "const" or "global", that code names."""
+        return (v for v in self._variables if v[0].space == space and v[0].name in self.used)
 
     def constant_words(self) -> list[int]:
         """The words of the constant segment, up to the last that code names."""
         memory = bytearray()
-        for declaration, declarator, start in self.constants:
-            found = initial_bytes(declaration, declarator)
-            memory += bytes(start - len(memory)) + found
+        for place, declaration, declarator in self.in_space("const"):
+            memory += bytes(place.address - len(memory)) + initial_bytes(declaration, declarator)
         memory += bytes(-len(memory) % 4)
         return [int.from_bytes(memory[k : k + 4], "little") for k in range(0, len(memory), 4)]
 
@@ -124,7 +113,7 @@ class ModuleVariables:
         """A variable by its name. Raises `Refusal` where its initial value is an address."""
         found = self._named.get(name)
         if found is not None and name not in self.used:
-            for declaration, declarator in (*self._globals, *(c[:2] for c in self._constants)):
+            for _, declaration, declarator in self._variables:
                 if declarator.name == name and declarator.value is not None:
                     initial_bytes(declaration, declarator)
             self.used.add(name)
@@ -132,8 +121,9 @@ class ModuleVariables:
 
     @cached_property
     def _named(self) -> dict[str, VariableAddress]:
-        found = {d.name: VariableAddress("const", d.name, start) for _, d, start in self._constants}
-        return found | {d.name: VariableAddress("global", d.name, 0) for _, d in self._globals}
+        # of two variables with one name the global one
+        variables = sorted(self._variables, key=lambda variable: variable[0].space == "global")
+        return {place.name: place for place, _, _ in variables}
 
 
 class KernelVariables:

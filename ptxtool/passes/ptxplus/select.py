@@ -14,26 +14,10 @@ from ptxtool.ir.variables import alignment_of
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, word
 from ptxtool.passes.ptxplus.constants import constants
-from ptxtool.passes.ptxplus.families import (  # noqa: F401  (each registers its rules)
-    carry,
-    compare,
-    control,
-    convert,
-    exchange,
-    floating,
-    integer,
-    memory,
-    moves,
-)
-from ptxtool.passes.ptxplus.families.exchange import exchange_prologue
-from ptxtool.passes.ptxplus.flatten import (
-    CallSkip,
-    FlatItem,
-    InlinedInstruction,
-    ParameterCopy,
-    Refusal,
-    flatten,
-)
+
+# each registers its rules, as do the families that it imports
+from ptxtool.passes.ptxplus.families import control, convert, exchange, integer, memory, moves  # noqa: F401
+from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, Refusal, flatten
 from ptxtool.passes.ptxplus.fold import fold
 from ptxtool.passes.ptxplus.places import KernelVariables, ModuleVariables
 from ptxtool.passes.ptxplus.pointers import pointer_spaces
@@ -57,12 +41,7 @@ def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[
             code.lines.append(item)
             continue
         try:
-            if isinstance(item, ParameterCopy):
-                isel.copy(item)
-            elif isinstance(item, CallSkip):
-                isel.skip(item)
-            else:
-                isel.select(item)
+            isel.emit_item(item)
         except Refusal as refusal:
             problems.append(_problem(item if isinstance(item, InlinedInstruction) else item.at, str(refusal)))
     code.lines[:0] = _prologue(isel)
@@ -76,14 +55,10 @@ def _problem(inlined: InlinedInstruction, reason: str) -> Diagnostic:
     instruction = inlined.instruction
     text = " ".join(inlined.activation.function.text(instruction).split())
     short = text if len(text) <= 60 else f"{text[:57]}..."
-    return Diagnostic(
-        "E301",
-        f"lower-ptxplus: '{short}': {reason}",
-        inlined.activation.function.source,
-        instruction.start,
-        instruction.end,
-        help="docs/lower-ptxplus.md lists what can be lowered, and why the rest cannot",
-    )
+    message = f"lower-ptxplus: '{short}': {reason}"
+    help = "docs/lower-ptxplus.md lists what can be lowered, and why the rest cannot"
+    source = inlined.activation.function.source
+    return Diagnostic("E301", message, source, instruction.start, instruction.end, help)
 
 
 def _narrowing(items: Iterable[FlatItem]) -> Narrowing:
@@ -121,9 +96,8 @@ def _parameters(kernel: Function) -> Iterator[str]:
             name = declarator.name
             own = name if name.startswith(kernel.name) else f"{kernel.name}_{name}"
             type_ = declaration.type if declaration.type in TYPES else "u64"
-            type_ = (
-                f"u{TYPES[type_].bits}" if TYPES[type_].kind == "b" and not declarator.dimensions else type_
-            )
+            if TYPES[type_].kind == "b" and not declarator.dimensions:
+                type_ = f"u{TYPES[type_].bits}"
             sizes = "".join(f"[{d or 0}]" for d in declarator.dimensions)
             align = f".align {alignment_of(declaration)} " if sizes else ""
             yield f".param {align} .{type_} __cudaparm_{own}{sizes}".replace("  .", " ." if sizes else "  .")
@@ -147,5 +121,5 @@ def _prologue(isel: InstructionSelection) -> list[Code]:
         else:
             found.append(Code("shr.u32", (register, "$r0", word(26))))
     if isel.exchange_registers is not None:
-        found += exchange_prologue(isel.thread_ids, *isel.exchange_registers)
+        found += exchange.exchange_prologue(isel.thread_ids, *isel.exchange_registers)
     return found

@@ -10,6 +10,7 @@ registers (`compute`) and need no guard; the results of the instruction are writ
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import count
 
 from ptxtool.analysis.regalloc.narrowing import Narrowing
 from ptxtool.ir.constants import constant
@@ -71,15 +72,13 @@ class InstructionSelection:
         """The registers of the lane and of the address of its word, if the kernel shuffles."""
         self._carry = ""
         self._values: dict[ValueKey, str] = {}
-        self._n_values = 0
-        self._n_predicates = 0
+        self._value_numbers, self._predicate_numbers = count(), count()
 
     # ---- registers
 
     def value(self) -> str:
         """A new general register."""
-        self._n_values += 1
-        return f"$v{self._n_values - 1}"
+        return f"$v{next(self._value_numbers)}"
 
     def pair(self) -> Pair:
         """Two new general registers, adjacent."""
@@ -87,8 +86,7 @@ class InstructionSelection:
 
     def predicate(self) -> str:
         """A new condition code."""
-        self._n_predicates += 1
-        return f"$p{self._n_predicates - 1}"
+        return f"$p{next(self._predicate_numbers)}"
 
     def thread_id(self, part: str) -> str:
         """The register that holds a coordinate of the thread id, "x", "y" or "z"."""
@@ -119,14 +117,12 @@ class InstructionSelection:
         """The register of a value, or of its low word."""
         if key.bits > 64:
             raise Refusal("values of 128 bits have no counterpart in PTXPlus")
-        found = self._values.get(key)
-        if found is None:
+        if key not in self._values:
             if key.is_predicate:
-                found = self.predicate()
+                self._values[key] = self.predicate()
             else:
-                found = self.pair()[0] if self.is_wide(key) else self.value()
-            self._values[key] = found
-        return found
+                self._values[key] = self.pair()[0] if self.is_wide(key) else self.value()
+        return self._values[key]
 
     def words(self, key: ValueKey) -> Pair:
         """Both registers of a wide value."""
@@ -154,6 +150,12 @@ class InstructionSelection:
         self.always(opcode, result, *operands)
         return result
 
+    def compute_predicate(self, opcode: str, *operands: str) -> str:
+        """The result of an operation, in a new condition code."""
+        result = self.predicate()
+        self.always(opcode, result, *operands)
+        return result
+
     def product(self, target: str, opcode: str, a: str, b: str) -> None:
         """The low word of a product; by a power of two, a shift, as the machine has no 32-bit multiplier."""
         if not b.startswith("0x"):
@@ -176,9 +178,7 @@ class InstructionSelection:
 
     def inverted(self, condition: str) -> str:
         """A new condition code that holds where another does not."""
-        result = self.predicate()
-        self.always("not.pred", result, condition)
-        return result
+        return self.compute_predicate("not.pred", condition)
 
     def flushed(self, source: str) -> str:
         """An f32 with zero for a subnormal number, in a new register."""
@@ -277,9 +277,8 @@ class InstructionSelection:
             return f"%{name}.{operand.part}"
         if name == "laneid" or name == "clock":
             return f"%{name}"
-        raise Refusal(
-            f"PTXPlus has no special register '{operand.text}{'.' * bool(operand.part)}{operand.part}'"
-        )
+        part = f".{operand.part}" if operand.part else ""
+        raise Refusal(f"PTXPlus has no special register '{operand.text}{part}'")
 
     def _address(self, operand: Operand) -> str:
         """The address of a variable, perhaps with an offset."""
@@ -321,10 +320,7 @@ class InstructionSelection:
     def braced(self, pair: Pair) -> str:
         """A pair as one operand; a constant goes to registers first."""
         if not all(text.startswith("$v") for text in pair):
-            low, high = self.pair()
-            self.always("mov.u32", low, pair[0])
-            self.always("mov.u32", high, pair[1])
-            pair = low, high
+            pair = self.compute("mov.u32", pair[0]), self.compute("mov.u32", pair[1])
         return braces(pair)
 
     def destination(self, operand: Operand | None = None) -> ValueKey:
@@ -346,9 +342,8 @@ class InstructionSelection:
         while isinstance(operand, Unary) and operand.operator == "!":
             negated, operand = not negated, operand.operand
         if isinstance(operand, Immediate):
-            result = self.predicate()
-            self.always("mov.pred", result, word(int(literal(operand.text).payload != 0)))
-            return result, negated
+            is_set = literal(operand.text).payload != 0
+            return self.compute_predicate("mov.pred", word(int(is_set))), negated
         key = self.key_of(operand)
         if key is None or not key.is_predicate:
             raise Refusal("a predicate operand that is no predicate register")
@@ -363,9 +358,8 @@ class InstructionSelection:
         """Raise `Refusal` for a register of vector type, or a part of one."""
         register = self.current.register(operand.text) if isinstance(operand, Name) else None
         if register is not None and register.vector > 1:
-            raise Refusal(
-                f"'{register.name}' is a register of vector type: declare its elements as registers"
-            )
+            what = f"'{register.name}' is a register of vector type"
+            raise Refusal(f"{what}: declare its elements as registers")
 
     # ---- items
 
@@ -378,8 +372,17 @@ class InstructionSelection:
                 raise Refusal(f"the guard '{guard.name}' is no predicate register")
             self.guard = f"@{self.register(key)}.{'equ' if guard.negated != inverts_guard else 'ne'}"
 
-    def select(self, flat: InlinedInstruction) -> None:
-        """Emit the code of one instruction. Raises `Refusal`."""
+    def emit_item(self, item: InlinedInstruction | ParameterCopy | CallSkip) -> None:
+        """Emit the code of one item. Raises `Refusal`."""
+        if isinstance(item, ParameterCopy):
+            self._copy(item)
+        elif isinstance(item, InlinedInstruction):
+            self._select(item)
+        else:  # branch around the body of a guarded call
+            self._begin(item.at, inverts_guard=True)
+            self.emit("bra", self.label(item.target))
+
+    def _select(self, flat: InlinedInstruction) -> None:
         self._begin(flat)
         self.opcode, self.operands = flat.instruction.opcode, flat.instruction.operands
         base, match = self.opcode.base, flat.match
@@ -388,13 +391,8 @@ class InstructionSelection:
         self.match = match
         RULES[base](self)
 
-    def skip(self, item: CallSkip) -> None:
-        """Branch around the body of a guarded call."""
-        self._begin(item.at, inverts_guard=True)
-        self.emit("bra", self.label(item.target))
-
-    def copy(self, item: ParameterCopy) -> None:
-        """Emit the copy of an argument or a result. Raises `Refusal`."""
+    def _copy(self, item: ParameterCopy) -> None:
+        """Emit the copy of an argument or a result."""
         self._begin(item.at)
         if item.piece.is_predicate:
             source = self.plain_truth(item.operand)

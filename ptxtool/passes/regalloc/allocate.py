@@ -38,9 +38,8 @@ class Allocate:
     def __post_init__(self) -> None:
         if not 1 <= self.max_regs <= GENERAL_LIMIT:
             help = f"a thread has 1 to {GENERAL_LIMIT} registers"
-            raise WrongOption(
-                "max_regs", Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
-            )
+            problem = Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
+            raise WrongOption("max_regs", problem)
 
     def run(self, module: Module) -> PassResult:
         from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds, place_registers  # imports numpy

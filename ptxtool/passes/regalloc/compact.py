@@ -32,9 +32,8 @@ class Compact:
     def __post_init__(self) -> None:
         if self.max_regs < 0:
             help = "give a number of registers, or 0 for the fewest"
-            raise WrongOption(
-                "max_regs", Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
-            )
+            problem = Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
+            raise WrongOption("max_regs", problem)
 
     def run(self, module: Module) -> PassResult:
         from ptxtool.passes.regalloc.placement import Bounds, place_registers  # imports numpy

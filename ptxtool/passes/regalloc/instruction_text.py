@@ -4,12 +4,13 @@ For `renaming.py`. A name is looked up where it stands, so that labels, opcodes 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptxtool.ir.defuse import DefUse, roles
 from ptxtool.ir.nodes import Function, Memory
 from ptxtool.isa.table import table
 from ptxtool.passes.regalloc.register_words import TOKEN
+from ptxtool.sema.operands.operand_spans import operand_spans
 
 _HEAD = re.compile(r"(?:@\s*!?\s*[%$\w]+(?:\.\w+)?\s*)?[\w.:]+")
 _NAME = re.compile(r"[%$A-Za-z_][\w$]*")
@@ -56,39 +57,16 @@ class InstructionText:
             return head + self.body_with(either)
         return head + "".join(self._operands(read, written))
 
-    def _operands(self, read: Mapping[int, str], written: Mapping[int, str]) -> Sequence[str]:
-        """The operands with the names of their roles, one by one."""
-        node = self._node
+    def _operands(self, read: Mapping[int, str], written: Mapping[int, str]) -> Iterator[str]:
+        """The operands with the names of their roles, and the text around them."""
+        node, text = self._node, self._function.source.text
         match = table().match(node.opcode.text, len(node.operands), self._function.registers.is_ptxplus)
-        kinds = roles(node, match)
-        found: list[str] = []
-        for number, piece in enumerate(_pieces(self.body)):
-            operand = node.operands[number] if number < len(node.operands) else None
-            is_result = number < len(kinds) and kinds[number] == "w" and not isinstance(operand, Memory)
+        done = node.end - len(self.body)
+        spans = operand_spans(node, text)
+        for (start, end), operand, role in zip(spans, node.operands, roles(node, match), strict=True):
+            is_result = role == "w" and not isinstance(operand, Memory)
             names = {**read, **written} if is_result else {**written, **read}
-            found.append(self._with(names.get, TOKEN, piece))
-        return found
-
-
-def _pieces(text: str) -> list[str]:
-    """The operands as text, each after the first with the comma before it."""
-    pieces: list[str] = []
-    depth = start = position = 0
-    while position < len(text):
-        character = text[position]
-        if text.startswith("//", position):
-            position = text.find("\n", position) % (len(text) + 1)
-        elif text.startswith("/*", position):
-            position = text.find("*/", position) + 1
-        elif character == '"':
-            position = text.find('"', position + 1)
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and not depth:
-            pieces.append(text[start:position])
-            start = position
-        position += 1
-    pieces.append(text[start:])
-    return pieces
+            yield self._with(read.get, TOKEN, text[done:start])  # a guard, if a comment is inside the head
+            yield self._with(names.get, TOKEN, text[start:end])
+            done = end
+        yield text[done : node.end]

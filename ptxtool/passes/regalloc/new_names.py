@@ -32,9 +32,8 @@ class NewNames:
             self.old.update(zip(indices, table.names_of(indices), strict=True))
             self.are_marked = self.are_marked and self.old[indices[0]][0] in "%$"
             first, file = table[indices[0]], spills.file(self._first_web[indices[0]])
-            spelling = (
-                None if file == "head" else self._spelled(file, 1 if first.is_predicate else first.bits)
-            )
+            bits = 1 if first.is_predicate else first.bits
+            spelling = None if file == "head" else self._spelled(file, bits)
             self.spelling.update(dict.fromkeys(indices, spelling))
         units = map(assignment.unit.get, range(n))  # none of what has left its file
         self.of_web = [
@@ -75,12 +74,8 @@ class NewNames:
 
     def of_temporaries(self, registers: set[int]) -> dict[tuple[int, str], str]:
         """By instruction and old name, the names of the temporaries for the values of some registers."""
-        of_web, unit, old, spelling = (
-            self.assignment.ranges.register,
-            self.assignment.unit,
-            self.old,
-            self.spelling,
-        )
+        of_web, unit = self.assignment.ranges.register, self.assignment.unit
+        old, spelling = self.old, self.spelling
         n = len(of_web)
         return {
             (i, old[k]): spelling[k][unit[temporary]]  # type: ignore[index]  # none of the head

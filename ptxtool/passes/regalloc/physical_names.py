@@ -36,9 +36,8 @@ class PhysicalNames:
     def spills(self) -> str:
         """The variable in local memory that holds spilled values of PTX, with a name that the text does not have."""
         taken = {*other_names(self._function)}
-        return next(
-            name for name in chain([_SPILLS], map(f"{_SPILLS}{{}}".format, count(1))) if name not in taken
-        )
+        names = chain([_SPILLS], map(f"{_SPILLS}{{}}".format, count(1)))
+        return next(name for name in names if name not in taken)
 
     def declarations(self, used: Mapping[int, int]) -> list[str]:
         """The declarations of PTX registers: per width the number of names."""

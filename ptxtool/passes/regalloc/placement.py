@@ -1,4 +1,4 @@
-"""What `allocate`, `compact` and `lower-ptxplus` have in common: physical registers for every function, the proof."""
+"""What `allocate`, `compact` and `lower-ptxplus` have in common: physical registers for every function, the claim."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.regalloc.proof import Proof
+from ptxtool.passes.regalloc.claim import AssignmentClaim
 from ptxtool.passes.regalloc.renaming import Renamed, rename
 
 
@@ -44,9 +44,9 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
     origins: dict[str, tuple[int, ...]] = {}
     problems: list[Diagnostic] = []
     with paused_collector():  # hundreds of thousands of objects live until the last function is done
-        for function in (
-            item for item in module.items if isinstance(item, Function) and item.body is not None
-        ):
+        for function in module.items:
+            if not isinstance(function, Function) or function.body is None:
+                continue
             try:
                 renamed, remark = _placed(function, name, bounds, order)
             except PtxError as problem:
@@ -57,7 +57,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
             remarks.append(remark)
     if problems:
         raise PtxError(problems)
-    return PassResult(tuple(edits), tuple(remarks), Proof(origins))
+    return PassResult(tuple(edits), tuple(remarks), AssignmentClaim(origins))
 
 
 def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tuple[Renamed, Remark]:
@@ -79,9 +79,8 @@ def _assigned(function: Function, bounds: Bounds) -> Assignment:
         else:
             what, help = _too_few(bounds, bounds.registers, free)
         message = f"'{function.name}' does not fit into {what}"
-        raise error(
-            "E301", message, function.source, function.start, function.body_start, help=help
-        ) from problem
+        place = function.source, function.start, function.body_start
+        raise error("E301", message, *place, help=help) from problem
 
 
 def _too_few(bounds: Bounds, registers: int, free: Assignment) -> tuple[str, str]:
@@ -136,7 +135,6 @@ def describe(assignment: Assignment, n_copies: int) -> str:
         if n:
             parts.append(counted(n, *what))
     if assignment.n_spilled:
-        parts.append(
-            f"{counted(assignment.n_spilled, 'value')} spilled to {assignment.frame_bytes} bytes of local memory"
-        )
+        spilled = counted(assignment.n_spilled, "value")
+        parts.append(f"{spilled} spilled to {assignment.frame_bytes} bytes of local memory")
     return "; ".join(parts)

@@ -12,8 +12,8 @@ import numpy as np
 
 # a word, or a comment or string, in which words have no meaning
 TOKEN = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![.\w$%])[%$A-Za-z_][\w$]*)", re.DOTALL | re.ASCII)
-# the look-behind stands after the mark: where every alternative begins with another character, the search is a third
-# faster (measured)
+# `%` or `$` is matched first and the character before it is tested afterwards: each alternative then begins with
+# characters of its own, and the search is a third faster (measured)
 MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|[%$](?<![\w$%][%$])[\w$]+)", re.DOTALL | re.ASCII)
 
 

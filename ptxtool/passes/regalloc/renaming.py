@@ -109,10 +109,8 @@ class _InstructionChanges:
         for end in (*declared, len(instructions)):
             if end <= first:
                 continue
-            start, stop = (
-                _line(self._function, instructions[first])[0],
-                _line(self._function, instructions[end - 1])[1],
-            )
+            start, _ = _line(self._function, instructions[first])
+            _, stop = _line(self._function, instructions[end - 1])
             pattern = MARKED if self._names.are_marked else TOKEN
             words = Words(self._function.source.text, start, stop, pattern, self.everywhere)
             if self.names_at:

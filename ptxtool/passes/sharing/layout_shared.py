@@ -31,6 +31,7 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeOpen
 from ptxtool.ir.variables import round_up
 from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.lines import traded
 from ptxtool.passes.sharing.share import Scratchpad, SharingPass, Transformed, transform_kernels
 from ptxtool.validate.shared_order import check_shared_order
 
@@ -80,15 +81,11 @@ class LayoutShared(SharingPass):
             common = outside & {v.name for v in shared_layout(other).variables}
             if other.name != kernel.name and common:
                 return f"'{min(common)}' of the module is used by '{other.name}' too"
-        if _follows_code(kernel, {v.declaration.start for v in movable}):
+        starts = {v.declaration.start for v in movable}
+        after_head = dropwhile(lambda s: not isinstance(s, Instruction | ScopeOpen), kernel.body or ())
+        if any(isinstance(s, Declaration) and s.start in starts for s in after_head):
             return "a variable is declared between instructions or in an inner block"
         return ""
-
-
-def _follows_code(kernel: Function, starts: set[int]) -> bool:
-    """Whether one of the declarations comes after the head of the body."""
-    after_head = dropwhile(lambda s: not isinstance(s, Instruction | ScopeOpen), kernel.body or ())
-    return any(isinstance(s, Declaration) and s.start in starts for s in after_head)
 
 
 Order = tuple[SharedVariable, ...]
@@ -105,11 +102,8 @@ class _LayoutSearch:
         self._best = self._search()
 
     def edits(self) -> Iterator[TextEdit]:
-        text = self._kernel.source.text
-        for slot, moved in zip(self._old, self._best, strict=True):
-            if slot is not moved:
-                there, here = slot.declaration, moved.declaration
-                yield TextEdit(there.start, there.end, text[here.start : here.end])
+        places, moved = ([v.declaration for v in order] for order in (self._old, self._best))
+        return traded(self._kernel.source, places, moved)
 
     def message(self) -> str:
         """The gain of the order, for the remark."""
@@ -167,11 +161,7 @@ class _LayoutSearch:
         while improved:
             improved = False
             for i, j in pairs:
-                improved |= improves(_exchanged(best, i, j))
+                swapped = list(best)
+                swapped[i], swapped[j] = swapped[j], swapped[i]
+                improved |= improves(tuple(swapped))
         return best
-
-
-def _exchanged(order: Order, i: int, j: int) -> Order:
-    swapped = list(order)
-    swapped[i], swapped[j] = swapped[j], swapped[i]
-    return tuple(swapped)

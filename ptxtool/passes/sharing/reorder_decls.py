@@ -39,6 +39,7 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Module, ScopeClose, ScopeOpen
 from ptxtool.ir.symbols import Register
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
+from ptxtool.passes.lines import traded
 from ptxtool.passes.sharing.share import Registers, check_options, required_share
 from ptxtool.passes.sharing.unroll_decls import declares_several, register_declarations
 from ptxtool.validate.declarations import check_only_declarations_changed
@@ -81,14 +82,9 @@ class ReorderDecls:
                 message = f"{len(moved)} of {len(kernel.registers)} register declarations moved{gain}"
                 remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(moved[0].start)))
         if not edits:
-            remarks.append(
-                Remark(self.name, f"nothing to do: every register stands in the order {self._goal}")
-            )
+            goal = "that reaches furthest" if self.order == "late" else "of first use"
+            remarks.append(Remark(self.name, f"nothing to do: every register stands in the order {goal}"))
         return PassResult(tuple(edits), tuple(remarks), check_only_declarations_changed)
-
-    @property
-    def _goal(self) -> str:
-        return "that reaches furthest" if self.order == "late" else "of first use"
 
     def _late(self, kernel: Function, counts: IssueCounts | None) -> tuple[Mapping[int, int], str]:
         """The rank of each register by sequence number, and the gain of the order, as text."""
@@ -122,17 +118,11 @@ class _DeclarationSlot:
 
 def _reorder(kernel: Function, rank: Mapping[int, int]) -> Iterator[TextEdit]:
     """The edits that put the declarations of every block in the order of their ranks, given by sequence number."""
-    text = kernel.source.text
     for block in _blocks(kernel):
         wanted = sorted(block, key=lambda slot: rank[slot.register.sequence_number])
         if block[0].position != block[-1].position:
             _require_visible(kernel, block, wanted)
-        for slot, moved in zip(block, wanted, strict=True):
-            if slot is not moved:
-                declaration = moved.declaration
-                yield TextEdit(
-                    slot.declaration.start, slot.declaration.end, text[declaration.start : declaration.end]
-                )
+        yield from traded(kernel.source, [s.declaration for s in block], [s.declaration for s in wanted])
 
 
 def _blocks(kernel: Function) -> list[list[_DeclarationSlot]]:
@@ -172,12 +162,9 @@ def _require_visible(kernel: Function, block: list[_DeclarationSlot], wanted: li
         after_a_use = used is not None and slot.position > used
         hides_another = names[register.name] > 1 and slot.position != moved.position
         if after_a_use or hides_another:
-            raise error(
-                "E301",
+            what = (
                 f"'{register.name}' is declared between instructions and cannot trade places with "
-                f"'{slot.register.name}' without changing what it means",
-                kernel.source,
-                moved.declaration.start,
-                moved.declaration.end,
-                help="move the declarations of the block to its head",
+                f"'{slot.register.name}' without changing what it means"
             )
+            place = kernel.source, moved.declaration.start, moved.declaration.end
+            raise error("E301", what, *place, help="move the declarations of the block to its head")

@@ -1,6 +1,6 @@
 """What the passes for resource sharing have in common: their options, and the loop over a module's kernels."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
@@ -33,20 +33,19 @@ def required_share(name: str, share: str, others: str = "") -> Fraction:
         raise WrongOption("share", problem.diagnostics[0]) from None
 
 
-def virtual_remark(name: str, kernel: Function, percent: Fraction, registers: int) -> tuple[Remark, ...]:
+def virtual_remark(name: str, kernel: Function, percent: Fraction, registers: int) -> Iterator[Remark]:
     """A remark for a kernel whose registers are not physical: most of them count as shared."""
     if not percent:
-        return ()
+        return
     from ptxtool.analysis.regalloc.register_need import registers_per_thread  # loads numpy
 
     taken = registers or registers_per_thread(kernel)
-    if not is_virtual(kernel, taken):
-        return ()
-    message = (
-        f"its registers are not physical: {counted(len(kernel.registers), 'is', 'are')} declared, a thread "
-        f"takes {taken}, and {private_part(taken, percent)} of these count as private; run allocate or compact before"
-    )
-    return (Remark(name, message, kernel.name),)
+    if is_virtual(kernel, taken):
+        message = (
+            f"its registers are not physical: {counted(len(kernel.registers), 'is', 'are')} declared, a thread takes "
+            f"{taken}, and {private_part(taken, percent)} of these count as private; run allocate or compact before"
+        )
+        yield Remark(name, message, kernel.name)
 
 
 def check_options(name: str, share: str, others: str = "", /, **counts: int) -> None:

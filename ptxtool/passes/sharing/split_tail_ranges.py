@@ -27,7 +27,7 @@ from ptxtool.base.phrases import counted
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.regalloc.proof import Proof
+from ptxtool.passes.regalloc.claim import AssignmentClaim
 from ptxtool.passes.sharing.share import Registers, SharingPass, Transformed, transform_kernels
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class SplitTailRanges(SharingPass):
 
     def run(self, module: Module) -> PassResult:
         origins: dict[str, tuple[int, ...]] = {}
-        return transform_kernels(module, Proof(origins), lambda kernel: self._kernel(kernel, origins))
+        claim = AssignmentClaim(origins)
+        return transform_kernels(module, claim, lambda kernel: self._kernel(kernel, origins))
 
     def _kernel(self, kernel: Function, origins: dict[str, tuple[int, ...]]) -> Transformed:
         if not self.percent:
@@ -76,9 +77,10 @@ def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
     lines = ", ".join(dict.fromkeys(str(kernel.line(c.instruction)) for c in found.copies))
     what = [f"{counted(n, 'live range')} moved"] if n else []
     what += [f"{counted(m, 'value')} copied before line {lines}"] if m else []
-    return rename_among_declared(kernel, _assignment(found)), (
-        f"{' and '.join(what)} to private registers; {found.gain:.3g} issues per thread gained after the release"
-    )
+    gain = f"{found.gain:.3g} issues per thread gained after the release"
+    return rename_among_declared(
+        kernel, _assignment(found)
+    ), f"{' and '.join(what)} to private registers; {gain}"
 
 
 def _assignment(found: "TailSplit") -> "Assignment":

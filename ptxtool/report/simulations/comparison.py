@@ -2,10 +2,9 @@
 
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.simulations.simulation import byte_waited_for
+from ptxtool.report.simulations.simulation import waited_for
 from ptxtool.report.tables import Part, clip, head, table
 from ptxtool.results.run_results import Comparison, Rung
-from ptxtool.results.simulation import StallPoint
 
 _COLUMNS = head(
     "scheme:cyan | >CTAs | >cycles | >thread IPC:bold | >gain:bold | :green | >stall | >idle | >scoreboard"
@@ -59,7 +58,7 @@ def _stall_lines(comparison: Comparison) -> list[str]:
             text = "none: no warp had to wait"
         else:
             where = f"instruction {point.instruction} (line {rung.stall_line})"
-            text = f"{where}, {_locked(point)}, {point.warps} stops: {point.text}"
+            text = f"{where}, {waited_for(point, 'register ')}, {point.warps} stops: {point.text}"
         lines.append(clip(f"  {rung.name:<{width}}  {text}"))
     shared = next((rung.result for rung in comparison.rungs if rung.result.shared_pairs), None)
     if shared is not None and comparison.resource == "registers":
@@ -76,11 +75,6 @@ def _why_unshared(comparison: Comparison) -> list[str]:
         ctas = counted(result.resident_ctas, "CTA")
         why = f"nothing is shared: {ctas} per SM without sharing and no more with it, limited by {result.limiter}"
     return [why, "gains are those of schedulers and passes"]
-
-
-def _locked(point: StallPoint) -> str:
-    """The register or byte that a warp waited for."""
-    return f"{point.register} (register {point.sequence})" if point.offset < 0 else byte_waited_for(point)
 
 
 def _verdict(comparison: Comparison) -> str:

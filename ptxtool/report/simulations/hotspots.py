@@ -4,6 +4,7 @@ Shares are of all scheduler slots of the launch. docs/hotspots.md explains the r
 instruction a slot is charged to.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ptxtool.report.bars import bar
@@ -100,11 +101,10 @@ def _cuda(found: Hotspots) -> TextTable:
             places.setdefault((name, int(number)), []).append(spot)
     rows: list[tuple[object, ...]] = []
     for (file, line), spots in sorted(places.items()):
-        reasons: dict[str, int] = {}
+        reasons: Counter[str] = Counter()
         for spot in spots:
-            for reason, n in spot.reasons.items():
-                reasons[reason] = reasons.get(reason, 0) + n
-        lost = sum(reasons.values())
+            reasons.update(spot.reasons)
+        lost = reasons.total()
         rows.append(
             (
                 f"{file}:{line}",

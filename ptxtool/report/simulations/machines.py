@@ -1,6 +1,7 @@
 """Occupancy, sharing plans and storage as tables."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from ptxtool.analysis.occupancy.occupancy import LIMITERS
 from ptxtool.analysis.occupancy.overhead import Storage
@@ -75,16 +76,11 @@ def curve_table(plans: Sequence[SharingPlan]) -> TextTable:
     """Resident CTAs over registers per thread; neighbours that are alike in everything share a row."""
     longest = max((plan.active_warps for plan in plans), default=0)
     rows: list[tuple[object, ...]] = []
-    groups: list[list[SharingPlan]] = []
-    for plan in plans:
-        if groups and _figures(groups[-1][0]) == _figures(plan):
-            groups[-1].append(plan)
-        else:
-            groups.append([plan])
-    for group in groups:
-        first, last = (p.unshared.needs.registers_per_thread for p in (group[0], group[-1]))
+    for figures, group in groupby(plans, key=_figures):
+        alike = list(group)
+        first, last = (plan.unshared.needs.registers_per_thread for plan in (alike[0], alike[-1]))
         span = str(first) if first == last else f"{first}-{last}"
-        rows.append((span, *_figures(group[0]), bar(group[0].active_warps, longest, 24)))
+        rows.append((span, *figures, bar(alike[0].active_warps, longest, 24)))
     return table(_CURVE, rows, f"resident CTAs over registers per thread ({plans[0].unshared.gpu})")
 
 

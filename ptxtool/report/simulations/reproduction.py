@@ -33,12 +33,9 @@ def exhibit_table(exhibit: Exhibit) -> TextTable:
     """One exhibit as a table of text."""
     columns = (Column("application", style="cyan"), *(Column(c, "right") for c in exhibit.columns))
     rows = [(row, *(_cell(exhibit, exhibit.at(row, c)) for c in exhibit.columns)) for row in exhibit.rows]
-    title = f"{exhibit.title} ({exhibit.place}): {exhibit.quantity}{_legend(exhibit)}"
+    legend = "; (papers)" if any(value.paper is not None for value in exhibit.values) else ""
+    title = f"{exhibit.title} ({exhibit.place}): {exhibit.quantity}{legend}"
     return table(columns, rows, title, exhibit.notes)
-
-
-def _legend(exhibit: Exhibit) -> str:
-    return "; (papers)" if any(v.paper is not None for v in exhibit.values) else ""
 
 
 def _cell(exhibit: Exhibit, value: ExhibitValue | None) -> str:

@@ -6,7 +6,8 @@ from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, slot_rows
 from ptxtool.report.tables import Part, head, shortened, table
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
+from ptxtool.results.outcome import LaunchOutcome
+from ptxtool.results.sequences import SequenceOutcome, SequenceRun
 from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
 _LAUNCHES = head(
@@ -58,7 +59,7 @@ def _hotspots(run: SequenceRun) -> list[Part]:
     return parts
 
 
-def _shape(step: StepOutcome) -> tuple[str, str, str]:
+def _shape(step: LaunchOutcome) -> tuple[str, str, str]:
     return step.kernel, _extents(step.grid), _extents(step.block)
 
 

@@ -77,7 +77,7 @@ def _stalls(result: SimResult) -> list[Part]:
         n_private = result.private_scratchpad
     if not points:
         return [f"stall points: none; no warp had to wait for {what}", *_released(result)]
-    rows = [(p.line, p.warps, p.warp_cycles, p.first_cycle, _waited_for(p), clip(p.text, 64)) for p in points]
+    rows = [(p.line, p.warps, p.warp_cycles, p.first_cycle, waited_for(p), clip(p.text, 64)) for p in points]
     title = (
         f"stall points: where warps waited for {what} (private: {private})"
         if n_private
@@ -86,12 +86,10 @@ def _stalls(result: SimResult) -> list[Part]:
     return [shortened(_STALLS, rows, title, _STALLS_SHOWN), *_released(result)]
 
 
-def _waited_for(point: StallPoint) -> str:
-    return f"{point.register} ({point.sequence})" if point.offset < 0 else byte_waited_for(point)
-
-
-def byte_waited_for(point: StallPoint) -> str:
-    """The byte of shared scratchpad at which a warp stopped, with its variable where one has it."""
+def waited_for(point: StallPoint, noun: str = "") -> str:
+    """The register at which a warp stopped, with its number, or the byte of shared scratchpad, with its variable."""
+    if point.offset < 0:
+        return f"{point.register} ({noun}{point.sequence})"
     return f"{point.variable} (byte {point.offset})" if point.variable else f"byte {point.offset}"
 
 

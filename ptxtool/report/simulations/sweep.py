@@ -4,9 +4,9 @@ Rows and columns are axes; several together make one row or column for each comb
 one run: where several would fall into one, an error names the axes that distinguish them.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import geometric_mean
 
 from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
@@ -239,9 +239,7 @@ def _gain_notes(
 def _mean(gains: object) -> float | None:
     """The geometric mean of gains in percent."""
     ratios = [1 + gain / 100 for gain in gains if isinstance(gain, int | float)]  # type: ignore[attr-defined]
-    if not ratios or min(ratios) <= 0:
-        return None
-    return 100 * (math.exp(sum(map(math.log, ratios)) / len(ratios)) - 1)
+    return 100 * (geometric_mean(ratios) - 1) if ratios and min(ratios) > 0 else None
 
 
 def _text(shown: Pivot, cell: Cell) -> str:

@@ -33,9 +33,8 @@ NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 def problem(place: OperandPlace, found: OperandShape, value: int | None) -> Problem | None:
     """Why an operand does not fit its place, None if it does; `value` is that of an integer constant."""
     spec = place.spec
-    if found.kind == "undeclared" or (
-        found.kind == "memory" and found.items[0] is UNDECLARED and not found.type
-    ):
+    is_undeclared_base = found.kind == "memory" and found.items[0] is UNDECLARED and not found.type
+    if found.kind == "undeclared" or is_undeclared_base:
         return None
     if spec.role == "l":
         return None if found.kind == "label" else wrong_kind(place, found, "a label")
@@ -204,9 +203,8 @@ def _immediate_problem(
         if fit.choices:
             choices = wording.either(map(str, fit.choices))
             return Problem("E209", f"is not {choices}", f"'{place.opcode}' takes {choices} here")
-        return Problem(
-            "E209", "is out of range", f"'{place.opcode}' takes a constant {wording.range_of(fit)} here"
-        )
+        help = f"'{place.opcode}' takes a constant {wording.range_of(fit)} here"
+        return Problem("E209", "is out of range", help)
     return None
 
 
@@ -228,9 +226,8 @@ def _pack_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem
         return wrong_kind(place, found, wanted(place, fit))
     if have == bits:
         return None
-    return Problem(
-        "E207", f"has {have} bits together, '{place.opcode}' takes {bits}", "name elements that fill it"
-    )
+    message = f"has {have} bits together, '{place.opcode}' takes {bits}"
+    return Problem("E207", message, "name elements that fill it")
 
 
 def _special_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
@@ -245,9 +242,8 @@ def _special_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Prob
     if not trouble or (found.items and name in ("u16", "s16", "b16")):
         return None
     help = f"write '.{found.type}' in its place" + ("" if trouble == "type" else ", and convert with 'cvt'")
-    return Problem(
-        "E207", f"is a special register of '.{found.type}', '{place.opcode}' takes '.{name}' here", help
-    )
+    message = f"is a special register of '.{found.type}', '{place.opcode}' takes '.{name}' here"
+    return Problem("E207", message, help)
 
 
 def _video_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:

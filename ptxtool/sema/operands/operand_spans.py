@@ -1,10 +1,11 @@
-"""Where the operands of an instruction stand in the text: operands keep no offsets, so diagnostics ask here."""
+"""Where the operands of an instruction stand in the text, for diagnostics and renaming: operands keep no offsets."""
 
 import re
 
 from ptxtool.ir.nodes import Instruction
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HIDDEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"]*\"", re.DOTALL)
+"""Comments and strings, in which commas and brackets mean nothing."""
 _HEAD = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?\w+(?:\s*\.\s*[\w:]+)*\s*")
 _OPCODE = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?(\w+(?:\s*\.\s*[\w:]+)*)")
 _WORD = re.compile(r"\.?\s*([\w:]+)")
@@ -13,7 +14,9 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 def operand_spans(node: Instruction, text: str) -> list[tuple[int, int]]:
     """The offsets of an instruction's operands, in order; comments are not part of them."""
-    statement = _COMMENT.sub(lambda m: " " * len(m[0]), text[node.start : node.end])
+    statement = _HIDDEN.sub(
+        lambda m: ('"' if m[0][0] == '"' else " ") * len(m[0]), text[node.start : node.end]
+    )
     head = _HEAD.match(statement)
     start = head.end() if head else 0
     found: list[tuple[int, int]] = []

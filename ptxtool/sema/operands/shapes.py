@@ -64,11 +64,8 @@ def description(found: OperandShape) -> str:
     """What a shape is, in words, for a message: "a '.u32' register"."""
     match found.kind:
         case "register":
-            return (
-                f"a '.{found.type}' register"
-                if found.length == 1
-                else f"a '.v{found.length}.{found.type}' register"
-            )
+            vector = f".v{found.length}" if found.length > 1 else ""
+            return f"a '{vector}.{found.type}' register"
         case "constant":
             return _CONSTANTS[found.type]
         case "special":

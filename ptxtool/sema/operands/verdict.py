@@ -34,19 +34,58 @@ class Verdict(NamedTuple):
     better: str = ""
 
 
-def judge(
-    text: str, operands: Sequence[Operand], shapes: Sequence[OperandShape], is_64_bit: bool
-) -> Verdict | None:
-    """What is wrong under the form that fits best, None if nothing is."""
-    matches = table().matches(text, len(shapes), False)
-    if not matches:
-        return Verdict(False, ())
-    problems = min((_problems(text, operands, match, shapes, is_64_bit) for match in matches), key=_distance)
-    follows = any(spec.role == "s" for match in matches for spec in match.operands)
-    if not problems and not follows and not any(map(_is_undeclared, shapes)):
-        return None
-    swapped = _swapped(text, operands, matches, shapes, problems, is_64_bit)
-    return Verdict(True, problems, follows, swapped, _better(text, operands, shapes, problems, is_64_bit))
+class WrittenInstruction(NamedTuple):
+    """An instruction as it stands in the text; `is_64_bit` if the file says that addresses have 64 bits."""
+
+    text: str
+    operands: Sequence[Operand]
+    shapes: Sequence[OperandShape]
+    is_64_bit: bool
+
+    def judge(self) -> Verdict | None:
+        """What is wrong under the form that fits best, None if nothing is."""
+        matches = table().matches(self.text, len(self.shapes), False)
+        if not matches:
+            return Verdict(False, ())
+        problems = min(map(self._problems, matches), key=_distance)
+        follows = any(spec.role == "s" for match in matches for spec in match.operands)
+        if not problems and not follows and not any(map(_is_undeclared, self.shapes)):
+            return None
+        return Verdict(True, problems, follows, self._swapped(matches, problems), self._better(problems))
+
+    def _problems(self, match: Match) -> _Problems:
+        found: list[tuple[int, Problem]] = []
+        for k, (spec, one) in enumerate(zip(match.operands, self.shapes, strict=False)):
+            place = OperandPlace(self.text, match, spec, self.is_64_bit)
+            trouble = problem(place, one, fold(self.operands[k]))
+            if trouble is not None:
+                found.append((k, trouble))
+        return tuple(found)
+
+    def _swapped(self, matches: Iterable[Match], problems: _Problems) -> tuple[int, int] | None:
+        """The two operands that do not fit, if each fits in the other's place."""
+        if len(problems) != 2 or not any(trouble.code == "E206" for _, trouble in problems):
+            return None
+        (i, _), (j, _) = problems
+        shapes, operands = list(self.shapes), list(self.operands)
+        shapes[i], shapes[j] = shapes[j], shapes[i]
+        operands[i], operands[j] = operands[j], operands[i]
+        exchanged = self._replace(operands=operands, shapes=shapes)
+        return (i, j) if not all(map(exchanged._problems, matches)) else None
+
+    def _better(self, problems: _Problems) -> str:
+        """The opcode with another type that several misfits ask for, "" where none suits all operands."""
+        words = self.text.split(".")
+        types = [n for n, word in enumerate(words) if word in TYPES]
+        if len(problems) < 2 or len(types) != 1 or any(trouble.code != "E207" for _, trouble in problems):
+            return ""
+        at = types[0]
+        for other in sorted(_TRIED, key=lambda t: (t[0] != words[at][0], _TRIED.index(t))):
+            candidate = ".".join([*words[:at], other, *words[at + 1 :]])
+            matches = table().matches(candidate, len(self.shapes), False)
+            if not all(map(self._replace(text=candidate)._problems, matches)):
+                return candidate
+        return ""
 
 
 @cache
@@ -67,54 +106,3 @@ def _is_undeclared(found: OperandShape) -> bool:
 def _distance(problems: _Problems) -> tuple[int, int]:
     """How far a form is from what was written: the number of misfits, then their kind."""
     return len(problems), -sum(NEARNESS.index(trouble.code) for _, trouble in problems)
-
-
-def _swapped(
-    text: str,
-    operands: Sequence[Operand],
-    matches: Iterable[Match],
-    shapes: Sequence[OperandShape],
-    problems: _Problems,
-    is_64_bit: bool,
-) -> tuple[int, int] | None:
-    """The two operands that do not fit, if each fits in the other's place."""
-    if len(problems) != 2 or not any(trouble.code == "E206" for _, trouble in problems):
-        return None
-    (i, _), (j, _) = problems
-    changed, exchanged = list(shapes), list(operands)
-    changed[i], changed[j] = changed[j], changed[i]
-    exchanged[i], exchanged[j] = exchanged[j], exchanged[i]
-    fits = any(not _problems(text, exchanged, match, changed, is_64_bit) for match in matches)
-    return (i, j) if fits else None
-
-
-def _better(
-    text: str,
-    operands: Sequence[Operand],
-    shapes: Sequence[OperandShape],
-    problems: _Problems,
-    is_64_bit: bool,
-) -> str:
-    """The opcode with another type that several misfits ask for, "" where none suits all operands."""
-    words = text.split(".")
-    types = [n for n, word in enumerate(words) if word in TYPES]
-    if len(problems) < 2 or len(types) != 1 or any(trouble.code != "E207" for _, trouble in problems):
-        return ""
-    at = types[0]
-    for other in sorted(_TRIED, key=lambda t: (t[0] != words[at][0], _TRIED.index(t))):
-        candidate = ".".join([*words[:at], other, *words[at + 1 :]])
-        matches = table().matches(candidate, len(shapes), False)
-        if any(not _problems(candidate, operands, match, shapes, is_64_bit) for match in matches):
-            return candidate
-    return ""
-
-
-def _problems(
-    text: str, operands: Sequence[Operand], match: Match, shapes: Sequence[OperandShape], is_64_bit: bool
-) -> _Problems:
-    found: list[tuple[int, Problem]] = []
-    for k, (spec, one) in enumerate(zip(match.operands, shapes, strict=False)):
-        trouble = problem(OperandPlace(text, match, spec, is_64_bit), one, fold(operands[k]))
-        if trouble is not None:
-            found.append((k, trouble))
-    return tuple(found)

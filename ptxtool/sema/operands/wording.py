@@ -92,9 +92,8 @@ def wrong_type(
     have, want = TYPES[found.type], TYPES[name]
     message = f"{'holds' if holds else 'is'} {description(found)}, '{place.opcode}' takes '.{name}' here"
     if "pred" in (found.type, name) and place.is_written:
-        help = f"name a '.{name}' register" + (
-            ": '.reg .pred %p<8>;' declares some" if name == "pred" else ""
-        )
+        example = ": '.reg .pred %p<8>;' declares some" if name == "pred" else ""
+        help = f"name a '.{name}' register{example}"
     elif "pred" in (found.type, name):
         help = (
             "'setp' makes a predicate of a value" if name == "pred" else "'selp' makes a value of a predicate"

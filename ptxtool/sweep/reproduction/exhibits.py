@@ -68,24 +68,8 @@ class Exhibits:
             self.over(GTO, "gto", "A figure 12; B figure 10(a), (b)", paper.most_over_gto),
             self.over(TWO_LEVEL, "two-level", "A figure 14; B figure 10(c), (d)", paper.most_over_two_level),
             self.double(),
-            self._by_percent(
-                "ipc-by-percent",
-                "Thread IPC by sharing percentage",
-                "A table 4; B tables V and VII",
-                f"thread IPC of {self.full}",
-                "thread_ipc",
-                attrgetter("ipc"),
-                1,
-            ),
-            self._by_percent(
-                "resident-by-percent",
-                "Resident CTAs by sharing percentage",
-                "A table 5; B tables VI and VIII",
-                "CTAs on an SM",
-                "resident_ctas",
-                attrgetter("resident"),
-                0,
-            ),
+            self.ipc_by_percent(),
+            self.residents_by_percent(),
             self.unlimited(),
             self.release(),
             self.misses(),
@@ -161,6 +145,18 @@ class Exhibits:
         title = f"Against twice the {self.paper.resource}, unshared"
         return self._gains("double", title, "A figure 13; B figure 11", DOUBLE, notes)
 
+    def ipc_by_percent(self) -> Exhibit:
+        """Thread IPC under the full scheme, with a column for each sharing percentage."""
+        title, place = "Thread IPC by sharing percentage", "A table 4; B tables V and VII"
+        series = self._by_percent("thread_ipc", attrgetter("ipc"))
+        return self._exhibit("ipc-by-percent", title, place, f"thread IPC of {self.full}", series, 1)
+
+    def residents_by_percent(self) -> Exhibit:
+        """The same of resident CTAs."""
+        title, place = "Resident CTAs by sharing percentage", "A table 5; B tables VI and VIII"
+        series = self._by_percent("resident_ctas", attrgetter("resident"))
+        return self._exhibit("resident-by-percent", title, place, "CTAs on an SM", series, 0)
+
     def unlimited(self) -> Exhibit:
         """Set-3: cycles of the schemes, which the papers say are the same."""
         titles = ("LRR", "shared, LRR", "GTO", "shared, GTO", "shared, OWF")
@@ -223,24 +219,14 @@ class Exhibits:
         series = [(self.full, self._gain(self.full, base), printed)]
         return self._exhibit(key, title, place, _gain_over(base), series, signed=True, notes=notes)
 
-    def _by_percent(
-        self,
-        key: str,
-        title: str,
-        place: str,
-        quantity: str,
-        counter: str,
-        printed: Callable[[Application], Sequence[float]],
-        digits: int,
-    ) -> Exhibit:
-        """A table with a column for each sharing percentage."""
+    def _by_percent(self, counter: str, printed: Callable[[Application], Sequence[float]]) -> list[Series]:
+        """A counter under the full scheme at each sharing percentage."""
 
         def column(k: int, percent: int) -> Series:
             scheme = schemes.full_scheme(self.paper, percent).name
             return f"{percent}%", self._counter(scheme, counter), lambda a: printed(a)[k]
 
-        series = [column(k, percent) for k, percent in enumerate(self.paper.percents)]
-        return self._exhibit(key, title, place, quantity, series, digits)
+        return [column(k, percent) for k, percent in enumerate(self.paper.percents)]
 
     def _exhibit(
         self,

@@ -4,9 +4,8 @@ Signs of gains, their ranks (Spearman's correlation), their geometric mean, the 
 CTAs, Set-3, and what early release does. A gain within NOTHING percent of zero has no sign, one within NOISE is none.
 """
 
+import statistics
 from collections.abc import Iterator, Sequence
-from math import prod
-from statistics import correlation
 
 from ptxtool.results.exhibits import Exhibit, Finding
 from ptxtool.sweep.reproduction.papers import Paper
@@ -31,13 +30,13 @@ def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
 
 def geometric_mean(gains: Sequence[float]) -> float:
     """The mean of gains in percent, as the papers average theirs."""
-    return 100 * (prod(1 + gain / 100 for gain in gains) ** (1 / len(gains)) - 1)
+    return 100 * (statistics.geometric_mean(1 + gain / 100 for gain in gains) - 1)
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Spearman's: 1 for the same order, -1 for the opposite one; None where all of one are equal."""
     ranks = _ranks(one), _ranks(other)
-    return correlation(*ranks) if all(len(set(r)) > 1 for r in ranks) else None
+    return statistics.correlation(*ranks) if all(len(set(r)) > 1 for r in ranks) else None
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

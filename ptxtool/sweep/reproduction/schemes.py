@@ -46,18 +46,9 @@ def limited_schemes(paper: Paper) -> tuple[Scheme, ...]:
 def unlimited_schemes(paper: Paper) -> tuple[Scheme, ...]:
     """All schemes of an application of Set-3 (figure 12)."""
     full = full_scheme(paper, paper.full_percent)
-    return (
-        Scheme(BASELINE),
-        replace(full, name=under(full.name, "LRR"), scheduler="lrr"),
-        Scheme(GTO, "gto"),
-        replace(full, name=under(full.name, "GTO"), scheduler="gto"),
-        full,
-    )
-
-
-def under(name: str, scheduler: str) -> str:
-    """The full scheme's name with another scheduler in it."""
-    return name.replace("OWF", scheduler)
+    under_lrr = replace(full, name=full.name.replace("OWF", "LRR"), scheduler="lrr")
+    under_gto = replace(full, name=full.name.replace("OWF", "GTO"), scheduler="gto")
+    return Scheme(BASELINE), under_lrr, Scheme(GTO, "gto"), under_gto, full
 
 
 def schemes(paper: Paper, application: Application | Unlimited) -> tuple[Scheme, ...]:

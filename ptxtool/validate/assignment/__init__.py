@@ -23,7 +23,8 @@ Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`)
 
     align.py    the statements of both texts side by side; nothing else may have changed
     meaning.py  from kept, dropped and inserted instructions to steps; `plain.py`: for plain instructions in bulk
-    steps.py    steps, and places with their overlaps; `slots.py`: spill slots
+    steps.py    steps
+    places.py   registers, spill slots, and their overlaps
     flow.py     the transfer functions and the fixed point
     flight.py   registers that an asynchronous instruction still uses
 
@@ -44,13 +45,13 @@ from dataclasses import replace
 from ptxtool.analysis.flow.liveness import result_registers
 from ptxtool.base.diag import Diagnostic, by_place
 from ptxtool.cfg.blocks import Cfg, Flow, connect, control_flow
-from ptxtool.ir.names import span_of_word
+from ptxtool.ir.names import diagnostic_at
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.validate.assignment.align import NONE, Alignment, align, label_items
-from ptxtool.validate.assignment.flight import touched_in_flight
+from ptxtool.validate.assignment.flight import FlightCheck
 from ptxtool.validate.assignment.flow import Boundary, Checker, LiveValues, Violation
 from ptxtool.validate.assignment.meaning import StepReader
-from ptxtool.validate.functions import compare_functions, words
+from ptxtool.validate.functions import compare_functions, words, wrong
 
 MOST = 8
 """The most problems of one function that are reported."""
@@ -67,8 +68,7 @@ def check_assignment(
 
     def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
         if words(old, old.start, old.body_start) != words(new, new.start, new.body_start):
-            what = f"the head of '{new.name}' changed"
-            return [Diagnostic("E303", what, after.source, new.start, new.body_start)]
+            return [wrong(f"the head of '{new.name}' changed", after.source, new)]
         if old.name in origins:
             return _function(old, new, origins[old.name])
         if words(old, old.start, old.end) == words(new, new.start, new.end):
@@ -81,8 +81,8 @@ def check_assignment(
 
 def _function(before: Function, after: Function, origins: Sequence[int]) -> list[Diagnostic]:
     aligned = align(before, after, origins)
-    if aligned.problems:
-        return aligned.problems[:MOST]
+    if aligned.problem is not None:
+        return [aligned.problem]
     if not aligned.items:
         return []
     reader = StepReader(before, after)
@@ -94,9 +94,9 @@ def _function(before: Function, after: Function, origins: Sequence[int]) -> list
     constants = frozenset(reader.constants.values())
     values = LiveValues(cfg, aligned.items, steps, reader.def_uses, constants, boundary)
     overlaps = reader.places.overlaps()
-    violations = Checker(cfg, steps, values, overlaps, len(before.registers), constants, boundary).run()
+    violations = Checker(values, overlaps, len(before.registers)).run()
     problems = [_diagnostic(before, after, reader, aligned.items, one) for one in violations[:MOST]]
-    return problems or [*touched_in_flight(reader, cfg, aligned.items, steps, overlaps)][:MOST]
+    return problems or [*FlightCheck(reader, cfg, aligned.items, steps, overlaps).run()][:MOST]
 
 
 def _boundary(before: Function, after: Function, reader: StepReader) -> Boundary:
@@ -124,9 +124,8 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
         calls = None
         if old.calls is not None and new.calls is not None:
             (calls,) = label_items(((old.calls,), (new.calls,)), aligned.labels)
-        flows[item] = replace(
-            old, targets=label_items((old.targets, new.targets), aligned.labels), calls=calls
-        )
+        targets = label_items((old.targets, new.targets), aligned.labels)
+        flows[item] = replace(old, targets=targets, calls=calls)
     return connect(before, len(aligned.items), flows, aligned.labels.values(), {}, interprocedural=True)
 
 
@@ -147,7 +146,5 @@ def _diagnostic(
     # at the end of a function, which reads its results, the last item may be one that was dropped
     j = next((j for _, j in reversed(items[: item + 1]) if j != NONE), NONE)
     if j == NONE:
-        return Diagnostic("E303", what, after.source, after.start, after.body_start, help)
-    node = after.instructions[j]
-    start, end = span_of_word(after.source.text, node.start, node.end, name)
-    return Diagnostic("E303", what, after.source, start, end, help)
+        return wrong(what, after.source, after, help)
+    return diagnostic_at("E303", what, after.source, after.instructions[j], name, help)

@@ -14,25 +14,13 @@ places, the latter make values equal, so their order does not matter.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import astuple
+
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.nodes import (
-    Binary,
-    Declaration,
-    Directive,
-    Dual,
-    Function,
-    Group,
-    Instruction,
-    Label,
-    Memory,
-    Name,
-    Operand,
-    Statement,
-    Unary,
-    Vector,
-)
-from ptxtool.validate.assignment.slots import is_spill
-from ptxtool.validate.functions import same_declaration
+from ptxtool.ir import nodes
+from ptxtool.ir.nodes import Function, Label, Statement
+from ptxtool.validate.assignment.places import is_spill
+from ptxtool.validate.functions import same_statement, wrong
 
 NONE = -1
 """In place of an index: of an inserted instruction before, of a dropped one after."""
@@ -44,26 +32,24 @@ class Alignment:
 
     items: list[tuple[int, int]] = field(default_factory=list)
     labels: dict[tuple[int, int], int] = field(default_factory=dict)
-    problems: list[Diagnostic] = field(default_factory=list)
+    problem: Diagnostic | None = None
 
 
 def align(before: Function, after: Function, origins: Sequence[int]) -> Alignment:
-    """The items of two bodies; incomplete if there are `problems`."""
+    """The items of two bodies; incomplete if there is a `problem`."""
     result = Alignment()
     if len(origins) != len(after.instructions):
         what = f"{len(origins)} origins for the {len(after.instructions)} instructions of '{after.name}'"
-        result.problems.append(Diagnostic("E303", what, after.source, after.start, after.body_start))
-        return result
-    problem = _walk(before, after, origins, result)
-    if problem is not None:
-        result.problems.append(problem)
+        result.problem = wrong(what, after.source, after)
+    else:
+        result.problem = _walk(before, after, origins, result)
     return result
 
 
 def _walk(before: Function, after: Function, origins: Sequence[int], result: Alignment) -> Diagnostic | None:
     """Add the items between each two statements that are no instructions; the first problem."""
-    olds = _marks(before, lambda s: True)
-    news = _marks(after, lambda s: not is_spill(s, before))
+    olds = _marks(before, before)
+    news = _marks(after, before)
     i = j = 0  # the next instructions before and after
     for (i_end, old), (j_end, new) in zip(olds, news, strict=False):
         at = _add_items(result.items, origins, (i, i_end), (j, j_end))
@@ -73,23 +59,25 @@ def _walk(before: Function, after: Function, origins: Sequence[int], result: Ali
                 what = f"instruction {origins[at]} of '{before.name}' stands in another place or twice"
             else:
                 what = _replaced(before, old, after, node)
-            return Diagnostic("E303", what, after.source, node.start, node.end)
+            return wrong(what, after.source, node)
         if new is None and old is not None:
             what = f"'{_text(before, old)}' is missing at the end of '{after.name}'"
-            return Diagnostic("E303", what, after.source, after.start, after.body_start)
-        if new is not None and (old is None or not _same_statement(old, new)):
-            return Diagnostic("E303", _replaced(before, old, after, new), after.source, new.start, new.end)
+            return wrong(what, after.source, after)
+        if new is not None and (old is None or not same_statement(old, new)):
+            return wrong(_replaced(before, old, after, new), after.source, new)
         i, j = i_end, j_end
         if type(new) is Label:
             result.labels[i, j] = len(result.items)
     return None
 
 
-def _marks(function: Function, is_claimed: Callable[[Statement], bool]) -> list[tuple[int, Statement | None]]:
+def _marks(function: Function, before: Function) -> list[tuple[int, Statement | None]]:
     """The instructions before each of the statements that must stay what and where they are, and before the end."""
-    found: list[tuple[int, Statement | None]] = [
-        (n, s) for n, s in function.other_statements if not _is_register_declaration(s) and is_claimed(s)
-    ]
+    found: list[tuple[int, Statement | None]] = []
+    for n, statement in function.other_statements:
+        is_register = type(statement) is nodes.Declaration and statement.space == "reg"
+        if not is_register and not is_spill(statement, before):
+            found.append((n, statement))
     return [*found, (len(function.instructions), None)]
 
 
@@ -119,65 +107,38 @@ def _replaced(before: Function, old: Statement | None, after: Function, new: Sta
     return f"'{_text(after, new)}' {what}"
 
 
-def _is_register_declaration(statement: Statement) -> bool:
-    return type(statement) is Declaration and statement.space == "reg"
-
-
-def _same_statement(old: Statement, new: Statement) -> bool:
-    """The same statement in another text; any two instructions (see `same_shape`)."""
-    if type(old) is not type(new):
-        return False
-    if isinstance(old, Label) and isinstance(new, Label):
-        return old.name == new.name
-    if isinstance(old, Directive) and isinstance(new, Directive):
-        return old.name == new.name and old.text.split() == new.text.split()
-    if isinstance(old, Declaration) and isinstance(new, Declaration):
-        return same_declaration(old, new)
-    return True
-
-
 def _text(function: Function, node: Statement) -> str:
     return " ".join(function.source.text[node.start : node.end].split())
 
 
-def structure(operand: Operand | None, of_name: Callable[[Name], object]) -> object:
+_COMPOUND = (nodes.Memory, nodes.Vector, nodes.Group, nodes.Unary, nodes.Binary, nodes.Dual)
+
+
+def structure(part: object, of_name: Callable[[nodes.Name], object]) -> object:
     """An operand with other names: equal for operands that differ in nothing but what `of_name` leaves out."""
-    kind: tuple[object, ...]
-    inner: tuple[Operand | None, ...]
-    if type(operand) is Name:
-        return Name, of_name(operand)
-    if type(operand) is Memory:
-        kind, inner = (
-            (operand.symbol, operand.post_increment),
-            (operand.base, operand.offset, *operand.coordinates),
-        )
-    elif isinstance(operand, Vector | Group):
-        kind, inner = (), operand.items
-    elif type(operand) is Unary:
-        kind, inner = (operand.operator,), (operand.operand,)
-    elif type(operand) is Binary:
-        kind, inner = (operand.operator,), (operand.left, operand.right)
-    elif type(operand) is Dual:
-        kind, inner = (operand.separator,), (operand.first, operand.second)
-    else:
-        return operand  # numbers, strings, and constant expressions that name no register
-    return type(operand), kind, *[structure(one, of_name) for one in inner]
+    if isinstance(part, nodes.Name):
+        return nodes.Name, of_name(part)
+    if isinstance(part, tuple):
+        return tuple([structure(one, of_name) for one in part])
+    if isinstance(part, _COMPOUND):
+        return type(part), structure(astuple(part), of_name)
+    return part  # numbers, strings, operators, and constant expressions that name no register
 
 
-def same_shape(old: Operand | None, new: Operand | None) -> bool:
+def same_shape(old: nodes.Operand | None, new: nodes.Operand | None) -> bool:
     """Whether two operands differ in the names of registers, variables or functions at most."""
     if type(old) is not type(new):
         return False
-    if isinstance(old, Name) and isinstance(new, Name):  # nearly all
+    if isinstance(old, nodes.Name) and isinstance(new, nodes.Name):  # nearly all
         return old.part == new.part
     return structure(old, _part) == structure(new, _part)
 
 
-def _part(name: Name) -> str:
+def _part(name: nodes.Name) -> str:
     return name.part
 
 
-def same_operation(old: Instruction, new: Instruction) -> bool:
+def same_operation(old: nodes.Instruction, new: nodes.Instruction) -> bool:
     """The same opcode, number of operands, and guard up to its register."""
     if old.opcode.text != new.opcode.text or len(old.operands) != len(new.operands):
         return False

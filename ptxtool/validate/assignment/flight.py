@@ -12,7 +12,7 @@ Reference: PTX ISA, sections 9.7.15 and 9.7.16 (asynchronous warpgroup-level mat
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic
@@ -22,7 +22,14 @@ from ptxtool.validate.assignment.align import NONE
 from ptxtool.validate.assignment.flow import fixed_point
 from ptxtool.validate.assignment.meaning import StepReader
 from ptxtool.validate.assignment.steps import Equal, Kept, Known, Recompute, Step
+from ptxtool.validate.functions import wrong
 
+_USERS = {
+    "wgmma": ("wgmma.mma_async", "wgmma.wait_group"),
+    "ld": ("tcgen05.ld", "tcgen05.wait::ld"),
+    "st": ("tcgen05.st", "tcgen05.wait::st"),
+}
+"""The instructions of each kind, and those that wait for them."""
 _OLDEST = 16
 """No wait names so many groups: older groups count as that old."""
 
@@ -37,33 +44,6 @@ class Flight(NamedTuple):
     age: int = 0
 
 
-def touched_in_flight(
-    reader: StepReader,
-    cfg: Cfg,
-    items: Sequence[tuple[int, int]],
-    steps: Sequence[Step],
-    overlaps: Mapping[int, tuple[int, ...]],
-) -> Iterator[Diagnostic]:
-    """E303 for every place that is touched while an instruction may still use it."""
-    after = reader.after
-    if not any(_launches(after.instructions[j]) for j in after.at_bases("wgmma", "tcgen05")):
-        return
-    walk = _FlightWalk(reader, items, steps, overlaps)
-
-    def meet(block: int, out: Mapping[int, frozenset[Flight]]) -> frozenset[Flight]:
-        return frozenset[Flight]().union(*(out[p] for p in cfg.predecessors[block] if p in out))
-
-    def transfer(block: int, flights: frozenset[Flight]) -> frozenset[Flight]:
-        return reduce(
-            lambda pending, item: walk.after(item, pending), cfg.blocks[block].instructions, flights
-        )
-
-    for block, flights in sorted(fixed_point(cfg, meet, transfer).items()):
-        for item in cfg.blocks[block].instructions:
-            yield from walk.problems(item, flights)
-            flights = walk.after(item, flights)
-
-
 def _launches(node: Instruction) -> str:
     """What an instruction leaves in flight: "wgmma", "ld", "st", or ""."""
     words = (node.opcode.base, *node.opcode.modifiers[:1])
@@ -72,15 +52,34 @@ def _launches(node: Instruction) -> str:
     return words[1] if words in (("tcgen05", "ld"), ("tcgen05", "st")) else ""
 
 
-class _FlightWalk:
-    def __init__(
-        self,
-        reader: StepReader,
-        items: Sequence[tuple[int, int]],
-        steps: Sequence[Step],
-        overlaps: Mapping[int, tuple[int, ...]],
-    ) -> None:
-        self.reader, self.items, self.steps, self.overlaps = reader, items, steps, overlaps
+@dataclass(frozen=True)
+class FlightCheck:
+    """The check of one function."""
+
+    reader: StepReader
+    cfg: Cfg
+    items: Sequence[tuple[int, int]]
+    steps: Sequence[Step]
+    overlaps: Mapping[int, tuple[int, ...]]
+
+    def run(self) -> Iterator[Diagnostic]:
+        """E303 for every place that is touched while an instruction may still use it."""
+        cfg, new = self.cfg, self.reader.after
+        if not any(_launches(new.instructions[j]) for j in new.at_bases("wgmma", "tcgen05")):
+            return
+
+        def meet(block: int, out: Mapping[int, frozenset[Flight]]) -> frozenset[Flight]:
+            return frozenset[Flight]().union(*(out[p] for p in cfg.predecessors[block] if p in out))
+
+        def transfer(block: int, flights: frozenset[Flight]) -> frozenset[Flight]:
+            for item in cfg.blocks[block].instructions:
+                flights = self.after(item, flights)
+            return flights
+
+        for block, flights in sorted(fixed_point(cfg, meet, transfer).items()):
+            for item in cfg.blocks[block].instructions:
+                yield from self.problems(item, flights)
+                flights = self.after(item, flights)
 
     def after(self, item: int, flights: frozenset[Flight]) -> frozenset[Flight]:
         """The flights after an item."""
@@ -131,10 +130,9 @@ class _FlightWalk:
                 return
 
     def _diagnostic(self, item: int, place: int, what: str, flight: Flight) -> Diagnostic:
-        user = {"wgmma": "wgmma.mma_async", "ld": "tcgen05.ld", "st": "tcgen05.st"}[flight.kind]
-        wait = {"wgmma": "wgmma.wait_group", "ld": "tcgen05.wait::ld", "st": "tcgen05.wait::st"}[flight.kind]
+        user, wait = _USERS[flight.kind]
         node = self.reader.after.instructions[self.items[item][1]]
         message = f"'{self.reader.places.name(place)}' {what} while '{user}' may still use it"
         name = self.reader.before.registers[flight.value].name
         help = f"it holds '{name}' for that instruction until '{wait}'"
-        return Diagnostic("E303", message, self.reader.after.source, node.start, node.end, help)
+        return wrong(message, self.reader.after.source, node, help)

@@ -27,17 +27,7 @@ from ptxtool.base.bits import from_indices, indices
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.validate.assignment.align import NONE
-from ptxtool.validate.assignment.steps import (
-    Equal,
-    Kept,
-    Known,
-    Move,
-    Recompute,
-    Restore,
-    Save,
-    Step,
-    StepGuard,
-)
+from ptxtool.validate.assignment.steps import Convert, Equal, Kept, Known, Move, Recompute, Step, StepGuard
 
 _NOTHING: frozenset[int] = frozenset()
 S = TypeVar("S")
@@ -79,15 +69,15 @@ class LiveValues:
         constants: frozenset[int],
         boundary: Boundary,
     ) -> None:
+        self.cfg, self.steps, self.constants, self.boundary = cfg, steps, constants, boundary
         exposed: list[set[int]] = []
         killed: list[set[int]] = []
         needed: set[int] = {value for value, _ in boundary.at_end}
         for block in cfg.blocks:
             use: set[int] = set()
             kill: set[int] = set()
-            for (i, _), step in zip(
-                items[block.start : block.end], steps[block.start : block.end], strict=True
-            ):
+            span = slice(block.start, block.end)
+            for (i, _), step in zip(items[span], steps[span], strict=True):
                 if i == NONE:
                     if type(step) is Recompute:  # its sources may be read longer than the original did
                         sources = {source for _, sources in step.values for source, _ in sources}
@@ -199,22 +189,12 @@ def fixed_point(
 class Checker:
     """The fixed point, and the violations there."""
 
-    def __init__(
-        self,
-        cfg: Cfg,
-        steps: Sequence[Step],
-        values: LiveValues,
-        overlaps: dict[int, tuple[int, ...]],
-        n_values: int,
-        constants: frozenset[int],
-        boundary: Boundary,
-    ) -> None:
-        self._cfg, self._steps, self._values, self._overlaps = cfg, steps, values, overlaps
-        self._n = n_values
-        self._constants = constants
+    def __init__(self, values: LiveValues, overlaps: dict[int, tuple[int, ...]], n_values: int) -> None:
+        self._values, self._overlaps, self._n = values, overlaps, n_values
+        self._cfg, self._steps = values.cfg, values.steps
+        self._constants, self._boundary = values.constants, values.boundary
         self._width = 2 * n_values  # a fact is place * width + value
-        self._has_words = any(type(step) is Save for step in steps)
-        self._boundary = boundary
+        self._has_words = any(type(step) is Convert for step in values.steps)
         # the state, while a block is walked
         self._holds: dict[int, _Class] = {}  # by place
         self._within: dict[int, list[_Class]] = {}  # by value: its classes, also of places overwritten since
@@ -263,10 +243,9 @@ class Checker:
             facts = [place * width + v for place, held in holds for v in held if v % n in live]
         else:
             facts = [place * width + v for place, held in holds for v in held if v in live]
-        gained = from_indices([bit[v] for v, has_value in self._has_value.items() if has_value and v in bit])
-        lost = from_indices(
-            [bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit]
-        )
+        changed = [(bit[v], has_value) for v, has_value in self._has_value.items() if v in bit]
+        gained = from_indices([b for b, has_value in changed if has_value])
+        lost = from_indices([b for b, has_value in changed if not has_value])
         return State(frozenset(facts), (self._defined | gained) & ~lost)
 
     def _walk(self, block: int, state: State) -> list[Violation]:
@@ -396,9 +375,9 @@ class Checker:
     def _other(self, step: Step) -> None:
         holds, n = self._holds, self._n
         match step:
-            case Save(to, source):
+            case Convert(to, source, True):
                 self._put(to, [v + n for v in holds.get(source, _NOTHING) if v < n])
-            case Restore(to, source):
+            case Convert(to, source):
                 self._put(to, [v - n for v in holds.get(source, _NOTHING) if v >= n])
             case Recompute(to, values):
                 self._put(

@@ -24,20 +24,10 @@ from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
 from ptxtool.validate.assignment.align import NONE, same_operation, same_shape
+from ptxtool.validate.assignment.places import PlaceTable, slot_of, spill_variables
 from ptxtool.validate.assignment.plain import plain_pairs
-from ptxtool.validate.assignment.slots import slot_of, spill_variables
-from ptxtool.validate.assignment.steps import (
-    Equal,
-    Kept,
-    Known,
-    Move,
-    PlaceTable,
-    Recompute,
-    Restore,
-    Save,
-    Step,
-    StepGuard,
-)
+from ptxtool.validate.assignment.steps import Convert, Equal, Kept, Known, Move, Recompute, Step, StepGuard
+from ptxtool.validate.functions import wrong
 
 NEITHER = (-1, -1)
 """Stands for the value and the place of an operand that is no register."""
@@ -61,7 +51,6 @@ class StepReader:
         # by identity and width, -1 for none: the places of addresses, and of names with one meaning everywhere
         self._slots: dict[tuple[int, int], int] = {}
         self._spilled: dict[tuple[int, int], int] = {}
-        self._widths: dict[int, int] = {}  # of registers that may be spilled, 0 of others
 
     def steps(self, items: Sequence[tuple[int, int]]) -> list[Step]:
         """The steps of items."""
@@ -82,8 +71,7 @@ class StepReader:
         return self._dropped(i) if j == NONE else self._kept(i, j)
 
     def complain(self, j: int, what: str, help: str = "") -> Kept:
-        node = self.after.instructions[j]
-        self.problems.append(Diagnostic("E303", what, self.after.source, node.start, node.end, help))
+        self.problems.append(wrong(what, self.after.source, self.after.instructions[j], help))
         return Kept((), ())
 
     # ---- kept
@@ -91,9 +79,8 @@ class StepReader:
     def _kept(self, i: int, j: int) -> Step:
         old, new = self.before.instructions[i], self.after.instructions[j]
         if not same_operation(old, new):
-            return self.complain(
-                j, f"'{self.after.text(j)}' is another operation than '{self.before.text(i)}'"
-            )
+            what = f"'{self.after.text(j)}' is another operation than '{self.before.text(i)}'"
+            return self.complain(j, what)
         reads: list[tuple[int, int]] = []
         writes: dict[tuple[int, int], bool] = {}
         if not self._operands(i, j, reads, writes):
@@ -189,9 +176,8 @@ class StepReader:
             return Equal(*copy)
         if i in self.constants:
             return Known(self.constants[i])
-        node = self.before.instructions[i]
         what = f"'{self.before.text(i)}' is missing, and it is neither a copy of a register nor a constant"
-        self.problems.append(Diagnostic("E303", what, self.before.source, node.start, node.end))
+        self.problems.append(wrong(what, self.before.source, self.before.instructions[i]))
         return Kept((), ())
 
     def _copy(self, function: Function, i: int) -> tuple[int, int] | None:
@@ -232,13 +218,10 @@ class StepReader:
         copy = self._copy(self.after, j)
         if copy is not None:
             return Move(self.places.register(copy[0]), self.places.register(copy[1]))
-        step = self._predicate(node, j) or self._constant(node, j)
-        if step is not None:
+        if step := self._predicate(node, j) or self._constant(node, j):
             return step
-        return self.complain(
-            j,
-            f"the inserted '{self.after.text(j)}' is no copy, spill, reload or constant of the original",
-        )
+        what = f"the inserted '{self.after.text(j)}' is no copy, spill, reload or constant of the original"
+        return self.complain(j, what)
 
     def _spill(self, node: Instruction, j: int) -> Step | None:
         if len(node.operands) != 2:
@@ -263,19 +246,14 @@ class StepReader:
         if type(value) is not Name or value.part:
             return -1
         index = self._resolve_new(value.text, j)
-        place = self.places.register(index) if index >= 0 and self._width(index) == bits else -1
+        register = self.after.registers[index] if index >= 0 else None
+        fits = (
+            register is not None and not register.role and not register.is_predicate and register.bits == bits
+        )
+        place = self.places.register(index) if fits else -1
         if self.after.registers.everywhere[value.text]:
             self._spilled[id(value), bits] = place
         return place
-
-    def _width(self, index: int) -> int:
-        """The width of a new register that may be spilled, 0 of another one."""
-        found = self._widths.get(index)
-        if found is None:
-            register = self.after.registers[index]
-            found = 0 if register.role or register.is_predicate else register.bits
-            self._widths[index] = found
-        return found
 
     def _predicate(self, node: Instruction, j: int) -> Step | None:
         """A predicate saved in a word or restored from one; PTXPlus's has four flags, which `mov` carries."""
@@ -297,8 +275,7 @@ class StepReader:
         word, predicate = (to, source) if saves else (source, to)
         if word.is_predicate or word.bits != 32 or word.vector != 1 or not predicate.is_predicate:
             return None
-        kind = Save if saves else Restore
-        return kind(self.places.register(to.index), self.places.register(source.index))
+        return Convert(self.places.register(to.index), self.places.register(source.index), saves)
 
     @cached_property
     def _definitions(self) -> dict[tuple[object, ...], list[int]]:
@@ -310,11 +287,8 @@ class StepReader:
 
     def _key(self, i: int) -> tuple[object, ...]:
         node = self.before.instructions[i]
-        return (
-            (node.opcode.text, len(node.operands))
-            if self.def_uses[i].uses
-            else (node.opcode.text, *node.operands[1:])
-        )
+        sources = (len(node.operands),) if self.def_uses[i].uses else node.operands[1:]
+        return node.opcode.text, *sources
 
     def _alike(self, i: int) -> frozenset[int]:
         """The registers of a constant definition and of all others that read the same."""

@@ -67,22 +67,22 @@ def combine_float(operation, old, a):
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
-def atomic32(x, u, mask):
+def atomic32(context, uop, mask):
     """A 32-bit atomic: row d = old values."""
-    operation, kind = np.int64(u.c & 0xFF), u.c >> 8
-    base = x.constant_rows32 + x.warp * x.rows32
-    r = rows_u32(x.r32, x.total_rows32)
-    f = rows_f32(x.r32, x.total_rows32)
-    rd = u.d + base
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    rb = u.b + base if u.b >= 0 else -1 - u.b
+    operation, kind = np.int64(uop.c & 0xFF), uop.c >> 8
+    base = context.constant_rows32 + context.warp * context.rows32
+    r = rows_u32(context.r32, context.total_rows32)
+    f = rows_f32(context.r32, context.total_rows32)
+    rd = uop.d + base
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    rb = uop.b + base if uop.b >= 0 else -1 - uop.b
     # adding 2^31 turns signed order into unsigned order
     bias = np.uint64(0x80000000) if kind == SIGNED and (operation in (MIN, MAX)) else np.uint64(0)
     low = np.uint64(0xFFFFFFFF)
-    flushes = operation == ADD and x.access_space == GLOBAL
+    flushes = operation == ADD and context.access_space == GLOBAL
     for n in range(32):
         if (mask >> n) & 1:
-            pointer = x.lane_pointer[n] + np.uint64(u.e)
+            pointer = context.lane_pointer[n] + np.uint64(uop.e)
             cell = flat_u32(pointer, 1)
             a = np.uint64(r[ra, n])
             b = np.uint64(r[rb, n])
@@ -104,19 +104,19 @@ def atomic32(x, u, mask):
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
-def atomic64(x, u, mask):
+def atomic64(context, uop, mask):
     """A 64-bit atomic: row d = old values."""
-    operation, kind = np.int64(u.c & 0xFF), u.c >> 8
-    base = x.constant_rows64 + x.warp * x.rows64
-    r = rows_u64(x.r64, x.total_rows64)
-    f = rows_f64(x.r64, x.total_rows64)
-    rd = u.d + base
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    rb = u.b + base if u.b >= 0 else -1 - u.b
+    operation, kind = np.int64(uop.c & 0xFF), uop.c >> 8
+    base = context.constant_rows64 + context.warp * context.rows64
+    r = rows_u64(context.r64, context.total_rows64)
+    f = rows_f64(context.r64, context.total_rows64)
+    rd = uop.d + base
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    rb = uop.b + base if uop.b >= 0 else -1 - uop.b
     bias = _SIGN64 if kind == SIGNED and (operation in (MIN, MAX)) else np.uint64(0)
     for n in range(32):
         if (mask >> n) & 1:
-            cell = flat_u64(x.lane_pointer[n] + np.uint64(u.e), 1)
+            cell = flat_u64(context.lane_pointer[n] + np.uint64(uop.e), 1)
             a = r[ra, n]
             b = r[rb, n]
             old = cell[0]

@@ -39,48 +39,50 @@ _MASKS = types.Array(types.int64, 1, "A")
 
 
 @njit(types.int64(_CONTEXT, types.int64))
-def _fail(x, lane):
-    x.error = STACK_FULL
-    x.error_lane = lane
-    x.error_address = np.uint64(0)
+def _fail(context, lane):
+    context.error = STACK_FULL
+    context.error_lane = lane
+    context.error_address = np.uint64(0)
     return 0
 
 
 @njit(types.int64(_CONTEXT, _UOP))
-def _rows(x, u):
+def _rows(context, uop):
     """SAVE_* and RESTORE_*. 0 if the stack is full."""
-    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
-    saves = u.op <= SAVE_P
+    stack = flat_i64(
+        context.call_stack + np.uint64(context.warp * context.call_words * 8), context.call_words
+    )
+    saves = uop.op <= SAVE_P
     size = np.int64(1)
-    if u.op == SAVE_32 or u.op == RESTORE_32:
+    if uop.op == SAVE_32 or uop.op == RESTORE_32:
         size = np.int64(16)
-    elif u.op == SAVE_64 or u.op == RESTORE_64:
+    elif uop.op == SAVE_64 or uop.op == RESTORE_64:
         size = np.int64(32)
-    if saves and stack[0] + size * u.e > x.call_words:
-        return _fail(x, 0)
+    if saves and stack[0] + size * uop.e > context.call_words:
+        return _fail(context, 0)
     if not saves:
-        stack[0] -= size * u.e
+        stack[0] -= size * uop.e
     at = stack[0]
-    r32 = rows_u32(x.r32, x.total_rows32)
-    r64 = rows_u64(x.r64, x.total_rows64)
-    predicates = flat_u32(x.predicates, x.total_rows_p)
-    for k in range(u.e):
+    r32 = rows_u32(context.r32, context.total_rows32)
+    r64 = rows_u64(context.r64, context.total_rows64)
+    predicates = flat_u32(context.predicates, context.total_rows_p)
+    for k in range(uop.e):
         if size == 1:
-            row = x.warp * x.rows_p + u.d + k
+            row = context.warp * context.rows_p + uop.d + k
             if saves:
                 stack[at] = np.int64(predicates[row])
             else:
                 predicates[row] = np.uint32(stack[at])
         elif size == 16:
-            row = x.constant_rows32 + x.warp * x.rows32 + u.d + k
-            words = flat_u32(x.call_stack + np.uint64((x.warp * x.call_words + at) * 8), 32)
+            row = context.constant_rows32 + context.warp * context.rows32 + uop.d + k
+            words = flat_u32(context.call_stack + np.uint64((context.warp * context.call_words + at) * 8), 32)
             for n in range(32):
                 if saves:
                     words[n] = r32[row, n]
                 else:
                     r32[row, n] = words[n]
         else:
-            row = x.constant_rows64 + x.warp * x.rows64 + u.d + k
+            row = context.constant_rows64 + context.warp * context.rows64 + uop.d + k
             for n in range(32):
                 if saves:
                     stack[at + n] = np.int64(r64[row, n])
@@ -93,25 +95,28 @@ def _rows(x, u):
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
-def _aside(x, u, mask):
+def _aside(context, uop, mask):
     """The micro-operations of calls. 0 after a fault."""
-    if u.op != COPY_LOCAL and u.op != CHECK_STACK:
-        if mask == 0 and u.op <= SAVE_P:  # no lane calls
+    if uop.op != COPY_LOCAL and uop.op != CHECK_STACK:
+        if mask == 0 and uop.op <= SAVE_P:  # no lane calls
             return 1
-        return _rows(x, u)
-    r32 = rows_u32(x.r32, x.total_rows32)
-    row = x.constant_rows32 + x.warp * x.rows32 + u.a
+        return _rows(context, uop)
+    r32 = rows_u32(context.r32, context.total_rows32)
+    row = context.constant_rows32 + context.warp * context.rows32 + uop.a
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
         start = np.int64(r32[row, n])
-        if u.op == CHECK_STACK:
-            if start + u.e > u.c:
-                return _fail(x, n)
+        if uop.op == CHECK_STACK:
+            if start + uop.e > uop.c:
+                return _fail(context, n)
             continue
-        memory = flat_u8(x.local_memory + np.uint64((x.warp * 32 + n) * x.local_bytes), x.local_bytes)
-        for k in range(u.e):
-            memory[start + u.d + k] = memory[start + u.b + k]
+        memory = flat_u8(
+            context.local_memory + np.uint64((context.warp * 32 + n) * context.local_bytes),
+            context.local_bytes,
+        )
+        for k in range(uop.e):
+            memory[start + uop.d + k] = memory[start + uop.b + k]
     return 1
 
 
@@ -127,16 +132,18 @@ _STACK = (
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64, types.int64, *_STACK))
-def _enter(x, i, target, calling, depth, pcs, rpcs, calls, waits, since, masks, waiting):
+def _enter(context, i, target, calling, depth, pcs, rpcs, calls, waits, since, masks, waiting):
     """Lanes `calling` enter functions from the top of a SIMT stack of `depth` entries; the new depth, 0 without room.
 
     They go to `target`, or each to its own `lane_target` where that is -1; the top continues after instruction i.
     """
-    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    stack = flat_i64(
+        context.call_stack + np.uint64(context.warp * context.call_words * 8), context.call_words
+    )
     at = stack[0]
     moved = depth if depth > SPILL_DEPTH else np.int64(0)
-    if at + ENTRY_WORDS * moved + FRAME_WORDS > x.call_words:
-        return _fail(x, 0)
+    if at + ENTRY_WORDS * moved + FRAME_WORDS > context.call_words:
+        return _fail(context, 0)
     pcs[depth - 1] = i + 1
     before = stack[3]
     for k in range(moved):
@@ -155,9 +162,9 @@ def _enter(x, i, target, calling, depth, pcs, rpcs, calls, waits, since, masks, 
             continue
         pc, group = target, left
         if target < 0:
-            pc, group = x.lane_target[n], np.int64(0)
+            pc, group = context.lane_target[n], np.int64(0)
             for other in range(n + 1):
-                if (left >> other) & 1 and x.lane_target[other] == pc:
+                if (left >> other) & 1 and context.lane_target[other] == pc:
                     group |= np.int64(1) << other
         left &= ~group
         pcs[top], rpcs[top], calls[top], waits[top], masks[top] = pc, -1, stack[2], 0, group
@@ -166,18 +173,20 @@ def _enter(x, i, target, calling, depth, pcs, rpcs, calls, waits, since, masks, 
 
 
 @njit(types.int64(_CONTEXT, types.int64, *_STACK))
-def _leave(x, depth, pcs, rpcs, calls, waits, since, masks, waiting):
+def _leave(context, depth, pcs, rpcs, calls, waits, since, masks, waiting):
     """End the last call if all of its lanes have come back or exited; the new depth, -1 if it is not over.
 
     `returned_call` and `returned_mask` say which call it was, and which of its lanes have come back.
     """
-    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    stack = flat_i64(
+        context.call_stack + np.uint64(context.warp * context.call_words * 8), context.call_words
+    )
     if stack[2] == 0 or (depth > 0 and np.int64(calls[depth - 1]) >= stack[2]):
         return -1
     at = stack[0] - FRAME_WORDS
     exited = stack[1]
-    x.returned_call = stack[at]
-    x.returned_mask = stack[at + 1] & ~exited
+    context.returned_call = stack[at]
+    context.returned_mask = stack[at + 1] & ~exited
     moved = stack[at + 2]
     stack[2] -= 1
     stack[3] = stack[at + 3]
@@ -195,23 +204,27 @@ def _leave(x, depth, pcs, rpcs, calls, waits, since, masks, waiting):
 
 
 @njit(types.void(_CONTEXT, types.int64))
-def _note_exit(x, mask):
+def _note_exit(context, mask):
     """Note lanes that exit: they are taken out of the saved entries later."""
-    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    stack = flat_i64(
+        context.call_stack + np.uint64(context.warp * context.call_words * 8), context.call_words
+    )
     stack[1] |= mask
 
 
 @njit(types.int64(_CONTEXT, types.int64))
-def _lanes_aside(x, warp):
+def _lanes_aside(context, warp):
     """The lanes of a warp that have not exited and are in saved entries."""
-    stack = flat_i64(x.call_stack + np.uint64(warp * x.call_words * 8), x.call_words)
+    stack = flat_i64(context.call_stack + np.uint64(warp * context.call_words * 8), context.call_words)
     return stack[3] & ~stack[1]
 
 
 @njit(types.void(_CONTEXT))
-def _clear(x):
+def _clear(context):
     """The stack of a fresh warp."""
-    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    stack = flat_i64(
+        context.call_stack + np.uint64(context.warp * context.call_words * 8), context.call_words
+    )
     stack[0] = HEADER_WORDS
     for k in range(1, HEADER_WORDS):
         stack[k] = 0

@@ -44,9 +44,9 @@ from numba import types
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
-def lanes_{group}(x, u, lanes):
-    op = u.op
-    a, b, c, e = np.int64(u.a), np.int64(u.b), np.int64(u.c), np.int64(u.e)
+def lanes_{group}(context, uop, lanes):
+    op = uop.op
+    a, b, c, e = np.int64(uop.a), np.int64(uop.b), np.int64(uop.c), np.int64(uop.e)
     all_lanes = lanes == 0xFFFFFFFF
     kind = 0
     found = np.uint32(0)
@@ -97,7 +97,7 @@ def _operation(operation: LaneOperation, first: bool) -> list[str]:
     reads: dict[str, str] = {}
     for field, name, kind in zip(_OPERAND_FIELDS, _NAMES, operation.operands, strict=False):
         if kind == "p":
-            lines.append(f"        p{name}{k} = lane_mask(x, {field})")
+            lines.append(f"        p{name}{k} = lane_mask(context, {field})")
             read = f"((p{name}{k} & BIT[n{k}]) != 0)"
         else:
             read = f"load_{kind}(own{kind[1:]}, all{kind[1:]}, {field}, n{k})"
@@ -126,16 +126,19 @@ def source(group: str) -> str:
     kinds = {k for o in members for k in (o.result, *o.operands)} - {"p"}
     text = _HEADER.format(group=group)
     for bits in sorted({kind[1:] for kind in kinds}):
-        text += f"    own{bits}, all{bits} = x.own{bits}, x.r{bits}\n"
-        to = f"own{bits} + np.uint64(np.int64(u.d) * {4 * int(bits)})"
-        text += f"    to{bits} = select(all_lanes, {to}, x.scratch{bits})\n"
+        text += f"    own{bits}, all{bits} = context.own{bits}, context.r{bits}\n"
+        to = f"own{bits} + np.uint64(np.int64(uop.d) * {4 * int(bits)})"
+        text += f"    to{bits} = select(all_lanes, {to}, context.scratch{bits})\n"
     lines: list[str] = []
     for i, operation in enumerate(members):
         lines += _operation(operation, i == 0)
     if "p" in results:
-        lines += ["    if kind == 1:", "        set_lanes(x, u, found, np.uint32(lanes))"]
+        lines += ["    if kind == 1:", "        set_lanes(context, uop, found, np.uint32(lanes))"]
     for bits in sorted({result[1:] for result in results} - {""}):
-        lines += [f"    if kind == {bits} and not all_lanes:", f"        copy{bits}(x, u, np.uint32(lanes))"]
+        lines += [
+            f"    if kind == {bits} and not all_lanes:",
+            f"        copy{bits}(context, uop, np.uint32(lanes))",
+        ]
     return text + "\n".join(lines) + "\n"
 
 
@@ -165,5 +168,5 @@ def module(name: str, text: str) -> ModuleType:
 
 
 def lane_function(group: str) -> Any:
-    """The function `(x, uop, mask)` that executes the operations of a group."""
+    """The function `(context, uop, mask)` that executes the operations of a group."""
     return getattr(module(f"lanes_{group}", source(group)), f"lanes_{group}")

@@ -31,25 +31,25 @@ _PERCENT, _STAR, _S, _P, _H = 37, 42, 115, 112, 104
 
 
 @njit(types.UniTuple(types.uint64, 2)(_CONTEXT, types.int64, types.uint64))
-def _locate(x, lane, address):
+def _locate(context, lane, address):
     """Where a generic address lies in the simulator's memory, and where that piece ends; zeros if nowhere."""
     nowhere = (np.uint64(0), np.uint64(0))
     space = generic_space(address)
     if space == GLOBAL:
-        found = find_allocation(x, address)
+        found = find_allocation(context, address)
         if found < 0:
             return nowhere
-        end = flat_u64(x.allocations, 2 * x.n_allocations)[2 * found + 1]
-        shift = x.global_memory - x.global_base
+        end = flat_u64(context.allocations, 2 * context.n_allocations)[2 * found + 1]
+        shift = context.global_memory - context.global_base
         return (address + shift, end + shift)
-    base, size = x.param_memory, x.param_bytes
+    base, size = context.param_memory, context.param_bytes
     if space == SHARED:
-        base, size = x.shared_memory, x.shared_bytes
+        base, size = context.shared_memory, context.shared_bytes
     elif space == LOCAL:
-        base = x.local_memory + np.uint64((x.warp * 32 + lane) * x.local_bytes)
-        size = x.local_bytes
+        base = context.local_memory + np.uint64((context.warp * 32 + lane) * context.local_bytes)
+        size = context.local_bytes
     elif space == CONST:
-        base, size = x.constant_memory, x.constant_bytes
+        base, size = context.constant_memory, context.constant_bytes
     offset = address & _WINDOW_BITS
     if np.int64(offset) >= size:
         return nowhere
@@ -57,23 +57,23 @@ def _locate(x, lane, address):
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.uint64))
-def _fault(x, kind, lane, address):
-    x.error = kind
-    x.error_lane = lane
-    x.error_address = address
+def _fault(context, kind, lane, address):
+    context.error = kind
+    context.error_lane = lane
+    context.error_address = address
     return 0
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.uint64))
-def _text(x, at, lane, address):
+def _text(context, at, lane, address):
     """Append a string at word `at`; the word after it, -1 if the buffer is full, -2 if the address is bad."""
-    words = flat_i64(x.host_memory, x.host_bytes >> 3)
+    words = flat_i64(context.host_memory, context.host_bytes >> 3)
     if address == np.uint64(0):
-        if (at + 1) * 8 > x.host_bytes:
+        if (at + 1) * 8 > context.host_bytes:
             return -1
         words[at] = -1
         return at + 1
-    pointer, end = _locate(x, lane, address)
+    pointer, end = _locate(context, lane, address)
     if pointer == np.uint64(0):
         return -2
     limit = min(np.int64(end - pointer), _MAX_TEXT)
@@ -81,10 +81,10 @@ def _text(x, at, lane, address):
     n = 0
     while n < limit and text[n] != 0:
         n += 1
-    if (at + 2) * 8 + n > x.host_bytes:
+    if (at + 2) * 8 + n > context.host_bytes:
         return -1
     words[at] = n
-    to = flat_u8(x.host_memory + np.uint64((at + 1) * 8), n)
+    to = flat_u8(context.host_memory + np.uint64((at + 1) * 8), n)
     for k in range(n):
         to[k] = text[k]
     return at + 1 + ((n + 7) >> 3)
@@ -109,18 +109,18 @@ def _is_integer(c):
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.uint64, types.uint64))
-def _print(x, lane, format_address, values_address):
+def _print(context, lane, format_address, values_address):
     """Append what one lane prints; the number of its values, -1 if the buffer is full, -2 after a fault."""
-    words = flat_i64(x.host_memory, x.host_bytes >> 3)
-    first = x.host_used >> 3
+    words = flat_i64(context.host_memory, context.host_bytes >> 3)
+    first = context.host_used >> 3
     at = first + 2
-    if at * 8 > x.host_bytes:
+    if at * 8 > context.host_bytes:
         return -1
-    at = _text(x, at, lane, format_address)
+    at = _text(context, at, lane, format_address)
     if at < 0 or format_address == np.uint64(0):
-        return -1 if at != -2 else _fault(x, NO_TEXT, lane, format_address) - 2
+        return -1 if at != -2 else _fault(context, NO_TEXT, lane, format_address) - 2
     length = words[first + 2]
-    text = flat_u8(x.host_memory + np.uint64((first + 3) * 8), length)
+    text = flat_u8(context.host_memory + np.uint64((first + 3) * 8), length)
     offset, count, k = np.uint64(0), 0, 0
     while k < length:
         c = np.int64(text[k])
@@ -145,128 +145,130 @@ def _print(x, lane, format_address, values_address):
             if n_bytes == 0:
                 continue
             offset = (offset + np.uint64(n_bytes - 1)) & ~np.uint64(n_bytes - 1)
-            pointer, end = _locate(x, lane, values_address + offset)
+            pointer, end = _locate(context, lane, values_address + offset)
             if pointer == np.uint64(0) or pointer + np.uint64(n_bytes) > end:
-                return _fault(x, NO_TEXT, lane, values_address + offset) - 2
+                return _fault(context, NO_TEXT, lane, values_address + offset) - 2
             offset += np.uint64(n_bytes)
             count += 1
             if c == _S:
                 address = flat_u64(pointer, 1)[0]
-                at = _text(x, at, lane, address)
+                at = _text(context, at, lane, address)
                 if at < 0:
-                    return -1 if at == -1 else _fault(x, NO_TEXT, lane, address) - 2
+                    return -1 if at == -1 else _fault(context, NO_TEXT, lane, address) - 2
             else:
-                if (at + 1) * 8 > x.host_bytes:
+                if (at + 1) * 8 > context.host_bytes:
                     return -1
                 words[at] = flat_i64(pointer, 1)[0] if n_bytes == 8 else np.int64(flat_i32(pointer, 1)[0])
                 at += 1
             if c != _STAR:
                 break
     words[first], words[first + 1] = at - first, 0
-    x.host_used = at * 8
-    if x.host_used > x.host_bytes >> 1:
-        x.yields = 1  # so that it is emptied before it is full
+    context.host_used = at * 8
+    if context.host_used > context.host_bytes >> 1:
+        context.yields = 1  # so that it is emptied before it is full
     return count
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.uint64, types.uint64, types.uint64, types.int64))
-def _assert(x, lane, message, file, function, line):
+def _assert(context, lane, message, file, function, line):
     """Append what an assertion says, and stop."""
-    words = flat_i64(x.host_memory, x.host_bytes >> 3)
-    first = x.host_used >> 3
+    words = flat_i64(context.host_memory, context.host_bytes >> 3)
+    first = context.host_used >> 3
     at = first + 2
-    if (at + 1) * 8 <= x.host_bytes:
+    if (at + 1) * 8 <= context.host_bytes:
         words[at] = line
-        at = _text(x, at + 1, lane, message)
+        at = _text(context, at + 1, lane, message)
         if at >= 0:
-            at = _text(x, at, lane, file)
+            at = _text(context, at, lane, file)
         if at >= 0:
-            at = _text(x, at, lane, function)
+            at = _text(context, at, lane, function)
         if at >= 0:
             words[first], words[first + 1] = at - first, 1
-            x.host_used = at * 8
-    x.error = ASSERTED
-    x.error_lane = lane
-    x.error_address = message
+            context.host_used = at * 8
+    context.error = ASSERTED
+    context.error_lane = lane
+    context.error_address = message
     return 0
 
 
 @njit(types.uint64(_CONTEXT, types.int64, types.uint64))
-def _malloc(x, lane, size):
+def _malloc(context, lane, size):
     """The address of a block, 0 if there is none."""
-    heap = x.heap_start - x.global_base + x.global_memory
-    if size > np.uint64(x.heap_bytes):
+    heap = context.heap_start - context.global_base + context.global_memory
+    if size > np.uint64(context.heap_bytes):
         return np.uint64(0)
     wanted = _HEADER + ((np.int64(size) + 15) & -16)
-    words = flat_i64(heap, x.heap_bytes >> 3)
+    words = flat_i64(heap, context.heap_bytes >> 3)
     if words[0] == 0:
-        words[0] = x.heap_bytes
-    at = x.heap_next
+        words[0] = context.heap_bytes
+    at = context.heap_next
     walked = np.int64(0)
-    while walked <= x.heap_bytes:
+    while walked <= context.heap_bytes:
         block = words[at >> 3]
         if block & 1 == 0:
-            while at + block < x.heap_bytes and words[(at + block) >> 3] & 1 == 0:
+            while at + block < context.heap_bytes and words[(at + block) >> 3] & 1 == 0:
                 block += words[(at + block) >> 3]
             words[at >> 3] = block
             if block >= wanted:
                 if block > wanted:
                     words[(at + wanted) >> 3] = block - wanted
                 words[at >> 3] = wanted | 1
-                x.heap_next = at + wanted if at + wanted < x.heap_bytes else 0
-                return x.heap_start + np.uint64(at + _HEADER)
+                context.heap_next = at + wanted if at + wanted < context.heap_bytes else 0
+                return context.heap_start + np.uint64(at + _HEADER)
         block &= ~np.int64(1)
         at += block
         walked += block
-        if at >= x.heap_bytes:
+        if at >= context.heap_bytes:
             at = np.int64(0)
     return np.uint64(0)
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.uint64))
-def _free(x, lane, address):
+def _free(context, lane, address):
     """Give a block back. 0 after a fault: no block begins there, or it is free already."""
     if address == np.uint64(0):
         return 1
-    at = np.int64(address - x.heap_start) - _HEADER
-    if address < x.heap_start or at < 0 or at >= x.heap_bytes or at & 15:
-        return _fault(x, NO_BLOCK, lane, address)
-    words = flat_i64(x.heap_start - x.global_base + x.global_memory, x.heap_bytes >> 3)
+    at = np.int64(address - context.heap_start) - _HEADER
+    if address < context.heap_start or at < 0 or at >= context.heap_bytes or at & 15:
+        return _fault(context, NO_BLOCK, lane, address)
+    words = flat_i64(
+        context.heap_start - context.global_base + context.global_memory, context.heap_bytes >> 3
+    )
     block = words[at >> 3]
-    if block & 1 == 0 or block < _HEADER or at + block - 1 > x.heap_bytes:
-        return _fault(x, NO_BLOCK, lane, address)
+    if block & 1 == 0 or block < _HEADER or at + block - 1 > context.heap_bytes:
+        return _fault(context, NO_BLOCK, lane, address)
     words[at >> 3] = block - 1
-    if x.heap_next > at:  # so that a block given back before its successor is taken joins it
-        x.heap_next = at
+    if context.heap_next > at:  # so that a block given back before its successor is taken joins it
+        context.heap_next = at
     return 1
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
-def _system(x, u, mask):
+def _system(context, uop, mask):
     """PRINT, ASSERT, MALLOC, FREE. 0 after a fault."""
-    r32 = rows_u32(x.r32, x.total_rows32)
-    r64 = rows_u64(x.r64, x.total_rows64)
-    base32 = x.constant_rows32 + x.warp * x.rows32
-    base64 = x.constant_rows64 + x.warp * x.rows64
-    ra = u.a + base64 if u.a >= 0 else -1 - u.a
-    rb = u.b + base64 if u.b >= 0 else -1 - u.b
+    r32 = rows_u32(context.r32, context.total_rows32)
+    r64 = rows_u64(context.r64, context.total_rows64)
+    base32 = context.constant_rows32 + context.warp * context.rows32
+    base64 = context.constant_rows64 + context.warp * context.rows64
+    ra = uop.a + base64 if uop.a >= 0 else -1 - uop.a
+    rb = uop.b + base64 if uop.b >= 0 else -1 - uop.b
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
-        if u.op == PRINT:
-            count = _print(x, n, r64[ra, n], r64[rb, n])
+        if uop.op == PRINT:
+            count = _print(context, n, r64[ra, n], r64[rb, n])
             if count < -1:
                 return 0
-            r32[u.d + base32, n] = np.uint32(count & 0xFFFFFFFF)
-        elif u.op == MALLOC:
-            r64[u.d + base64, n] = _malloc(x, n, r64[ra, n])
-        elif u.op == FREE:
-            if _free(x, n, r64[ra, n]) == 0:
+            r32[uop.d + base32, n] = np.uint32(count & 0xFFFFFFFF)
+        elif uop.op == MALLOC:
+            r64[uop.d + base64, n] = _malloc(context, n, r64[ra, n])
+        elif uop.op == FREE:
+            if _free(context, n, r64[ra, n]) == 0:
                 return 0
-        elif u.op == ASSERT:
-            rc = u.c + base64 if u.c >= 0 else -1 - u.c
-            rd = u.d + base32 if u.d >= 0 else -1 - u.d
-            return _assert(x, n, r64[ra, n], r64[rb, n], r64[rc, n], np.int64(r32[rd, n]))
+        elif uop.op == ASSERT:
+            rc = uop.c + base64 if uop.c >= 0 else -1 - uop.c
+            rd = uop.d + base32 if uop.d >= 0 else -1 - uop.d
+            return _assert(context, n, r64[ra, n], r64[rb, n], r64[rc, n], np.int64(r32[rd, n]))
     return 1
 
 

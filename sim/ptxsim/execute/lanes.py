@@ -13,38 +13,38 @@ _CONTEXT = record_type(CONTEXT)
 
 
 @njit(types.uint32(_CONTEXT, types.int64))
-def lane_mask(x, row):
+def lane_mask(context, row):
     """A predicate row of the executing warp; -1 is all false, -2 all true."""
     if row < 0:
         return np.uint32(0) if row == -1 else np.uint32(0xFFFFFFFF)
-    return flat_u32(x.predicates, x.total_rows_p)[x.warp * x.rows_p + row]
+    return flat_u32(context.predicates, context.total_rows_p)[context.warp * context.rows_p + row]
 
 
 @inline
-def set_lanes(x, u, found, mask):
+def set_lanes(context, uop, found, mask):
     """Write a predicate result, inverted where bit 0 of e says so."""
-    if u.e & 1:
+    if uop.e & 1:
         found ^= np.uint32(0xFFFFFFFF)
-    predicates = flat_u32(x.predicates, x.total_rows_p)
-    row = x.warp * x.rows_p + u.d
+    predicates = flat_u32(context.predicates, context.total_rows_p)
+    row = context.warp * context.rows_p + uop.d
     predicates[row] = (predicates[row] & ~mask) | (found & mask)
 
 
 @inline
-def copy32(x, u, mask):
+def copy32(context, uop, mask):
     """Copy a result of lanes `mask` from the scratch row to row d."""
-    to = x.own32 + np.uint64(np.int64(u.d) << 7)
+    to = context.own32 + np.uint64(np.int64(uop.d) << 7)
     for n in range(32):
         old = load_u32(to, to, 0, n)
-        new = load_u32(x.scratch32, x.scratch32, 0, n)
+        new = load_u32(context.scratch32, context.scratch32, 0, n)
         store_u32(to, n, np.int64(select((mask & BIT[n]) != 0, new, old)))
 
 
 @inline
-def copy64(x, u, mask):
+def copy64(context, uop, mask):
     """The same in the 64-bit file."""
-    to = x.own64 + np.uint64(np.int64(u.d) << 8)
+    to = context.own64 + np.uint64(np.int64(uop.d) << 8)
     for n in range(32):
         old = load_u64(to, to, 0, n)
-        new = load_u64(x.scratch64, x.scratch64, 0, n)
+        new = load_u64(context.scratch64, context.scratch64, 0, n)
         store_u64(to, n, select((mask & BIT[n]) != 0, new, old))

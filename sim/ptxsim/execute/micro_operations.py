@@ -84,14 +84,14 @@ condition_mask: Any = module("conditions", _condition_source()).condition_mask
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
-def _guard_mask(x, i, active):
-    instruction = instruction_at(x.instructions, i)
+def _guard_mask(context, i, active):
+    instruction = instruction_at(context.instructions, i)
     row = instruction.guard_row
     if row < 0:
         return active
     code = np.int64(instruction.guard_code)
-    predicates = flat_u32(x.predicates, x.total_rows_p)
-    at = x.warp * x.rows_p + row
+    predicates = flat_u32(context.predicates, context.total_rows_p)
+    at = context.warp * context.rows_p + row
     flag = np.int64(predicates[at])
     if code == 32:
         return active & flag
@@ -106,32 +106,32 @@ def _guard_mask(x, i, active):
 
 
 @inline
-def _own_rows(x):
+def _own_rows(context):
     """Note where the rows of the executing warp begin."""
-    x.own32 = x.r32 + np.uint64((x.constant_rows32 + x.warp * x.rows32) << 7)
-    x.own64 = x.r64 + np.uint64((x.constant_rows64 + x.warp * x.rows64) << 8)
+    context.own32 = context.r32 + np.uint64((context.constant_rows32 + context.warp * context.rows32) << 7)
+    context.own64 = context.r64 + np.uint64((context.constant_rows64 + context.warp * context.rows64) << 8)
 
 
 @inline
-def _lanes(x, u, mask):
+def _lanes(context, uop, mask):
     """A lane operation: the function of its group."""
-    group = u.op >> _GROUP_BITS
+    group = uop.op >> _GROUP_BITS
     if group == _INT32:
-        _int32(x, u, mask)
+        _int32(context, uop, mask)
     elif group == _COMPARE32:
-        _compare32(x, u, mask)
+        _compare32(context, uop, mask)
     elif group == _RARE32:
-        _rare32(x, u, mask)
+        _rare32(context, uop, mask)
     elif group == _FLOAT32:
-        _float32(x, u, mask)
+        _float32(context, uop, mask)
     elif group == _SPECIAL:
-        _special(x, u, mask)
+        _special(context, uop, mask)
     elif group == _INT64:
-        _int64(x, u, mask)
+        _int64(context, uop, mask)
     elif group == _RARE64:
-        _rare64(x, u, mask)
+        _rare64(context, uop, mask)
     else:
-        _float64(x, u, mask)
+        _float64(context, uop, mask)
 
 
 _access: Any = boundary("access", memory.access)
@@ -143,81 +143,81 @@ _small_atomic: Any = boundary("small_atomic", small_atomics.small_atomic)
 
 
 @inline
-def _memory(x, u, mask):
+def _memory(context, uop, mask):
     """A memory micro-operation. 0 after a fault."""
-    op = u.op
+    op = uop.op
     if op <= ACCESS64:
-        return _access(x, u, mask)
+        return _access(context, uop, mask)
     if op <= LOAD_64:
-        _load(x, u, mask)
+        _load(context, uop, mask)
     elif op <= STORE_64:
-        _store(x, u, mask)
+        _store(context, uop, mask)
     elif op == ATOMIC32:
-        _atomic32(x, u, mask)
+        _atomic32(context, uop, mask)
     elif op == ATOMIC64:
-        _atomic64(x, u, mask)
+        _atomic64(context, uop, mask)
     else:
-        _small_atomic(x, u, mask)
+        _small_atomic(context, uop, mask)
     return 1
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
-def _control(x, u, mask):
+def _control(context, uop, mask):
     """Targets of indirect jumps, and trap. 0 after a fault."""
-    op = u.op
-    base = x.constant_rows32 + x.warp * x.rows32
-    r = rows_u32(x.r32, x.total_rows32)
-    ra = u.a + base if u.a >= 0 else -1 - u.a
+    op = uop.op
+    base = context.constant_rows32 + context.warp * context.rows32
+    r = rows_u32(context.r32, context.total_rows32)
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
     if op == TARGET:
-        rb = u.b + base if u.b >= 0 else -1 - u.b
+        rb = uop.b + base if uop.b >= 0 else -1 - uop.b
         for n in range(32):
             if r[ra, n] == r[rb, n]:
-                x.lane_target[n] = np.int64(u.e)
+                context.lane_target[n] = np.int64(uop.e)
         return 1
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
         if op == PUSH_BREAK:
             depth = np.int64(r[ra, n])
-            if depth < u.c:
-                r[u.d + base + depth, n] = np.uint32(u.e)
+            if depth < uop.c:
+                r[uop.d + base + depth, n] = np.uint32(uop.e)
                 r[ra, n] = np.uint32(depth + 1)
                 continue
         elif op == POP_BREAK:
             depth = np.int64(r[ra, n]) - 1
             if depth >= 0:
-                x.lane_target[n] = np.int64(r[u.d + base + depth, n])
+                context.lane_target[n] = np.int64(r[uop.d + base + depth, n])
                 r[ra, n] = np.uint32(depth)
                 continue
-        elif op == CHECK_TARGET and x.lane_target[n] >= 0:
+        elif op == CHECK_TARGET and context.lane_target[n] >= 0:
             continue
-        x.error = TRAPPED if op == TRAP else BAD_TARGET
-        x.error_lane = n
-        x.error_address = np.uint64(0)
+        context.error = TRAPPED if op == TRAP else BAD_TARGET
+        context.error_lane = n
+        context.error_address = np.uint64(0)
         return 0
     return 1
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
-def _others(x, k, mask):
+def _others(context, k, mask):
     """Micro-operation k, which is no lane operation, access or predicate. 0 after a fault."""
-    uops = _uops(x.uops, x.n_uops)
+    uops = _uops(context.uops, context.n_uops)
     op = uops[k].op
     if op < WARP_END:
-        warp.warp_wide(x, uops[k], mask)
+        warp.warp_wide(context, uops[k], mask)
     elif op < CONTROL_END:
-        return _control(x, uops[k], mask)
+        return _control(context, uops[k], mask)
     elif op < SYNCHRONISE_END:
-        return synchronise(x, uops[k], mask)
+        return synchronise(context, uops[k], mask)
     elif op < MATRIX_END:
         if mask:
-            matrix(x, uops, k)
+            matrix(context, uops, k)
     elif op < FIRST_CALL_CODE:
-        return textures(x, uops, k, mask)
+        return textures(context, uops, k, mask)
     elif op >= FIRST_HOST_CODE:
-        return system(x, uops[k], mask)
+        return system(context, uops[k], mask)
     else:
-        return aside(x, uops[k], mask)
+        return aside(context, uops[k], mask)
     return 1
 
 
@@ -227,95 +227,95 @@ _members: Any = boundary("members", warp.members)
 
 
 @njit(types.void(_CONTEXT, types.int64, types.int64))
-def _execute(x, i, all_lanes):
-    instruction = instruction_at(x.instructions, i if i >= 0 else ~i)
+def _execute(context, i, all_lanes):
+    instruction = instruction_at(context.instructions, i if i >= 0 else ~i)
     k, last = instruction.uop_start, instruction.uop_end
     if i < 0:
         k, last = last, instruction.return_end
-    _own_rows(x)
+    _own_rows(context)
     mask = left = all_lanes
     while k < last:
-        u = uop_at(x.uops, k)
-        op = u.op
+        uop = uop_at(context.uops, k)
+        op = uop.op
         if op < FIRST:
-            _lanes(x, u, mask)
+            _lanes(context, uop, mask)
         elif op < MEMORY_END:
-            if _memory(x, u, mask) == 0:
+            if _memory(context, uop, mask) == 0:
                 return
         elif op == PREDICATE:
-            _predicate(x, u, mask)
+            _predicate(context, uop, mask)
         elif op == NARROW:
-            mask = all_lanes & np.int64(lane_mask(x, u.a)) & np.int64(u.e)
+            mask = all_lanes & np.int64(lane_mask(context, uop.a)) & np.int64(uop.e)
         elif op == MEMBERS:
-            mask = _members(x, u, left)
+            mask = _members(context, uop, left)
             left &= ~mask
         elif op == NEXT_GROUP:
             if left:
-                k -= u.e + 1
-        elif _any_other(x, k, mask) == 0:
+                k -= uop.e + 1
+        elif _any_other(context, k, mask) == 0:
             return
         k += 1
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
-def _straight(x, first, last, active):
-    _own_rows(x)
+def _straight(context, first, last, active):
+    _own_rows(context)
     for i in range(first, last):
-        instruction = instruction_at(x.instructions, i)
+        instruction = instruction_at(context.instructions, i)
         mask = active
         if instruction.guard_row >= 0:
-            mask = _guard_mask(x, i, active)
+            mask = _guard_mask(context, i, active)
         if mask:
             for k in range(instruction.uop_start, instruction.uop_end):
-                u = uop_at(x.uops, k)
-                if u.op < FIRST:
-                    _lanes(x, u, mask)
-                elif u.op < MEMORY_END:
-                    if _memory(x, u, mask) == 0:
+                uop = uop_at(context.uops, k)
+                if uop.op < FIRST:
+                    _lanes(context, uop, mask)
+                elif uop.op < MEMORY_END:
+                    if _memory(context, uop, mask) == 0:
                         return i
                 else:
-                    _predicate(x, u, mask)
-        x.cycle += 1
+                    _predicate(context, uop, mask)
+        context.cycle += 1
     return last
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
-def _reach(x, i, active, first):
-    instruction = instruction_at(x.instructions, i)
-    all_lanes = _guard_mask(x, i, active)
+def _reach(context, i, active, first):
+    instruction = instruction_at(context.instructions, i)
+    all_lanes = _guard_mask(context, i, active)
     if instruction.reach_unknown:
         return first if all_lanes else -1
     mask = all_lanes
     found = -1
-    _own_rows(x)
+    _own_rows(context)
     for k in range(instruction.uop_start, instruction.reach_end):
-        u = uop_at(x.uops, k)
-        if u.op < FIRST:
-            _lanes(x, u, mask)
-        elif u.op == PREDICATE:
-            _predicate(x, u, mask)
-        elif u.op == NARROW:
-            mask = all_lanes & np.int64(lane_mask(x, u.a)) & np.int64(u.e)
-        elif u.op == ACCESS32 or u.op == ACCESS64:
-            if _access(x, u, mask) == 0:
-                x.error = 0
+        uop = uop_at(context.uops, k)
+        if uop.op < FIRST:
+            _lanes(context, uop, mask)
+        elif uop.op == PREDICATE:
+            _predicate(context, uop, mask)
+        elif uop.op == NARROW:
+            mask = all_lanes & np.int64(lane_mask(context, uop.a)) & np.int64(uop.e)
+        elif uop.op == ACCESS32 or uop.op == ACCESS64:
+            if _access(context, uop, mask) == 0:
+                context.error = 0
                 return found
-            end = x.shared_memory + np.uint64(x.shared_bytes)
+            end = context.shared_memory + np.uint64(context.shared_bytes)
             for n in range(32):
-                pointer = x.lane_pointer[n]
-                if (mask >> n) & 1 and pointer >= x.shared_memory and pointer < end:
-                    start = np.int64(pointer - x.shared_memory)
-                    if start + np.int64(u.c >> 8) > first:
+                pointer = context.lane_pointer[n]
+                if (mask >> n) & 1 and pointer >= context.shared_memory and pointer < end:
+                    start = np.int64(pointer - context.shared_memory)
+                    if start + np.int64(uop.c >> 8) > first:
                         start = max(start, first)
                         found = start if found < 0 else min(found, start)
     return found
 
 
 guard_mask: Any = boundary("guard_mask", _guard_mask)
-"""`guard_mask(x, i, active)`: the lanes of `active` whose guard of instruction i holds, as int64."""
+"""`guard_mask(context, i, active)`: the lanes of `active` whose guard of instruction i holds, as int64."""
 
 execute: Any = boundary("execute", _execute)
-"""`execute(x, i, mask)`: run the micro-operations of instruction i over lanes `mask`.
+"""`execute(context, i, mask)`: run the micro-operations of instruction i over lanes `mask`.
 
 `~i` instead of i: those after a call, whose lanes have returned.
 
@@ -324,11 +324,13 @@ Leaves `lane_address`, `access_mask` and `access_space` of memory instructions, 
 """
 
 reach: Any = boundary("reach", _reach)
-"""`reach(x, i, active, first)`: the lowest byte of shared memory from `first` on that instruction i will access with
-lanes `active`, -1 if none. Executes no more of it than its addresses take; a fault is left to `execute`."""
+"""`reach(context, i, active, first)`: the lowest byte of shared memory from `first` on that instruction i will
+access with lanes `active`, -1 if none. Executes no more of it than its addresses take; a fault is left to `execute`."""
 
 straight: Any = boundary("straight", _straight)
-"""`straight(x, first, last, active)`: run instructions `first` to `last - 1`, which `INSTRUCTION.straight` counts.
+"""`straight(context, first, last, active)`: run instructions `first` to `last - 1`.
+
+`INSTRUCTION.straight` is how many may be run.
 
 Counts `cycle` up. Returns `last`, or the instruction that failed.
 """

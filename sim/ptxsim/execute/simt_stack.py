@@ -59,11 +59,11 @@ def advance(stack, w, pc):
 
 
 @njit
-def live_lanes(stack, w, x, context):
-    """The lanes of a warp that have not exited; `context` is its number among the warps of the machine."""
+def live_lanes(stack, w, context, warp):
+    """The lanes of a warp that have not exited; `warp` is its number among the warps of the machine."""
     lanes = bit(0) & 0
-    if x.call_words:
-        lanes |= lanes_aside(x, context)
+    if context.call_words:
+        lanes |= lanes_aside(context, warp)
     for k in range(stack.depth[w]):
         lanes |= stack.stack_mask[k, w]
     return lanes
@@ -242,14 +242,14 @@ def call(stack, w, target, following, calling):
 
 
 @inline
-def invoke(x, stack, w, i, target, calling):
+def invoke(context, stack, w, i, target, calling):
     """Lanes `calling` enter functions; they return to the instruction after i, where the other lanes wait. False, and
     an error in the context, if there is no room."""
     if calling == 0:
         advance(stack, w, i + 1)
         return True
     depth = enter_call(
-        x,
+        context,
         i,
         target,
         calling,
@@ -268,10 +268,10 @@ def invoke(x, stack, w, i, target, calling):
 
 
 @inline
-def end_call(x, stack, w):
+def end_call(context, stack, w):
     """End the last call if all of its lanes have returned or exited; False if there is none."""
     depth = leave_call(
-        x,
+        context,
         stack.depth[w],
         stack.stack_pc[:, w],
         stack.stack_rpc[:, w],
@@ -284,7 +284,7 @@ def end_call(x, stack, w):
     if depth < 0:
         return False
     stack.depth[w] = depth
-    execute(x, ~x.returned_call, x.returned_mask)
+    execute(context, ~context.returned_call, context.returned_mask)
     settle(stack, w)
     return True
 

@@ -40,15 +40,15 @@ def _combined(operation, form, old, a):
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
-def _wide(x, u, mask):
+def _wide(context, uop, mask):
     """ATOMIC128: exchange, compare and swap; each operand is a row and the one after it."""
-    base = x.constant_rows64 + x.warp * x.rows64
-    r = rows_u64(x.r64, x.total_rows64)
-    rd, ra, rb = u.d + base, u.a + base, u.b + base
-    is_swap = np.int64(u.c & 0xFF) == SWAP
+    base = context.constant_rows64 + context.warp * context.rows64
+    r = rows_u64(context.r64, context.total_rows64)
+    rd, ra, rb = uop.d + base, uop.a + base, uop.b + base
+    is_swap = np.int64(uop.c & 0xFF) == SWAP
     for n in range(32):
         if (mask >> n) & 1:
-            cell = flat_u64(x.lane_pointer[n] + np.uint64(u.e), 2)
+            cell = flat_u64(context.lane_pointer[n] + np.uint64(uop.e), 2)
             low, high = cell[0], cell[1]
             source = rb if is_swap else ra
             if not is_swap or (low == r[ra, n] and high == r[ra + 1, n]):
@@ -57,21 +57,21 @@ def _wide(x, u, mask):
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
-def small_atomic(x, u, mask):
+def small_atomic(context, uop, mask):
     """ATOMIC16 and ATOMIC128: row d = old values."""
-    if u.op == ATOMIC128:
-        _wide(x, u, mask)
+    if uop.op == ATOMIC128:
+        _wide(context, uop, mask)
         return
-    operation, kind = np.int64(u.c & 0xFF), u.c >> 8
-    base = x.constant_rows32 + x.warp * x.rows32
-    r = rows_u32(x.r32, x.total_rows32)
-    rd = u.d + base
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    rb = u.b + base if u.b >= 0 else -1 - u.b
+    operation, kind = np.int64(uop.c & 0xFF), uop.c >> 8
+    base = context.constant_rows32 + context.warp * context.rows32
+    r = rows_u32(context.r32, context.total_rows32)
+    rd = uop.d + base
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    rb = uop.b + base if uop.b >= 0 else -1 - uop.b
     form = np.int64(_BF16 if kind == BFLOAT else _F16)
     for n in range(32):
         if (mask >> n) & 1:
-            cell = flat_u16(x.lane_pointer[n] + np.uint64(u.e), 1)
+            cell = flat_u16(context.lane_pointer[n] + np.uint64(uop.e), 1)
             old = np.int64(cell[0])
             a, b = np.int64(r[ra, n]) & 0xFFFF, np.int64(r[rb, n]) & 0xFFFF
             new = a

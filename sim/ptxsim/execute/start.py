@@ -37,34 +37,34 @@ SHARED_HEADER = 21
 
 
 @njit
-def init_warp(x, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, grid, smid, warp_slot):
+def init_warp(context, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, grid, smid, warp_slot):
     """Start a warp: its rows and predicates are zero but for the special registers.
 
     `block` and `grid` hold three sizes each; `special_rows` is the program's table of (number, row).
     """
-    _zero_warp(x)
-    if x.call_words:
-        clear_calls(x)
-    base = x.constant_rows32 + x.warp * x.rows32
+    _zero_warp(context)
+    if context.call_words:
+        clear_calls(context)
+    base = context.constant_rows32 + context.warp * context.rows32
     for k in range(special_rows.shape[0]):
         number, row = np.int64(special_rows[k, 0]), base + np.int64(special_rows[k, 1])
         if number == SHARED_HEADER:
             if warp_in_cta == 0:
-                _write_header(x, block, grid, ctaid_x, ctaid_y)
+                _write_header(context, block, grid, ctaid_x, ctaid_y)
         elif number <= TID_Z or number == PACKED_TID:
-            _fill_thread(x, row, number, np.int64(warp_in_cta), np.int64(block[0]), np.int64(block[1]))
+            _fill_thread(context, row, number, np.int64(warp_in_cta), np.int64(block[0]), np.int64(block[1]))
         elif number == LANEID:
-            _fill_lanes(x, row, 0, 1, 0)
+            _fill_lanes(context, row, 0, 1, 0)
         elif number == LANEMASK_EQ:
-            _fill_lanes(x, row, 0, 0, 1)
+            _fill_lanes(context, row, 0, 0, 1)
         elif number == LANEMASK_LE:
-            _fill_lanes(x, row, -1, 0, 2)
+            _fill_lanes(context, row, -1, 0, 2)
         elif number == LANEMASK_LT:
-            _fill_lanes(x, row, -1, 0, 1)
+            _fill_lanes(context, row, -1, 0, 1)
         elif number == LANEMASK_GE:
-            _fill_lanes(x, row, 0, 0, -1)
+            _fill_lanes(context, row, 0, 0, -1)
         elif number == LANEMASK_GT:
-            _fill_lanes(x, row, 0, 0, -2)
+            _fill_lanes(context, row, 0, 0, -2)
         else:
             value = np.int64(ctaid_x)
             if number < CTAID_X:
@@ -79,12 +79,12 @@ def init_warp(x, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, gr
                 value = np.int64(warp_slot)
             elif number == SMID:
                 value = np.int64(smid)
-            _fill_lanes(x, row, value, 0, 0)
+            _fill_lanes(context, row, value, 0, 0)
 
 
 @njit
-def _write_header(x, block, grid, ctaid_x, ctaid_y):
-    header = flat_u8(x.shared_memory, 16)
+def _write_header(context, block, grid, ctaid_x, ctaid_y):
+    header = flat_u8(context.shared_memory, 16)
     for k in range(1, 8):
         value = np.int64(ctaid_y)
         if k <= 3:
@@ -97,34 +97,34 @@ def _write_header(x, block, grid, ctaid_x, ctaid_y):
 
 
 @njit(types.void(_CONTEXT))
-def _zero_warp(x):
-    r32 = rows_u32(x.r32, x.total_rows32)
-    first = x.constant_rows32 + x.warp * x.rows32
-    for k in range(first, first + x.rows32):
+def _zero_warp(context):
+    r32 = rows_u32(context.r32, context.total_rows32)
+    first = context.constant_rows32 + context.warp * context.rows32
+    for k in range(first, first + context.rows32):
         for n in range(32):
             r32[k, n] = np.uint32(0)
-    r64 = rows_u64(x.r64, x.total_rows64)
-    first = x.constant_rows64 + x.warp * x.rows64
-    for k in range(first, first + x.rows64):
+    r64 = rows_u64(context.r64, context.total_rows64)
+    first = context.constant_rows64 + context.warp * context.rows64
+    for k in range(first, first + context.rows64):
         for n in range(32):
             r64[k, n] = np.uint64(0)
-    predicates = flat_u32(x.predicates, x.total_rows_p)
-    for k in range(x.warp * x.rows_p, (x.warp + 1) * x.rows_p):
+    predicates = flat_u32(context.predicates, context.total_rows_p)
+    for k in range(context.warp * context.rows_p, (context.warp + 1) * context.rows_p):
         predicates[k] = np.uint32(0)
 
 
 @njit(types.void(_CONTEXT, *[types.int64] * 4))
-def _fill_lanes(x, row, value, step, bits):
+def _fill_lanes(context, row, value, step, bits):
     """Lane n of a row: value + step * n + bits * 2 ** n."""
-    r32 = rows_u32(x.r32, x.total_rows32)
+    r32 = rows_u32(context.r32, context.total_rows32)
     for n in range(32):
         r32[row, n] = np.uint32((value + step * n + (bits << n)) & 0xFFFFFFFF)
 
 
 @njit(types.void(_CONTEXT, *[types.int64] * 5))
-def _fill_thread(x, row, number, warp_in_cta, threads_x, threads_y):
+def _fill_thread(context, row, number, warp_in_cta, threads_x, threads_y):
     """The row of %tid.x, .y, .z, or of all three packed."""
-    r32 = rows_u32(x.r32, x.total_rows32)
+    r32 = rows_u32(context.r32, context.total_rows32)
     # multiplied instead of divided, exact for threads and sizes up to 2 ** 20 (T. Granlund, P. Montgomery, "Division by
     # invariant integers using multiplication", 1994)
     per_x, per_y = (1 << 40) // threads_x + 1, (1 << 40) // threads_y + 1

@@ -70,67 +70,67 @@ def next_state(state, what, count, n_bytes):
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
-def _fault(x, kind, lane):
-    x.error = kind
-    x.error_lane = lane
+def _fault(context, kind, lane):
+    context.error = kind
+    context.error_lane = lane
     return 0
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
-def _synchronise(x, u, mask):
+def _synchronise(context, uop, mask):
     """One of these micro-operations. 0 after a fault."""
-    op = u.op
-    base = x.constant_rows32 + x.warp * x.rows32
-    base64 = x.constant_rows64 + x.warp * x.rows64
-    words = rows_u32(x.r32, x.total_rows32)
-    longs = rows_u64(x.r64, x.total_rows64)
-    signed = rows_i64(x.r64, x.total_rows64)
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    rb = u.b + base if u.b >= 0 else -1 - u.b
-    ra64 = u.a + base64 if u.a >= 0 else -1 - u.a
-    rd64 = u.d + base64
+    op = uop.op
+    base = context.constant_rows32 + context.warp * context.rows32
+    base64 = context.constant_rows64 + context.warp * context.rows64
+    words = rows_u32(context.r32, context.total_rows32)
+    longs = rows_u64(context.r64, context.total_rows64)
+    signed = rows_i64(context.r64, context.total_rows64)
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    rb = uop.b + base if uop.b >= 0 else -1 - uop.b
+    ra64 = uop.a + base64 if uop.a >= 0 else -1 - uop.a
+    rd64 = uop.d + base64
     if op == BARRIER:
         if mask == 0:
             return 1
         first = ctz(mask)
-        x.barrier = np.int64(words[ra, first])
-        x.barrier_threads = np.int64(words[rb, first])
-        x.barrier_votes = np.int64(lane_mask(x, u.c)) & mask
-        if x.barrier >= _BARRIERS or x.barrier_threads & 31:
-            return _fault(x, BAD_BARRIER, first)
+        context.barrier = np.int64(words[ra, first])
+        context.barrier_threads = np.int64(words[rb, first])
+        context.barrier_votes = np.int64(lane_mask(context, uop.c)) & mask
+        if context.barrier >= _BARRIERS or context.barrier_threads & 31:
+            return _fault(context, BAD_BARRIER, first)
         return 1
     if op == COPY:
-        x.uniform = 0
+        context.uniform = 0
     done = np.int64(0)
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
         if op == KEEP:
-            longs[rd64, n] = x.lane_pointer[n]
+            longs[rd64, n] = context.lane_pointer[n]
         elif op == COPY:
-            size = min(np.int64(words[rb, n]), np.int64(u.e))
-            if size and x.lane_address[n] & np.uint64(u.e - 1):
-                x.error_address = x.lane_address[n]
-                return _fault(x, MISALIGNED, n)
-            to = flat_u8(longs[ra64, n], u.e)
-            of = flat_u8(x.lane_pointer[n], u.e)
-            for k in range(u.e):
+            size = min(np.int64(words[rb, n]), np.int64(uop.e))
+            if size and context.lane_address[n] & np.uint64(uop.e - 1):
+                context.error_address = context.lane_address[n]
+                return _fault(context, MISALIGNED, n)
+            to = flat_u8(longs[ra64, n], uop.e)
+            of = flat_u8(context.lane_pointer[n], uop.e)
+            for k in range(uop.e):
                 to[k] = of[k] if k < size else np.uint8(0)
-            x.lane_pointer[n] = longs[ra64, n]  # for the checks: what was written
+            context.lane_pointer[n] = longs[ra64, n]  # for the checks: what was written
         elif op == MBARRIER:
-            cell = flat_i64(x.lane_pointer[n], 1)
+            cell = flat_i64(context.lane_pointer[n], 1)
             old = cell[0]
-            cell[0] = next_state(old, np.int64(u.e), np.int64(words[ra, n]), np.int64(words[rb, n]))
+            cell[0] = next_state(old, np.int64(uop.e), np.int64(words[ra, n]), np.int64(words[rb, n]))
             signed[rd64, n] = old
         else:
-            phase = (flat_i64(x.lane_pointer[n], 1)[0] >> PHASE_SHIFT) & 1
-            of_phase = np.int64(words[ra, n]) & 1 if u.e else (signed[ra64, n] >> PHASE_SHIFT) & 1
+            phase = (flat_i64(context.lane_pointer[n], 1)[0] >> PHASE_SHIFT) & 1
+            of_phase = np.int64(words[ra, n]) & 1 if uop.e else (signed[ra64, n] >> PHASE_SHIFT) & 1
             if phase != of_phase:
                 done |= np.int64(1) << n
             else:
-                x.yields = 1
+                context.yields = 1
     if op == MBARRIER_TEST:
-        set_predicate(x, u.d, done, mask)
+        set_predicate(context, uop.d, done, mask)
     return 1
 
 

@@ -33,18 +33,18 @@ _CONTEXT = record_type(CONTEXT)
 
 
 @njit(types.void(_CONTEXT, types.int64, types.int64, types.int64))
-def set_predicate(x, row, value, mask):
+def set_predicate(context, row, value, mask):
     """Give lanes `mask` of a predicate row their bits of `value`."""
-    cells = flat_u32(x.predicates, x.total_rows_p)
-    at = x.warp * x.rows_p + row
+    cells = flat_u32(context.predicates, context.total_rows_p)
+    at = context.warp * context.rows_p + row
     cells[at] = np.uint32((np.int64(cells[at]) & ~mask) | (value & mask))
 
 
 @njit(types.int64(_CONTEXT, record_type(UOP), types.int64))
-def members(x, u, left):
+def members(context, uop, left):
     """MEMBERS: the lanes of `left` that name the same mask as the first of them."""
-    r = rows_u32(x.r32, x.total_rows32)
-    ra = u.a + x.constant_rows32 + x.warp * x.rows32 if u.a >= 0 else -1 - u.a
+    r = rows_u32(context.r32, context.total_rows32)
+    ra = uop.a + context.constant_rows32 + context.warp * context.rows32 if uop.a >= 0 else -1 - uop.a
     group, first = np.int64(0), -1
     for n in range(32):
         if (left >> n) & 1:
@@ -55,20 +55,20 @@ def members(x, u, left):
 
 
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
-def predicate(x, u, mask):
+def predicate(context, uop, mask):
     """PREDICATE: a truth table of two predicates."""
-    a = np.int64(lane_mask(x, u.a))
-    b = np.int64(lane_mask(x, u.b))
+    a = np.int64(lane_mask(context, uop.a))
+    b = np.int64(lane_mask(context, uop.b))
     value = np.int64(0)
-    if u.e & 1:
+    if uop.e & 1:
         value |= ~a & ~b
-    if u.e & 2:
+    if uop.e & 2:
         value |= ~a & b
-    if u.e & 4:
+    if uop.e & 4:
         value |= a & ~b
-    if u.e & 8:
+    if uop.e & 8:
         value |= a & b
-    set_predicate(x, u.d, value, mask)
+    set_predicate(context, uop.d, value, mask)
 
 
 @njit(types.int64(types.int64, types.int64, types.int64, types.int64))
@@ -92,62 +92,62 @@ def shuffle_source(mode, lane, b, c):
 
 
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
-def _shuffle(x, u, mask):
-    base = x.constant_rows32 + x.warp * x.rows32
-    r = rows_u32(x.r32, x.total_rows32)
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    rb = u.b + base if u.b >= 0 else -1 - u.b
-    rc = u.c + base if u.c >= 0 else -1 - u.c
+def _shuffle(context, uop, mask):
+    base = context.constant_rows32 + context.warp * context.rows32
+    r = rows_u32(context.r32, context.total_rows32)
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    rb = uop.b + base if uop.b >= 0 else -1 - uop.b
+    rc = uop.c + base if uop.c >= 0 else -1 - uop.c
     found = np.int64(0)
     for n in range(32):  # lane_target holds the values: the destination may be the source
-        source = shuffle_source(np.int64(u.e), n, np.int64(r[rb, n]), np.int64(r[rc, n]))
+        source = shuffle_source(np.int64(uop.e), n, np.int64(r[rb, n]), np.int64(r[rc, n]))
         if source >= 0:
             found |= np.int64(1) << n
         else:
             source = n
         if (mask >> source) & 1 == 0:
             source = n
-        if u.op == SHUFFLE:
-            x.lane_target[n] = np.int64(r[ra, source])
-    if u.op == SHUFFLE_TEST:
-        set_predicate(x, u.d, found, mask)
+        if uop.op == SHUFFLE:
+            context.lane_target[n] = np.int64(r[ra, source])
+    if uop.op == SHUFFLE_TEST:
+        set_predicate(context, uop.d, found, mask)
         return
-    rd = u.d + base
+    rd = uop.d + base
     for n in range(32):
         if (mask >> n) & 1:
-            r[rd, n] = np.uint32(x.lane_target[n])
+            r[rd, n] = np.uint32(context.lane_target[n])
 
 
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
-def _match(x, u, mask):
-    base = x.constant_rows32 + x.warp * x.rows32
-    r = rows_u32(x.r32, x.total_rows32)
-    w = rows_u64(x.r64, x.total_rows64)
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    if u.e:
-        ra = u.a + x.constant_rows64 + x.warp * x.rows64 if u.a >= 0 else -1 - u.a
+def _match(context, uop, mask):
+    base = context.constant_rows32 + context.warp * context.rows32
+    r = rows_u32(context.r32, context.total_rows32)
+    w = rows_u64(context.r64, context.total_rows64)
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    if uop.e:
+        ra = uop.a + context.constant_rows64 + context.warp * context.rows64 if uop.a >= 0 else -1 - uop.a
     for n in range(32):
         same = np.int64(0)
         if (mask >> n) & 1:
             for other in range(32):
                 if (mask >> other) & 1:
-                    equal = w[ra, n] == w[ra, other] if u.e else r[ra, n] == r[ra, other]
+                    equal = w[ra, n] == w[ra, other] if uop.e else r[ra, n] == r[ra, other]
                     if equal:
                         same |= np.int64(1) << other
-        x.lane_target[n] = same
-    rd = u.d + base
+        context.lane_target[n] = same
+    rd = uop.d + base
     for n in range(32):
         if (mask >> n) & 1:
-            r[rd, n] = np.uint32(x.lane_target[n])
+            r[rd, n] = np.uint32(context.lane_target[n])
 
 
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
-def _reduce(x, u, mask):
-    base = x.constant_rows32 + x.warp * x.rows32
-    r = rows_u32(x.r32, x.total_rows32)
-    ra = u.a + base if u.a >= 0 else -1 - u.a
-    operation = np.int64(u.e & 0xFF)
-    bias = np.uint64(0x80000000) if u.e >> 8 and (operation in (MIN, MAX)) else np.uint64(0)
+def _reduce(context, uop, mask):
+    base = context.constant_rows32 + context.warp * context.rows32
+    r = rows_u32(context.r32, context.total_rows32)
+    ra = uop.a + base if uop.a >= 0 else -1 - uop.a
+    operation = np.int64(uop.e & 0xFF)
+    bias = np.uint64(0x80000000) if uop.e >> 8 and (operation in (MIN, MAX)) else np.uint64(0)
     value = np.uint64(0)
     first = True
     for n in range(32):
@@ -158,52 +158,54 @@ def _reduce(x, u, mask):
     result = np.uint32((value ^ bias) & np.uint64(0xFFFFFFFF))
     for n in range(32):
         if (mask >> n) & 1:
-            r[u.d + base, n] = result
+            r[uop.d + base, n] = result
 
 
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
-def warp_wide(x, u, mask):
+def warp_wide(context, uop, mask):
     """Every warp-wide micro-operation, and the clock."""
-    op = u.op
+    op = uop.op
     if op == VOTE:
-        held = np.int64(lane_mask(x, u.a)) & mask
+        held = np.int64(lane_mask(context, uop.a)) & mask
         result = held != 0
-        if u.e == 1:
+        if uop.e == 1:
             result = held == mask
-        elif u.e == 2:
+        elif uop.e == 2:
             result = held == 0 or held == mask
-        set_predicate(x, u.d, np.int64(-1) if result else np.int64(0), mask)
+        set_predicate(context, uop.d, np.int64(-1) if result else np.int64(0), mask)
     elif op in (SHUFFLE, SHUFFLE_TEST):
-        _shuffle(x, u, mask)
+        _shuffle(context, uop, mask)
     elif op == MATCH:
-        _match(x, u, mask)
+        _match(context, uop, mask)
     elif op == REDUCE:
-        _reduce(x, u, mask)
+        _reduce(context, uop, mask)
     elif op == CLOCK64:
-        r64 = rows_u64(x.r64, x.total_rows64)
+        r64 = rows_u64(context.r64, context.total_rows64)
         for n in range(32):
             if (mask >> n) & 1:
-                r64[u.d + x.constant_rows64 + x.warp * x.rows64, n] = np.uint64(x.cycle)
+                r64[uop.d + context.constant_rows64 + context.warp * context.rows64, n] = np.uint64(
+                    context.cycle
+                )
     else:
-        value = (x.cycle >> np.int64(u.e)) & 0xFFFFFFFF
+        value = (context.cycle >> np.int64(uop.e)) & 0xFFFFFFFF
         if op == BALLOT:
-            value = np.int64(lane_mask(x, u.a)) & mask
-        r32 = rows_u32(x.r32, x.total_rows32)
+            value = np.int64(lane_mask(context, uop.a)) & mask
+        r32 = rows_u32(context.r32, context.total_rows32)
         for n in range(32):
             if (mask >> n) & 1:
-                r32[u.d + x.constant_rows32 + x.warp * x.rows32, n] = np.uint32(value)
+                r32[uop.d + context.constant_rows32 + context.warp * context.rows32, n] = np.uint32(value)
 
 
 @njit
-def give_reduction(x, instruction, mask, holds, arrived):
+def give_reduction(context, instruction, mask, holds, arrived):
     """The result of a barrier's reduction for lanes of a warp: the predicate held in `holds` of `arrived` threads."""
     kind = instruction.barrier_kind
     if kind == COUNT:
-        r32 = rows_u32(x.r32, x.total_rows32)
-        row = x.constant_rows32 + x.warp * x.rows32 + instruction.barrier_row
+        r32 = rows_u32(context.r32, context.total_rows32)
+        row = context.constant_rows32 + context.warp * context.rows32 + instruction.barrier_row
         for n in range(32):
             if (mask >> n) & 1:
                 r32[row, n] = np.uint32(holds)
     elif kind == ALL or kind == ANY:
         result = holds == arrived if kind == ALL else holds > 0
-        set_predicate(x, instruction.barrier_row, np.int64(-1) if result else np.int64(0), mask)
+        set_predicate(context, instruction.barrier_row, np.int64(-1) if result else np.int64(0), mask)

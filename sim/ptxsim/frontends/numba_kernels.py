@@ -18,23 +18,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ptxsim.frontends.python_kernels import (
-    PythonKernel,
-    Runner,
-    Transfers,
-    entry_name,
-    is_transposed,
-    plural,
-    renamed,
-    wrong,
-)
+from ptxsim.frontends.python_kernels import PythonKernel, Runner, Transfers, is_transposed, parsed, wrong
 from ptxsim.launch_options import LaunchOptions, RunKeywords
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Function
-from ptxtool.parse import parse
 
 _INSTALL = 'pip install "numba-cuda[cu13]" brings it, with all that compiling for CUDA needs (no GPU)'
-_ARRAY_PARAMETERS = ("meminfo", "parent", "items", "itemsize", "")
 
 
 def from_numba(
@@ -95,10 +85,7 @@ class NumbaKernel(PythonKernel):
         grid, block, *rest = configuration
         shared = rest[1] if len(rest) == 2 else 0
 
-        def start(*args: Any) -> Any:
-            return self._launch(grid, block, shared, args)
-
-        return start
+        return lambda *args: self._launch(grid, block, shared, args)
 
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Callable[..., Any]:
         """As numba's `forall`: enough CTAs for `ntasks` threads, of `tpb` threads each (128 if that is 0)."""
@@ -125,7 +112,7 @@ class NumbaKernel(PythonKernel):
         names = _names(self._dispatcher)
         if len(args) != len(names):
             raise wrong(
-                f"kernel '{self.name}' takes {plural(len(names), 'argument')}, not {len(args)}",
+                f"kernel '{self.name}' takes {counted(len(names), 'argument')}, not {len(args)}",
                 f"its arguments are {', '.join(names)}" if names else "it has no arguments",
             )
         given = tuple(
@@ -150,14 +137,9 @@ class NumbaKernel(PythonKernel):
     def _function(self, types: tuple[Any, ...]) -> Function:
         if types not in self._compiled:
             ptx = _compile(self._cuda, self._dispatcher, types, self._cc)
-            names = [
-                part
-                for type_, name in zip(types, _names(self._dispatcher), strict=True)
-                for part in _parts(type_, name)
-            ]
-            text = renamed(ptx, entry_name(ptx), self.name, names)
-            module = parse(text, f"{self.name}.ptx")
-            self._compiled[types] = module.kernels[entry_name(text)]
+            arguments = zip(types, _names(self._dispatcher), strict=True)
+            names = [part for type_, name in arguments for part in _parts(type_, name)]
+            self._compiled[types] = parsed(self.name, ptx, names)
         return self._compiled[types]
 
 
@@ -175,11 +157,8 @@ def _cuda() -> ModuleType:
 def _dispatcher(cuda: ModuleType, kernel: Any) -> Any:
     """The dispatcher of a kernel; a plain function gets one."""
     if type(kernel).__name__ == "FakeCUDAKernel":
-        raise error(
-            "E502",
-            f"'{kernel.fn.__name__}' was made under NUMBA_ENABLE_CUDASIM, which compiles nothing",
-            help="unset NUMBA_ENABLE_CUDASIM before numba is imported",
-        )
+        what = f"'{kernel.fn.__name__}' was made under NUMBA_ENABLE_CUDASIM, which compiles nothing"
+        raise error("E502", what, help="unset NUMBA_ENABLE_CUDASIM before numba is imported")
     if callable(kernel) and hasattr(kernel, "__code__") and not hasattr(kernel, "py_func"):
         kernel = cuda.jit(kernel)
     if not hasattr(kernel, "py_func") or not hasattr(kernel, "targetoptions"):
@@ -257,13 +236,10 @@ def _missing(problem: BaseException) -> PtxError | None:
         if type(chain).__name__ in kinds or isinstance(chain, OSError | ImportError):
             lines = [line for line in str(chain).splitlines() if line.strip()]
             text = f"numba cannot compile for CUDA: {lines[0] if lines else type(chain).__name__}"
+            help = f"a library of CUDA (libnvvm, nvrtc) was not found: {_INSTALL}"
             if type(chain).__name__ == "CudaSupportError":
-                return error(
-                    "E502",
-                    text,
-                    help="the kernel uses something that numba compiles only where there is a GPU",
-                )
-            return error("E502", text, help=f"a library of CUDA (libnvvm, nvrtc) was not found: {_INSTALL}")
+                help = "the kernel uses something that numba compiles only where there is a GPU"
+            return error("E502", text, help=help)
         chain = chain.__cause__ or chain.__context__
     return None
 
@@ -286,7 +262,7 @@ def _kind(type_: Any) -> str:
     """The class of numba types that decides how an argument is passed: by name, because numba and numba-cuda have each
     their own classes."""
     names = {base.__name__ for base in type(type_).__mro__}
-    for kind in (
+    known = [
         "Array",
         "Record",
         "BaseTuple",
@@ -296,22 +272,18 @@ def _kind(type_: Any) -> str:
         "Float",
         "Complex",
         "NoneType",
-    ):
-        if kind in names:
-            return kind
-    return "date" if names & {"NPDatetime", "NPTimedelta", "_NPDatetimeBase"} else ""
+    ]
+    is_date = names & {"NPDatetime", "NPTimedelta", "_NPDatetimeBase"}
+    return next((kind for kind in known if kind in names), "date" if is_date else "")
 
 
 def _parts(type_: Any, name: str) -> Iterator[str]:
     """Names for the parameters of one argument, in order."""
     kind = _kind(type_)
     if kind == "Array":
-        for part in (
-            *_ARRAY_PARAMETERS,
-            *(f"shape{n}" for n in range(type_.ndim)),
-            *(f"stride{n}" for n in range(type_.ndim)),
-        ):
-            yield f"{name}_{part}" if part else name
+        yield from (f"{name}_{part}" for part in ("meminfo", "parent", "items", "itemsize"))
+        yield name
+        yield from (f"{name}_{part}{n}" for part in ("shape", "stride") for n in range(type_.ndim))
     elif kind == "BaseTuple":
         for n, one in enumerate(type_):
             yield from _parts(one, f"{name}_{n}")

@@ -2,8 +2,8 @@
 
 The PTX of a compiler has other parameters than the Python function: an array is several numbers, names are mangled,
 layouts are the caller's. `Transfers` turns every array into a buffer of the simulator and copies the results back;
-`renamed` gives entry and parameters the names of the Python source, because reports quote them; `PythonKernel` has what
-the kernels of all compilers do, and `Runner` whether `ptxsim.run` or `ptxsim.launch` runs them, with which options.
+`parsed` gives entry and parameters the names of the Python source, because reports quote them; `PythonKernel` has
+what all compilers' kernels do, and `Runner` whether `ptxsim.run` or `ptxsim.launch` runs them, with which options.
 """
 
 import re
@@ -18,6 +18,7 @@ from ptxsim.base.notice import say_if_compiling
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, RunKeywords, options_of
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
+from ptxtool.parse import parse
 
 
 def wrong(message: str, help: str) -> PtxError:
@@ -144,6 +145,12 @@ def is_transposed(array: Any) -> bool:
     return bool(array.flags.f_contiguous and not array.flags.c_contiguous)
 
 
+def parsed(name: str, ptx: str, parameters: Sequence[str]) -> Function:
+    """The kernel of PTX text, with its entry and parameters called as `renamed` does."""
+    module = parse(renamed(ptx, entry_name(ptx), name, parameters), f"{name}.ptx")
+    return next(iter(module.kernels.values()))
+
+
 def renamed(ptx: str, entry: str, name: str, parameters: Sequence[str]) -> str:
     """PTX text with its entry called `name`, and the entry's parameters `name_x` for each x in `parameters`.
 
@@ -165,7 +172,3 @@ def entry_name(ptx: str) -> str:
     if found is None:
         raise wrong("the compiled text has no '.entry'", "give a kernel, not a device function")
     return found[1]
-
-
-def plural(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

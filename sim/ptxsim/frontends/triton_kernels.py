@@ -18,17 +18,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from ptxsim.base.options import extent
-from ptxsim.frontends.python_kernels import (
-    PythonKernel,
-    Runner,
-    Transfers,
-    entry_name,
-    plural,
-    renamed,
-    wrong,
-)
+from ptxsim.frontends.python_kernels import PythonKernel, Runner, Transfers, entry_name, parsed, wrong
 from ptxsim.launch_options import LaunchOptions, RunKeywords
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.phrases import counted
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
@@ -162,11 +155,8 @@ class _Compiled:
     ):
         metadata = compiled.metadata
         if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
-            raise error(
-                "E402",
-                f"{metadata.num_ctas} CTAs per program",
-                help="clusters are not simulated: use num_ctas=1",
-            )
+            what = f"{metadata.num_ctas} CTAs per program"
+            raise error("E402", what, help="clusters are not simulated: use num_ctas=1")
         self.name = str(metadata.name)
         self.shared = int(metadata.shared)
         self.scratch = int(getattr(metadata, "global_scratch_size", 0) or 0)
@@ -178,19 +168,17 @@ class _Compiled:
         self.constants: dict[str, Any] = dict(constants or {})
         self.order = [*getattr(getattr(source, "fn", None), "arg_names", ())]
         ptx = str(compiled.asm["ptx"])
-        entry = entry_name(ptx)
-        number = len(parse(ptx, f"{self.name}.ptx").kernels[entry].params)
+        number = len(parse(ptx, f"{self.name}.ptx").kernels[entry_name(ptx)].params)
         if not self.types:  # scratch memory is not declared: all parameters are arguments
             self.types = {f"arg{n}": "" for n in range(number)}
         self.n_scratch = number - len(self.types)
         if not 0 <= self.n_scratch <= 2:
             raise wrong(
-                f"'{self.name}' has {plural(number, 'PTX parameter')} for {plural(len(self.types), 'argument')}",
+                f"'{self.name}' has {counted(number, 'PTX parameter')} for {counted(len(self.types), 'argument')}",
                 "tensor descriptors and tuples as arguments are not supported",
             )
         names = [*self.types, "global_scratch", "profile_scratch"][:number]
-        module = parse(renamed(ptx, entry, self.name, names), f"{self.name}.ptx")
-        self.kernel: Function = next(iter(module.kernels.values()))
+        self.kernel = parsed(self.name, ptx, names)
         self.block = _required_threads(self.kernel) or 32 * int(metadata.num_warps)
 
     def bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,7 +195,7 @@ class _Compiled:
                 if missing
                 else f"argument '{(unknown or twice)[0]}'{' twice' * bool(twice)}"
                 if unknown or twice
-                else plural(len(args), "argument")
+                else counted(len(args), "argument")
             )
             raise wrong(f"{what} for kernel '{self.name}'", f"its arguments are {', '.join(self.types)}")
         for name, constant in self.constants.items():

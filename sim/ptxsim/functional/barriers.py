@@ -39,18 +39,18 @@ BARRIER = record(
 @njit
 def arrive(cta, w, i, mask):
     """Lanes `mask` of warp w execute barrier instruction i, which has left number, count and votes in the context."""
-    x, warp, instruction = cta.x, cta.warps[w], cta.instructions[i]
-    number = x.barrier
+    context, warp, instruction = cta.x, cta.warps[w], cta.instructions[i]
+    number = context.barrier
     barrier = cta.barriers[number]
-    live = live_lanes(warp, 0, x, w)
+    live = live_lanes(warp, 0, context, w)
     lanes = live if instruction.barrier_aligned else mask
     barrier.arrived += popcount(lanes)
     barrier.counted += popcount(lanes)
     if barrier.seen >> w & 1 == 0:
         barrier.counted += 32 - popcount(live)
     barrier.seen |= np.int64(1) << w
-    barrier.expected = x.barrier_threads
-    barrier.holds += popcount(x.barrier_votes)
+    barrier.expected = context.barrier_threads
+    barrier.holds += popcount(context.barrier_votes)
     if instruction.barrier_kind == ARRIVE:
         advance(warp, 0, i + 1)
     else:
@@ -61,14 +61,14 @@ def arrive(cta, w, i, mask):
 @njit
 def complete(cta, number):
     """Release the warps that wait at a barrier if it is complete. True if it is."""
-    x, barrier = cta.x, cta.barriers[number]
+    context, barrier = cta.x, cta.barriers[number]
     if barrier.expected:
         if barrier.counted < barrier.expected:
             return False
     else:
         live = np.int64(0)
         for w in range(cta.n_warps):
-            live += popcount(live_lanes(cta.warps[w], 0, x, w))
+            live += popcount(live_lanes(cta.warps[w], 0, context, w))
         if barrier.arrived < live:
             return False
     for w in range(cta.n_warps):
@@ -77,8 +77,8 @@ def complete(cta, number):
         for k in range(warp.depth[0]):
             if warp.stack_wait[k, 0] == number + 1:
                 instruction = cta.instructions[warp.waits_since[k, 0]]
-                x.warp = w
-                give_reduction(x, instruction, warp.waiting_lanes[k, 0], barrier.holds, barrier.arrived)
+                context.warp = w
+                give_reduction(context, instruction, warp.waiting_lanes[k, 0], barrier.holds, barrier.arrived)
                 warp.stack_wait[k, 0] = 0
                 released = True
                 barrier.released |= np.int64(1) << w

@@ -13,20 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from ptxsim.base import program
 from ptxsim.base.jit import array_of, entry, flat_u8, njit, record, records
-from ptxsim.base.program import (
-    BARRIER,
-    BRANCH,
-    CALL,
-    CONTEXT,
-    EXIT,
-    INDIRECT,
-    INSTRUCTION,
-    INVOKE,
-    MISALIGNED,
-    OUT_OF_BOUNDS,
-    RETURN,
-)
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask, straight
@@ -34,32 +22,8 @@ from ptxsim.execute.simt_stack import FULL, advance, leave, let_outer_run, live_
 from ptxsim.execute.start import init_warp
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
 from ptxsim.functional.barriers import N_BARRIERS, WARP, arrive, complete
-from ptxsim.sanitizer.inspect import (
-    accessed,
-    acquire,
-    after,
-    before,
-    copied,
-    fault,
-    join,
-    reach,
-    release,
-    returned,
-    stack,
-    start,
-)
-from ptxsim.sanitizer.shadow_state import (
-    ACQUIRES,
-    AFTER,
-    BEFORE,
-    CHECKED,
-    CHECKS,
-    MEMORY,
-    ORDERS_WARP,
-    RELEASES,
-    REPORT,
-    TRACED,
-)
+from ptxsim.sanitizer import inspect as checks
+from ptxsim.sanitizer import shadow_state as state
 
 SLICE = 20_000
 """Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
@@ -72,13 +36,13 @@ PAUSED = -2  # the print buffer is half full, or a traced instruction is reached
 WATCHED = -3  # many instructions have passed
 
 ARRAYS = {
-    "context": CONTEXT,
-    "instructions": INSTRUCTION,
+    "context": program.CONTEXT,
+    "instructions": program.INSTRUCTION,
     "warps": WARP,
     "barriers": BARRIER_STATE,
-    "checks": CHECKS,
-    "checked": CHECKED,
-    "reports": REPORT,
+    "checks": state.CHECKS,
+    "checked": state.CHECKED,
+    "reports": state.REPORT,
     "special_rows": np.dtype(np.int32),
     "shared_image": np.dtype(np.uint8),
 }
@@ -116,47 +80,49 @@ class Cta(NamedTuple):
 @njit
 def _attempt(cta, i, k, mask):
     """Execute record k: instruction i or a piece of it. Lanes with a bad access are left out; returns the others."""
-    x, c = cta.x, cta.c
-    execute(x, k, mask)
-    while c.what & MEMORY and (x.error == OUT_OF_BOUNDS or x.error == MISALIGNED):
-        mask &= ~(np.int64(1) << fault(c, cta.reports, x, i, k))
-        x.access_mask = np.uint64(0)
+    context, c = cta.x, cta.c
+    execute(context, k, mask)
+    while c.what & state.MEMORY and (
+        context.error == program.OUT_OF_BOUNDS or context.error == program.MISALIGNED
+    ):
+        mask &= ~(np.int64(1) << checks.fault(c, cta.reports, context, i, k))
+        context.access_mask = np.uint64(0)
         if mask:
-            execute(x, k, mask)
+            execute(context, k, mask)
     return mask
 
 
 @njit
 def _execute_checked(cta, i, active, mask):
     """Execute an instruction under the checks, whole or in pieces."""
-    x, c, checked, reports = cta.x, cta.c, cta.checked, cta.reports
-    before(c, reports, checked, x, i, active, mask)
+    context, c, checked, reports = cta.x, cta.c, cta.checked, cta.reports
+    checks.before(c, reports, checked, context, i, active, mask)
     if mask and (checked[i].call >= 0 or checked[i].allocates):
-        stack(c, checked, x, i, mask)
+        checks.stack(c, checked, context, i, mask)
     if checked[i].pieces == checked[i].pieces_end:
         left = _attempt(cta, i, i, mask)
-        accessed(c, reports, checked, x, i, i, left)
+        checks.accessed(c, reports, checked, context, i, i, left)
     else:
         left = mask
         for k in range(checked[i].pieces, checked[i].pieces_end):
             left = _attempt(cta, i, k, left)
-            if x.error:
+            if context.error:
                 return
-            accessed(c, reports, checked, x, i, k, left)
-    after(c, checked, x, i, mask)
+            checks.accessed(c, reports, checked, context, i, k, left)
+    checks.after(c, checked, context, i, mask)
 
 
 @njit
 def _note_order(cta, i):
     """For the checks: the order that an executed instruction establishes."""
-    x, c = cta.x, cta.c
-    orders, own = cta.checked[i].orders, np.int64(1) << x.warp
-    if orders & ORDERS_WARP:
-        join(c, own, own)
-    if orders & ACQUIRES and x.yields == 0:
-        acquire(c, x.warp)
-    if orders & RELEASES:
-        release(c, x.warp)
+    context, c = cta.x, cta.c
+    orders, own = cta.checked[i].orders, np.int64(1) << context.warp
+    if orders & state.ORDERS_WARP:
+        checks.join(c, own, own)
+    if orders & state.ACQUIRES and context.yields == 0:
+        checks.acquire(c, context.warp)
+    if orders & state.RELEASES:
+        checks.release(c, context.warp)
 
 
 @njit
@@ -165,56 +131,58 @@ def _note_released(cta):
     for number in range(N_BARRIERS):
         barrier = cta.barriers[number]
         if barrier.released:
-            join(cta.c, barrier.came, barrier.released)
+            checks.join(cta.c, barrier.came, barrier.released)
             barrier.released = 0
 
 
 @njit
 def _step(cta, w):
     """Execute one instruction of warp w. False after a fault."""
-    x, c, warp = cta.x, cta.c, cta.warps[w]
+    context, c, warp = cta.x, cta.c, cta.warps[w]
     top = warp.depth[0] - 1
     i = warp.stack_pc[top, 0]
     active = warp.stack_mask[top, 0]
     instruction = cta.instructions[i]
-    mask = guard_mask(x, i, active) if instruction.guard_row >= 0 else active
+    mask = guard_mask(context, i, active) if instruction.guard_row >= 0 else active
     if c.what:
         _execute_checked(cta, i, active, mask)
     else:
-        execute(x, i, mask)
-    if x.error:
+        execute(context, i, mask)
+    if context.error:
         return False
     kind = instruction.kind
     following = i + 1
-    if kind == BRANCH or kind == INDIRECT:
+    if kind == program.BRANCH or kind == program.INDIRECT:
         target, meeting = np.int64(instruction.target), np.int64(instruction.reconverge)
-        if kind == BRANCH:
+        if kind == program.BRANCH:
             outcome = simt_stack.branch(warp, 0, target, following, meeting, mask, active, False)
         else:
-            outcome = simt_stack.jump(warp, 0, x.lane_target, following, meeting, mask, active)
+            outcome = simt_stack.jump(warp, 0, context.lane_target, following, meeting, mask, active)
         if outcome == FULL:
-            x.error = _OVERFLOW
+            context.error = _OVERFLOW
         return outcome != FULL
-    if kind == CALL and mask != 0:
+    if kind == program.CALL and mask != 0:
         fits = simt_stack.call(warp, 0, np.int64(instruction.target), following, mask)
         if not fits:
-            x.error = _OVERFLOW
+            context.error = _OVERFLOW
         return fits
-    if kind == INVOKE and mask != 0:
-        return simt_stack.invoke(x, warp, 0, i, instruction.target, mask)
-    if (kind == EXIT or kind == RETURN or instruction.exit_after) and mask != 0:
-        if kind != RETURN and x.call_words:
-            note_exit(x, mask)
-        leave(warp, 0, mask, warp.stack_call[top, 0] if kind == RETURN else np.int64(0))
+    if kind == program.INVOKE and mask != 0:
+        return simt_stack.invoke(context, warp, 0, i, instruction.target, mask)
+    if (kind == program.EXIT or kind == program.RETURN or instruction.exit_after) and mask != 0:
+        if kind != program.RETURN and context.call_words:
+            note_exit(context, mask)
+        leave(warp, 0, mask, warp.stack_call[top, 0] if kind == program.RETURN else np.int64(0))
         if mask == active:
             settle(warp, 0)
-            while x.call_words and simt_stack.end_call(x, warp, 0):
-                if c.what and x.returned_mask:
-                    returned(c, cta.checked, x, x.returned_call, x.returned_mask)
+            while context.call_words and simt_stack.end_call(context, warp, 0):
+                if c.what and context.returned_mask:
+                    checks.returned(c, cta.checked, context, context.returned_call, context.returned_mask)
             return True
-    if kind == BARRIER and mask != 0:
+    if kind == program.BARRIER and mask != 0:
         if c.what:
-            reach(c, cta.reports, x, i, instruction.barrier_aligned, mask, live_lanes(warp, 0, x, w))
+            checks.reach(
+                c, cta.reports, context, i, instruction.barrier_aligned, mask, live_lanes(warp, 0, context, w)
+            )
         arrive(cta, w, i, mask)
         if c.what:
             _note_released(cta)
@@ -222,7 +190,7 @@ def _step(cta, w):
         advance(warp, 0, following)
     if c.what and mask != 0:
         if cta.checked[i].copies:
-            copied(c, cta.checked, x, i, mask)
+            checks.copied(c, cta.checked, context, i, mask)
         if cta.checked[i].orders:
             _note_order(cta, i)
     return True
@@ -234,9 +202,9 @@ def _stops(cta, w):
     c, warp = cta.c, cta.warps[w]
     top = warp.depth[0] - 1
     i = warp.stack_pc[top, 0]
-    if cta.checked[i].traced == 0 or (c.traced_warps >> w) & 1 == 0 or c.stage == BEFORE:
+    if cta.checked[i].traced == 0 or (c.traced_warps >> w) & 1 == 0 or c.stage == state.BEFORE:
         return False
-    c.stage, c.traced_at, c.traced_warp = BEFORE, i, w
+    c.stage, c.traced_at, c.traced_warp = state.BEFORE, i, w
     c.traced_lanes = guard_mask(cta.x, i, warp.stack_mask[top, 0])
     return True
 
@@ -264,9 +232,9 @@ def _straight_on(cta, warp, most):
 def _run_warp(cta, w, limit):
     """Run a warp until it ends, waits, yields or has executed `limit` instructions; the number of executed
     instructions, -1 after a fault, or PAUSED."""
-    x, c, warp = cta.x, cta.c, cta.warps[w]
-    x.warp = w
-    x.yields = 0
+    context, c, warp = cta.x, cta.c, cta.warps[w]
+    context.warp = w
+    context.yields = 0
     done = np.int64(0)
     while warp.depth[0] > 0 and warp.stack_wait[warp.depth[0] - 1, 0] == 0 and done < limit:
         top = warp.depth[0] - 1
@@ -275,26 +243,26 @@ def _run_warp(cta, w, limit):
             continue
         if c.what == 0:
             executed = _straight_on(cta, warp, limit - done)
-            if x.error:
-                x.cycle = warp.stack_pc[warp.depth[0] - 1, 0]
+            if context.error:
+                context.cycle = warp.stack_pc[warp.depth[0] - 1, 0]
                 return np.int64(-1)
             if executed:
                 done += executed
                 continue
-        if c.what & TRACED and _stops(cta, w):
+        if c.what & state.TRACED and _stops(cta, w):
             return np.int64(PAUSED)
         if not _step(cta, w):
-            x.cycle = warp.stack_pc[max(warp.depth[0] - 1, 0), 0]
+            context.cycle = warp.stack_pc[max(warp.depth[0] - 1, 0), 0]
             return np.int64(-1)
-        x.warp = w
+        context.warp = w
         done += 1
-        x.cycle += 1
-        if c.stage == BEFORE and c.traced_warp == w:
-            c.stage = AFTER
+        context.cycle += 1
+        if c.stage == state.BEFORE and c.traced_warp == w:
+            c.stage = state.AFTER
             return np.int64(PAUSED)
-        if x.yields:
+        if context.yields:
             break
-    if warp.depth[0] > 1 and (done == limit or (x.yields and c.in_vain > _TESTS)):
+    if warp.depth[0] > 1 and (done == limit or (context.yields and c.in_vain > _TESTS)):
         take_turns(warp, 0)
     return done
 
@@ -302,9 +270,9 @@ def _run_warp(cta, w, limit):
 @njit
 def _run(cta, limit):
     """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED."""
-    x, c, warps = cta.x, cta.c, cta.warps
-    half = x.host_bytes >> 1
-    began = x.cycle
+    context, c, warps = cta.x, cta.c, cta.warps
+    half = context.host_bytes >> 1
+    began = context.cycle
     first, c.next_warp = c.next_warp, 0  # where it paused
     while True:
         alive, ran, in_hope = False, first > 0, first > 0
@@ -312,20 +280,20 @@ def _run(cta, limit):
             alive |= warps[w].depth[0] > 0
         for w in range(first, cta.n_warps):
             done = _run_warp(cta, w, SLICE)
-            if x.cycle > limit and x.error == 0:
-                x.error = TOO_LONG
+            if context.cycle > limit and context.error == 0:
+                context.error = TOO_LONG
                 return np.int64(-1)
-            if done == PAUSED or (done >= 0 and x.host_used > half):
+            if done == PAUSED or (done >= 0 and context.host_used > half):
                 c.next_warp = w
                 return np.int64(PAUSED)
             if done < 0:
                 return done
             ran |= done > 0
-            in_hope |= done > 0 and x.yields == 0
+            in_hope |= done > 0 and context.yields == 0
             alive |= warps[w].depth[0] > 0
         first = 0
         if not alive:
-            return x.cycle - began
+            return context.cycle - began
         c.in_vain = 0 if in_hope else c.in_vain + 1
         for number in range(N_BARRIERS):  # threads that have ended are not waited for
             if cta.barriers[number].arrived and complete(cta, number):
@@ -336,21 +304,21 @@ def _run(cta, limit):
             for w in range(cta.n_warps):
                 ran |= warps[w].depth[0] > 1 and let_outer_run(warps[w], 0)
         if not ran or c.in_vain > _PATIENCE:
-            x.error = DEADLOCK
+            context.error = DEADLOCK
             return np.int64(-1)
-        if x.cycle >= c.watch:
+        if context.cycle >= c.watch:
             return np.int64(WATCHED)
 
 
 @njit
 def _start(cta, run):
     """Shared memory, stacks, barriers and registers of a CTA."""
-    x, block, grid = cta.x, run.block, run.grid
+    context, block, grid = cta.x, run.block, run.grid
     for number in range(N_BARRIERS):
         barrier = cta.barriers[number]
         barrier.arrived, barrier.counted, barrier.expected, barrier.holds, barrier.seen = 0, 0, 0, 0, 0
         barrier.released = 0
-    memory = flat_u8(x.shared_memory, x.shared_bytes)
+    memory = flat_u8(context.shared_memory, context.shared_bytes)
     initial = flat_u8(run.shared_image, run.n_shared_image)
     for k in range(len(initial)):
         memory[k] = initial[k]
@@ -360,17 +328,17 @@ def _start(cta, run):
     for w in range(cta.n_warps):
         lanes = min(32, threads - 32 * w)
         simt_stack.start(cta.warps[w], 0, (np.int64(1) << lanes) - 1)
-        x.warp = w
-        init_warp(x, special_rows, w, cx, cy, cz, block, grid, 0, w)
+        context.warp = w
+        init_warp(context, special_rows, w, cx, cy, cz, block, grid, 0, w)
 
 
 @entry(types.int64(array_of(CTA_RUN), types.boolean))
 def run_cta(runs, goes_on):
     """Run one CTA from its start to its end, or from where it paused."""
     run = runs[0]
-    x, c = _contexts(run.context, 1)[0], _checks(run.checks, 1)[0]
+    context, c = _contexts(run.context, 1)[0], _checks(run.checks, 1)[0]
     cta = Cta(
-        x,
+        context,
         c,
         _instructions(run.instructions, run.n_instructions),
         _warps(run.warps, run.n_warps),
@@ -383,5 +351,5 @@ def run_cta(runs, goes_on):
         _start(cta, run)
         c.cta, c.in_vain = run.cta, 0
         if c.what:
-            start(c, x)
+            checks.start(c, context)
     return _run(cta, run.limit)

@@ -19,6 +19,7 @@ from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LO
 from ptxsim.functional.divergence import loosen
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import FIRST_LOOK, MAX_SWAPPED_OUT, Residents, Watch, describe_progress, digest
+from ptxsim.memory_image.faults import coordinates
 from ptxsim.memory_image.faults import fault as described
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
@@ -31,7 +32,7 @@ LIMIT = 1 << 32
 
 
 class FunctionalLaunch:
-    """The CTAs of a launch: one after the other, those that wait for others again behind them."""
+    """The CTAs of a launch: one after the other; those that wait for others go on after the rest has run."""
 
     def __init__(
         self,
@@ -146,7 +147,7 @@ class FunctionalLaunch:
         kind, i = int(x["error"]), min(int(x["cycle"]), len(self.program.instructions) - 1)
         if kind == DEADLOCK:
             return self._deadlock(cta)
-        where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
+        where = f"kernel '{self.kernel.name}', CTA {coordinates(cta, self.grid)}"
         if kind == TOO_LONG:
             text, i, _ = describe_progress(self.program, self.warps)
             what = f"{self.limit} warp instructions are not enough: {where}{': ' if text else ''}{text}"
@@ -154,7 +155,7 @@ class FunctionalLaunch:
             return error("E408", what, *self.program.span(i), help_text)
         number = int(x["warp"]) * 32 + int(x["error_lane"])
         code, what, help_text = described(self.program, self.image, kind, self.printer.assertion)
-        where += f", thread {_place(number, self.block)}"
+        where += f", thread {coordinates(number, self.block)}"
         return error(code, f"{what} in '{self.program.texts[i]}': {where}", *self.program.span(i), help_text)
 
     def _deadlock(self, cta: int) -> PtxError:
@@ -172,9 +173,5 @@ class FunctionalLaunch:
                 "no warp is left that could change the value the loop waits for: find the one that should"
             )
         more = f"; {others} more CTAs wait too" if others else ""
-        where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
+        where = f"kernel '{self.kernel.name}', CTA {coordinates(cta, self.grid)}"
         return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)
-
-
-def _place(number: int, sizes: Any) -> str:
-    return f"({number % sizes[0]},{number // sizes[0] % sizes[1]},{number // (sizes[0] * sizes[1])})"

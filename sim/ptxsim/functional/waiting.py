@@ -13,7 +13,8 @@ Reference: R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20 
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from ptxsim.base.program import NO_ACCESS, Program
@@ -109,17 +110,10 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
 def _lanes(mask: int) -> str:
     """A mask as ranges: 0-3,7."""
     ranges: list[str] = []
-    for first, last in _runs([n for n in range(32) if mask >> n & 1]):
+    for run in re.finditer("1+", f"{mask:b}"[::-1]):
+        first, last = run.start(), run.end() - 1
         ranges.append(str(first) if first == last else f"{first}-{last}")
     return ",".join(ranges)
-
-
-def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    start = 0
-    for k in range(1, len(numbers) + 1):
-        if k == len(numbers) or numbers[k] != numbers[k - 1] + 1:
-            yield numbers[start], numbers[k - 1]
-            start = k
 
 
 def _doing(program: Program, i: int, waits: bool) -> str:

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from ptxsim.base.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.execute import codes
-from ptxsim.execute.codes import ACCESS32, ACCESS64, LOAD_32, LOAD_64, LOCAL_WINDOW
 from ptxsim.lowering.frames import FrameVariable
-from ptxsim.lowering.rows import LONG, unsupported
+from ptxsim.lowering.rows import LONG, row_bits, unsupported
 from ptxsim.lowering.sources import Sources
 from ptxsim.lowering.variable_layout import evaluate
 from ptxtool.ir.nodes import Memory, Name, Operand
@@ -19,8 +18,8 @@ class Address:
 
     base: int
     is_long: bool
-    second: int | None
     offset: int
+    second: int | None = None
     increment: tuple[int, int] | None = None  # register row, and row of the value added after the access
 
 
@@ -52,61 +51,47 @@ class Addresses(Sources):
                 second = self.value(offset, TYPES["u32"])
             else:
                 constant += number
-        if base is None:
-            return self._made_address(None, second, constant, increment)
-        number = self._integer(base)
-        if number is not None:
-            return self._made_address(None, second, constant + number, increment)
-        if isinstance(base, Name):
+        address = self._from_base(base, constant, space)
+        address.second, address.increment = second, increment
+        return address
+
+    def _from_base(self, base: Operand | None, constant: int, space: int) -> Address:
+        """The address of a memory operand's base plus a constant."""
+        number = 0 if base is None else self._integer(base)
+        if number is None and isinstance(base, Name) and self.register(base.text) is None:
             place = self.place_in_frame(base.text)
-            symbol = self.symbol(base.text)
-            parameter = next((p for p in self.layout.parameters if p.name == base.text), None)
-            if self.register(base.text) is None:
-                if place is not None:
-                    return self._frame_address(place, space, second, constant, increment)
-                if parameter is not None and space == PARAM:
-                    return self._made_address(None, second, constant + parameter.offset, increment)
-                if symbol is not None:
-                    start = symbol.generic_address if space == GENERIC else symbol.address
-                    return self._made_address(None, second, constant + start, increment)
-                unsupported(f"the address '{base.text}'")
-        return self._made_address(base, second, constant, increment)
-
-    def _frame_address(
-        self,
-        place: FrameVariable,
-        space: int,
-        second: int | None,
-        constant: int,
-        increment: tuple[int, int] | None,
-    ) -> Address:
-        """A variable of the frame, in local or in generic addresses."""
-        if space not in (LOCAL, GENERIC):
-            unsupported(f"'{place.name}' in this state space")
-        constant += place.offset
-        if self.is_kernel:
-            window = LOCAL_WINDOW if space == GENERIC else 0
-            return self._made_address(None, second, constant + window, increment)
-        row = self.shared_row("frame")
-        if space == GENERIC:
-            row = self.compute("add_u32", row, self.constant(LOCAL_WINDOW))
-        return Address(row, False, second, constant, increment)
-
-    def _made_address(
-        self, base: Operand | None, second: int | None, constant: int, increment: tuple[int, int] | None
-    ) -> Address:
-        if base is None:
+            if place is not None and space not in (LOCAL, GENERIC):
+                unsupported(f"'{place.name}' in this state space")
+            if place is not None and not self.is_kernel:
+                row = self.shared_row("frame")
+                if space == GENERIC:
+                    row = self.compute("add_u32", row, self.constant(codes.LOCAL_WINDOW))
+                return Address(row, False, constant + place.offset)
+            number = self._start(base.text, place, space)
+        if number is not None:
+            constant += number
             if not -(2**31) <= constant < 2**31:
-                return Address(self.constant(constant, 64), True, second, 0, increment)
-            return Address(self.constant(0), False, second, constant, increment)
+                return Address(self.constant(constant, 64), True, 0)
+            return Address(self.constant(0), False, constant)
+        assert base is not None
         is_long = False
         if isinstance(base, Name) and not base.part:
             register = self.register(base.text)
             is_long = register is not None and self.row_of(register)[0] == 64
         if not -(2**31) <= constant < 2**31:
             unsupported("an address offset of more than 31 bits")
-        row = self.value(base, LONG if is_long else TYPES["u32"])
-        return Address(row, is_long, second, constant, increment)
+        return Address(self.value(base, LONG if is_long else TYPES["u32"]), is_long, constant)
+
+    def _start(self, name: str, place: FrameVariable | None, space: int) -> int:
+        """Where a variable or parameter begins, in the addresses of a space; `place` is that in the kernel's frame."""
+        parameter, symbol = self.parameter(name), self.symbol(name)
+        if place is not None:
+            return place.offset + (codes.LOCAL_WINDOW if space == GENERIC else 0)
+        if parameter is not None and space == PARAM:
+            return parameter.offset
+        if symbol is not None:
+            return symbol.generic_address if space == GENERIC else symbol.address
+        unsupported(f"the address '{name}'")
 
     def _integer(self, operand: Operand) -> int | None:
         """The value of an offset that is a number; None if it is a register."""
@@ -134,8 +119,8 @@ class Addresses(Sources):
         second = self.constant(0) if address.second is None else address.second
         if more is not None:
             second = more if address.second is None else self.compute("add_u32", second, more)
-        code = ACCESS64 if address.is_long else ACCESS32
-        self.emit_code(code, 0, address.base, second, space | n_bytes << 8, address.offset + offset)
+        code = codes.ACCESS64 if address.is_long else codes.ACCESS32
+        self.emit(code, 0, address.base, second, space | n_bytes << 8, address.offset + offset)
         self.access_bytes, self.space = n_bytes, space
 
     def finish_access(self, address: Address) -> None:
@@ -163,8 +148,7 @@ class Addresses(Sources):
             unsupported("an address as a value")
         address = self.emit_access(operand, self.operand_space(operand), type_.bytes)
         self.element_bytes = type_.bytes
-        row = self.temporary(64 if type_.bits == 64 else 32)
-        self.emit_code(load_code(type_), row)
+        row = self.emit(load_code(type_), self.temporary(row_bits(type_)))
         self.finish_access(address)
         return row
 
@@ -175,20 +159,19 @@ class Addresses(Sources):
             unsupported("a store to constant memory")
         address = self.emit_access(operand, space, type_.bytes)
         self.element_bytes = type_.bytes
-        self.emit_code(store_code(type_), a=row)
+        self.emit(store_code(type_), a=row)
         self.finish_access(address)
 
 
 def load_code(type_: Type) -> int:
     """The LOAD micro-operation of a type; floats of 16 bits are their bits."""
     if type_.bits == 64:
-        return LOAD_64
+        return codes.LOAD_64
     if type_.bits == 32:
-        return LOAD_32
-    signed = type_.is_signed
+        return codes.LOAD_32
     if type_.bits == 16:
-        return codes.LOAD_S16 if signed else codes.LOAD_U16
-    return codes.LOAD_S8 if signed else codes.LOAD_U8
+        return codes.LOAD_S16 if type_.is_signed else codes.LOAD_U16
+    return codes.LOAD_S8 if type_.is_signed else codes.LOAD_U8
 
 
 def store_code(type_: Type) -> int:

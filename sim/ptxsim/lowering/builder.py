@@ -1,4 +1,4 @@
-"""The workshop of lowering, complete: upon rows, sources and addresses (a file each) the destinations; and the rules.
+"""The builder of micro-operations: destinations, on top of rows, sources and addresses (a file each); and the rules.
 
 Rules (integer.py, floating.py, ...) turn one instruction each into micro-operations with it:
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ptxsim.lowering.addresses import Addresses
-from ptxsim.lowering.rows import FALSE, OR_TABLE, WORD, Operation, Rows, unsupported
+from ptxsim.lowering.rows import FALSE, WORD, Operation, Rows, extension, row_bits, unsupported
 from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.types import TYPES, Type
@@ -29,9 +29,9 @@ class Destination:
     row: int
     finish: Callable[[], object] = lambda: None
 
-    def write(self, name: str, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> None:
-        """Compute the result by one lane operation."""
-        self.builder.emit(name, self.row, a, b, c, e)
+    def write(self, what: str | int, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> None:
+        """Compute the result by one lane operation, or another micro-operation."""
+        self.builder.emit(what, self.row, a, b, c, e)
         self.finish()
 
 
@@ -44,36 +44,34 @@ class UopBuilder(Addresses):
 
     def place(self, operand: Operand, type_: Type) -> Destination:
         """A destination for a value of a type: a row to compute into and what finishes it."""
-        wide = type_.bits == 64
         if isinstance(operand, Dual):
             return self._dual(operand, type_)
         if isinstance(operand, Vector):
             return self._pair_destination(operand.items, type_)
         if isinstance(operand, Memory):
-            row = self.temporary(64 if wide else 32)
+            row = self.temporary(row_bits(type_))
             return Destination(self, row, lambda: self.store_operand(operand, row, type_))
         if not isinstance(operand, Name):
             unsupported("this destination")
         register = self.register(operand.text)
         if operand.text == "_" or (register is not None and register.is_sink and not self.as_gpgpu_sim):
-            return Destination(self, self.temporary(64 if wide else 32))
+            return Destination(self, self.temporary(row_bits(type_)))
         if register is None:
             unsupported(f"'{operand.text}' as a destination")
         bits, row = self.row_of(register, operand.part)
         if bits == 1:
             if not self.ptxplus:
                 unsupported(f"predicate '{register.name}' as a destination")
-            temporary = self.temporary(64 if wide else 32)
-            return Destination(self, temporary, lambda: self.set_flags(row, temporary, type_))
+            flagged = self.temporary(row_bits(type_))
+            return Destination(self, flagged, lambda: self.set_flags(row, flagged, type_))
+        if bits == type_.bits == 64:
+            return Destination(self, row)
         if bits == 64:
-            if wide:
-                return Destination(self, row)
-            temporary = self.temporary()
-            extension = "sext_u64" if type_.is_signed else "zext_u64"
+            narrow = self.temporary()
             return Destination(
-                self, temporary, lambda: self.emit(extension, row, self.extend(temporary, type_))
+                self, narrow, lambda: self.emit(extension(type_), row, self.extend(narrow, type_))
             )
-        if wide:
+        if type_.bits == 64:
             return self._wide_destination(register, row)
         return self._word_destination(register, row, operand.part, type_)
 
@@ -88,13 +86,13 @@ class UopBuilder(Addresses):
             # 16-bit registers hold values zero-extended; wider ones the value extended by its sign
             narrow = self.temporary()
             keep = type_ if register.bits // register.vector > 16 else TYPES["u16"]
-            if type_.bits < keep.bits:  # an 8-bit result in a 16-bit register: extended by its sign first
-                return Destination(self, narrow, lambda: self._narrow(row, self.extend(narrow, type_), keep))
-            return Destination(self, narrow, lambda: self._narrow(row, narrow, keep))
-        return Destination(self, row)
 
-    def _narrow(self, row: int, value: int, type_: Type) -> None:
-        self.emit(f"{'sext' if type_.is_signed else 'zext'}{type_.bits}_u32", row, value)
+            def finish() -> None:  # an 8-bit result in a 16-bit register: extended by its sign first
+                value = self.extend(narrow, type_) if type_.bits < keep.bits else narrow
+                self.emit(f"{'sext' if keep.is_signed else 'zext'}{keep.bits}_u32", row, value)
+
+            return Destination(self, narrow, finish)
+        return Destination(self, row)
 
     def _wide_destination(self, register: Register, row: int) -> Destination:
         """A 64-bit result in a 32-bit register: PTXPlus, with the next register as its upper half."""
@@ -116,36 +114,32 @@ class UopBuilder(Addresses):
 
         def finish() -> None:
             for place, split in zip(places, ("trunc_u64", "high_u64"), strict=True):
-                self.emit(split, place.row, value)
-                place.finish()
+                place.write(split, value)
 
         return Destination(self, value, finish)
 
     def _dual(self, operand: Dual, type_: Type) -> Destination:
         """PTXPlus `$p0|$r1`, `$p0/$o127`: the result, and its flags in a condition-code register."""
-        flags = self.register(operand.first.text) if isinstance(operand.first, Name) else None
-        if not self.ptxplus or flags is None or not flags.is_predicate:
+        row = self.predicate_row(operand.first) if self.ptxplus else None
+        if row is None:
             unsupported("this pair of destinations")
-        row = self.row_of(flags)[1]
-        value = self.temporary(64 if type_.bits == 64 else 32)
+        value = self.temporary(row_bits(type_))
         place = self.place(operand.second, type_)
 
         def finish() -> None:
             self.set_flags(row, value, type_)
-            self.emit("mov_u64" if type_.bits == 64 else "mov_u32", place.row, value)
-            place.finish()
+            place.write(f"mov_u{row_bits(type_)}", value)
 
         return Destination(self, value, finish)
 
     def predicate_destination(self, operand: Operand) -> int:
         """The row of a PTX predicate to write; a sink gets a temporary one."""
-        if isinstance(operand, Name):
-            register = self.register(operand.text)
-            if operand.text == "_":
-                return self.temporary(1)
-            if register is not None and register.is_predicate:
-                return self.row_of(register)[1]
-        unsupported("a destination that is no predicate register")
+        if isinstance(operand, Name) and operand.text == "_":
+            return self.temporary(1)
+        row = self.predicate_row(operand)
+        if row is None:
+            unsupported("a destination that is no predicate register")
+        return row
 
     def set_flags(self, row: int, value: int, type_: Type) -> None:
         """Z and S of a result; C and O clear. A NaN sets both Z and S ("unordered").
@@ -158,25 +152,23 @@ class UopBuilder(Addresses):
             kind = f"f{type_.bits}"
             zero = self.constant(0, type_.bits)
             unordered = FALSE if self.as_gpgpu_sim else self.compute(f"num_{kind}", value, value, e=1)
-            self.combine(OR_TABLE, self.compute(f"eq_{kind}", value, zero), unordered, d=row)
+            self.combine("or", self.compute(f"eq_{kind}", value, zero), unordered, d=row)
             negative = self.compute(f"lt_{kind}", value, zero)
             if self.as_gpgpu_sim and type_.bits == 64:
                 negative = FALSE
-            self.combine(OR_TABLE, negative, unordered, d=row + 1)
+            self.combine("or", negative, unordered, d=row + 1)
         else:
-            width = max(32, type_.bits)
-            if type_.bits < 32:
-                value = self.extend(value, TYPES[f"s{type_.bits}"])
+            width = row_bits(type_)
+            value = self.extend(value, TYPES[f"s{type_.bits}"])
             zero = self.constant(0, width)
             magnitude = value
             if self.as_gpgpu_sim and type_.is_signed:
-                magnitude = self.compute(
-                    f"and_u{width}", value, self.constant((1 << (type_.bits - 1)) - 1, width)
-                )
+                all_but_sign = self.constant((1 << (type_.bits - 1)) - 1, width)
+                magnitude = self.compute(f"and_u{width}", value, all_but_sign)
             self.emit(f"eq_u{width}", row, magnitude, zero)
             self.emit(f"lt_s{width}", row + 1, value, zero)
-        self.combine(0, FALSE, FALSE, d=row + 2)
-        self.combine(0, FALSE, FALSE, d=row + 3)
+        self.combine("false", FALSE, d=row + 2)
+        self.combine("false", FALSE, d=row + 3)
 
 
 Rule = Callable[[UopBuilder, Operation], None]

@@ -80,9 +80,8 @@ class CallGraph:
     kernel_local_bytes: int = 0  # its `.local` variables lie at the start of its frame
     stack_bytes: int = STACK_BYTES
     functions: tuple[Function, ...] = ()
-    targets: dict[tuple[str, int], tuple[Function, ...]] = field(
-        default_factory=dict
-    )  # by function and instruction
+    targets: dict[tuple[str, int], tuple[Function, ...]] = field(default_factory=dict)
+    """By function and instruction."""
 
     def __post_init__(self) -> None:
         self._aliases = _aliases(self.kernel)
@@ -135,12 +134,9 @@ class CallGraph:
         expected, listed = self.expected(caller, call)
         for candidate in listed if listed is not None else self._defined:
             target = self.function(candidate)
-            is_taken = listed is not None or candidate in taken
-            if (
-                target is not None
-                and is_taken
-                and (expected is None or self._formals[target.name].shape == expected.shape)
-            ):
+            if target is None or (listed is None and candidate not in taken):
+                continue
+            if expected is None or self._formals[target.name].shape == expected.shape:
                 yield target
 
     def expected(self, caller: Function, call: Call) -> tuple[Formals | None, list[str] | None]:
@@ -224,12 +220,15 @@ class CallGraph:
     def is_recursive(self) -> bool:
         return any(name in reached for name, reached in self._reached.items())
 
+    @cached_property
+    def _allocating(self) -> frozenset[str]:
+        """The functions that have an `alloca`."""
+        found = (f for f in self.functions if any(i.opcode.base == "alloca" for i in f.instructions))
+        return frozenset(f.name for f in found)
+
     def may_allocate(self, targets: tuple[Function, ...]) -> bool:
         """Whether a call may lead to an `alloca`."""
-        names = {n for t in targets for n in (t.name, *self._reached[t.name])}
-        return any(
-            i.opcode.base == "alloca" for f in self.functions if f.name in names for i in f.instructions
-        )
+        return any(self._allocating & {t.name, *self._reached[t.name]} for t in targets)
 
     def _cycle(self, function: Function) -> frozenset[str]:
         """The functions that a function calls and is called by, directly or not; itself for one."""
@@ -263,8 +262,7 @@ class CallGraph:
     @property
     def local_bytes(self) -> int:
         """Local memory of a thread."""
-        allocates = any(i.opcode.base == "alloca" for f in self.functions for i in f.instructions)
-        return self.frame_end + (self.stack_bytes if allocates else 0)
+        return self.frame_end + (self.stack_bytes if self._allocating else 0)
 
     def stack_words(self, entry_words: int) -> int:
         """Words a warp needs to put SIMT stacks of `entry_words` (and registers) aside; 0 without calls."""

@@ -14,7 +14,7 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", section 5.1.6 (parameter sta
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, ScopeClose, ScopeOpen
@@ -135,9 +135,8 @@ def frame_of(function: Function, start: int | None = None) -> FunctionFrame:
     layout = VariableSpace(formals.size if start is None else start)
     spaces = ("local", "param") if start is None else ("param",)
     found: dict[str, list[FrameVariable]] = {p.name: [p] for p in (*formals.returns, *formals.params)}
-    open_blocks: list[tuple[int, list[tuple[str, int]]]] = [
-        (layout.end, [])
-    ]  # end, and what was declared inside
+    # of each open block: where it began, and what was declared inside
+    open_blocks: list[tuple[int, list[tuple[str, int]]]] = [(layout.end, [])]
     position = 0
     for statement in function.body or ():
         if isinstance(statement, Instruction):
@@ -147,10 +146,7 @@ def frame_of(function: Function, start: int | None = None) -> FunctionFrame:
         elif isinstance(statement, ScopeClose) and len(open_blocks) > 1:
             layout.end, declared = open_blocks.pop()
             for name, k in declared:
-                place = found[name][k]
-                found[name][k] = FrameVariable(
-                    name, place.offset, place.size, place.type, place.alignment, False, place.first, position
-                )
+                found[name][k] = replace(found[name][k], last=position)
         elif (
             isinstance(statement, Declaration)
             and statement.space.partition("::")[0] in spaces
@@ -159,11 +155,9 @@ def frame_of(function: Function, start: int | None = None) -> FunctionFrame:
             for declarator in statement.declarators:
                 size, alignment = declared_size(statement, declarator), alignment_of(statement)
                 offset = layout.place(size, alignment)
-                place = FrameVariable(
-                    declarator.name, offset, size, statement.type, alignment, False, position
-                )
-                places = found.setdefault(declarator.name, [])
-                open_blocks[-1][1].append((declarator.name, len(places)))
-                places.append(place)
+                name = declarator.name
+                places = found.setdefault(name, [])
+                open_blocks[-1][1].append((name, len(places)))
+                places.append(FrameVariable(name, offset, size, statement.type, alignment, False, position))
     variables = {name: tuple(places) for name, places in found.items()}
     return FunctionFrame(formals, variables, round_up(layout.size, layout.alignment), layout.alignment)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-import ptxsim.lowering.instructions.asynchronous as _asynchronous
+import ptxsim.lowering.instructions.asynchronous as _async
 import ptxsim.lowering.instructions.calls as _calls
 import ptxsim.lowering.instructions.control as _control
 import ptxsim.lowering.instructions.convert as _convert
@@ -29,14 +29,7 @@ import ptxsim.lowering.instructions.video as _video
 import ptxsim.lowering.instructions.warp as _warp
 from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
-from ptxsim.base.program import (
-    INSTRUCTION,
-    INVOKE,
-    MAX_STACK,
-    RETURN,
-    UOP,
-    Program,
-)
+from ptxsim.base.program import INSTRUCTION, INVOKE, MAX_STACK, RETURN, UOP, Program
 from ptxsim.execute.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PRINT
 from ptxsim.execute.start import SHARED_HEADER
 from ptxsim.lowering.builder import RULES, UopBuilder
@@ -62,18 +55,7 @@ from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
 # imported for the rules they register
-_RULE_MODULES = (
-    _asynchronous,
-    _calls,
-    _control,
-    _convert,
-    _formats,
-    _integer,
-    _matrix,
-    _textures,
-    _video,
-    _warp,
-)
+_RULE_MODULES = (_async, _calls, _control, _convert, _formats, _integer, _matrix, _textures, _video, _warp)
 MAX_ROWS = 32768
 
 
@@ -147,44 +129,48 @@ def _with_first_elements(layout: VariableLayout) -> VariableLayout:
 
 
 def _function(
-    b: UopBuilder, records: np.ndarray, address: int, gpu: Gpu, problems: dict[tuple[str, str], Diagnostic]
+    builder: UopBuilder,
+    records: np.ndarray,
+    address: int,
+    gpu: Gpu,
+    problems: dict[tuple[str, str], Diagnostic],
 ) -> None:
     """Fill in the records of one function, the first at a byte address."""
-    function = b.kernel
+    function = builder.kernel
     n = len(function.instructions)
     facts = function.def_uses
     points = reconvergence_points(function)
     for i, instruction in enumerate(function.instructions):
-        record = records[b.start + i]
-        record["address"] = address
-        address += instruction_bytes(instruction, b.ptxplus)
-        record["line"] = function.line(instruction)
-        record["reconverge"] = b.start + points[i] if points.get(i, n) < n else -1
-        record["guard_row"] = record["target"] = -1
-        record["uop_start"] = len(b.uops)
-        b.position = i
-        b.invoked, b.is_passing = None, False
+        record = _begun(builder, records, i, address, function.line(instruction))
+        address += instruction_bytes(instruction, builder.ptxplus)
+        if points.get(i, n) < n:
+            record["reconverge"] = builder.start + points[i]
+        builder.invoked, builder.is_passing = None, False
         try:
-            _instruction(b, i, instruction, record, facts[i], gpu)
+            _instruction(builder, i, instruction, record, facts[i], gpu)
         except Unsupported as problem:
             key = (instruction.opcode.text, str(problem))
             problems.setdefault(key, _diagnostic(function, instruction, str(problem)))
-        record["return_end"] = len(b.uops)
-        record["uop_end"] = len(b.uops) if b.invoked is None else b.return_start
-        b.release_temporaries()
-    set_marks(function, records[b.start : b.start + n])
-    if b.graph.has_end(function):
-        record = records[b.start + n]
-        record["address"] = address
-        record["line"] = function.source.line(function.end - 1)
-        record["reconverge"] = record["guard_row"] = record["target"] = -1
+        record["return_end"] = len(builder.uops)
+        record["uop_end"] = len(builder.uops) if builder.invoked is None else builder.return_start
+        builder.release_temporaries()
+    set_marks(function, records[builder.start : builder.start + n])
+    if builder.graph.has_end(function):
+        record = _begun(builder, records, n, address, function.source.line(function.end - 1))
         record["kind"] = RETURN
         set_unit(record, gpu.latency["branch"]["int"])
-        record["uop_start"] = len(b.uops)
-        b.position = n
-        leave_results(b)
-        record["uop_end"] = record["return_end"] = len(b.uops)
-        b.release_temporaries()
+        leave_results(builder)
+        record["uop_end"] = record["return_end"] = len(builder.uops)
+        builder.release_temporaries()
+
+
+def _begun(builder: UopBuilder, records: np.ndarray, position: int, address: int, line: int) -> np.void:
+    """The record of an instruction that is about to be lowered."""
+    builder.position = position
+    record: np.void = records[builder.start + position]
+    record["address"], record["line"], record["uop_start"] = address, line, len(builder.uops)
+    record["reconverge"] = record["guard_row"] = record["target"] = -1
+    return record
 
 
 def _diagnostic(kernel: Function, instruction: Instruction, reason: str) -> Diagnostic:
@@ -199,39 +185,41 @@ def _diagnostic(kernel: Function, instruction: Instruction, reason: str) -> Diag
 
 
 def _instruction(
-    b: UopBuilder, i: int, instruction: Instruction, record: np.void, facts: DefUse, gpu: Gpu
+    builder: UopBuilder, i: int, instruction: Instruction, record: np.void, facts: DefUse, gpu: Gpu
 ) -> None:
     """Fill one record and emit its micro-operations."""
-    match = table().match(instruction.opcode.text, len(instruction.operands), b.ptxplus)
+    match = table().match(instruction.opcode.text, len(instruction.operands), builder.ptxplus)
     if match is None:
         raise Unsupported("no such instruction form is known")
     if match.form.sem == "" or match.form.sem not in RULES:
         raise Unsupported(reason(match))
-    _guard(b, instruction, record)
-    match = with_defaults(match, b.kernel.module.version, "" if b.ptxplus else b.kernel.module.target)
+    _guard(builder, instruction, record)
+    match = with_defaults(
+        match, builder.kernel.module.version, "" if builder.ptxplus else builder.kernel.module.target
+    )
     op = Operation(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
     )
-    b.access_bytes = b.element_bytes = b.space = 0
-    RULES[match.form.sem](b, op)
-    set_control(b, op, record)
-    if b.invoked is not None:
-        record["kind"], record["target"] = INVOKE, b.invoked
-    record["exit_after"] = b.ptxplus and op.has("exit")
-    set_access(b, op, record, gpu)
-    set_timing(b, match, record, gpu)
-    set_registers(b, op, record, facts, gpu)
+    builder.access_bytes = builder.element_bytes = builder.space = 0
+    RULES[match.form.sem](builder, op)
+    set_control(builder, op, record)
+    if builder.invoked is not None:
+        record["kind"], record["target"] = INVOKE, builder.invoked
+    record["exit_after"] = builder.ptxplus and op.has("exit")
+    set_access(builder, op, record, gpu)
+    set_timing(builder, match, record, gpu)
+    set_registers(builder, op, record, facts, gpu)
 
 
-def _guard(b: UopBuilder, instruction: Instruction, record: np.void) -> None:
+def _guard(builder: UopBuilder, instruction: Instruction, record: np.void) -> None:
     guard = instruction.guard
     if guard is None:
         return
-    register = b.register(guard.name)
+    register = builder.register(guard.name)
     if register is None or not register.is_predicate:
         raise Unsupported(f"the guard '{guard.name}' is no declared predicate")
-    record["guard_row"] = b.row_of(register)[1]
-    if b.ptxplus:
+    record["guard_row"] = builder.row_of(register)[1]
+    if builder.ptxplus:
         code = guard_code(guard.condition, guard.negated)
         if code is None:
             raise Unsupported(f"the guard's condition '.{guard.condition}'")

@@ -1,5 +1,5 @@
-"""What resource sharing wants to know of instructions before they issue: release marks, and which of them tell early
-where in shared memory they go. For `lower.py`.
+"""What resource sharing needs to know of instructions before they issue: release marks, and whether the addresses of
+their accesses to shared memory are known early. For `lower.py`.
 
 The lock on shared scratchpad is asked for by address, before anything executes (timing-model section 5.2). So the
 micro-operations up to an instruction's last access to shared memory have to give the addresses without changing what
@@ -12,21 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import (
-    FALLEN_REGISTERS,
-    FALLEN_SCRATCHPAD,
-    GENERIC,
-    GIVES_REGISTERS,
-    GIVES_SCRATCHPAD,
-    LEADS_TO_MARK,
-    SHARED,
-)
+from ptxsim.base import program
 from ptxsim.execute.codes import ACCESS32, ACCESS64, FIRST, PREDICATE
 from ptxtool.ir.marks import REGISTERS, SCRATCHPAD, release_marks
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.lanes import operations
 
-_BITS = {REGISTERS: (GIVES_REGISTERS, FALLEN_REGISTERS), SCRATCHPAD: (GIVES_SCRATCHPAD, FALLEN_SCRATCHPAD)}
+_BITS = {
+    REGISTERS: (program.GIVES_REGISTERS, program.FALLEN_REGISTERS),
+    SCRATCHPAD: (program.GIVES_SCRATCHPAD, program.FALLEN_SCRATCHPAD),
+}
 
 
 def set_marks(function: Function, records: Any) -> None:
@@ -37,13 +32,15 @@ def set_marks(function: Function, records: Any) -> None:
             continue  # the exit follows the last instruction and releases everything
         records[n]["marks"] |= _BITS[mark.release][mark.before_label]
         if mark.before_label and n:
-            records[n - 1]["marks"] |= LEADS_TO_MARK
+            records[n - 1]["marks"] |= program.LEADS_TO_MARK
 
 
 def set_reach(instructions: Any, uops: Any, temporaries: Mapping[int, Set[int]]) -> None:
     """Fill in `reach_end` and `reach_unknown`; `temporaries` are the temporary rows of each file (32, 64, 1)."""
     op, space = uops["op"], uops["c"] & 0xFF
-    accesses = ((op == ACCESS32) | (op == ACCESS64)) & ((space == SHARED) | (space == GENERIC))
+    accesses = ((op == ACCESS32) | (op == ACCESS64)) & (
+        (space == program.SHARED) | (space == program.GENERIC)
+    )
     bits = {o.number: o.result_bits for o in operations().values()} | {PREDICATE: 1}
     starts = instructions["uop_start"]
     for k in np.flatnonzero(accesses):

@@ -24,28 +24,28 @@ from ptxtool.ir.symbols import Register
 from ptxtool.isa.types import TYPES
 
 
-def assign_rows(b: UopBuilder, own: bool = False) -> None:
+def assign_rows(builder: UopBuilder, own: bool = False) -> None:
     """Rows of the declared registers, and of PTXPlus's packed thread id in `$r0`; `own`: none is shared."""
-    own = own or b.ptxplus
-    sizes = [_size(register, b.ptxplus) for register in b.registers]
+    own = own or builder.ptxplus
+    sizes = [_size(register, builder.ptxplus) for register in builder.registers]
     rows: dict[int, int] = {}
     if not own:
-        found = spans(b.live)
-        for index in _parameters(b):  # a call writes all of them
+        found = spans(builder.live)
+        for index in _parameters(builder):  # a call writes all of them
             found[index] = 0, found.get(index, (0, 0))[1]
         for file in (32, 64):
-            rows |= _share(b, file, {r: span for r, span in found.items() if sizes[r] == (file, 1)})
-    for register, (file, count) in zip(b.registers, sizes, strict=True):
+            rows |= _share(builder, file, {r: span for r, span in found.items() if sizes[r] == (file, 1)})
+    for register, (file, count) in zip(builder.registers, sizes, strict=True):
         if register.index in rows:
             first = rows[register.index]
         elif file > 1 and count == 1 and not own:
             first = NO_ROW
         else:
-            first = b.n_rows[file]
-            b.n_rows[file] += count
-        b.register_rows.append((file, first, count))
-        if b.ptxplus and register.name == "$r0":
-            b.special_rows.setdefault(PACKED_TID, first)
+            first = builder.n_rows[file]
+            builder.n_rows[file] += count
+        builder.register_rows.append((file, first, count))
+        if builder.ptxplus and register.name == "$r0":
+            builder.special_rows.setdefault(PACKED_TID, first)
 
 
 def _size(register: Register, ptxplus: bool) -> tuple[int, int]:
@@ -56,12 +56,12 @@ def _size(register: Register, ptxplus: bool) -> tuple[int, int]:
     return (64, element // 64 * register.vector) if element >= 64 else (32, register.vector)
 
 
-def _parameters(b: UopBuilder) -> Iterator[int]:
+def _parameters(builder: UopBuilder) -> Iterator[int]:
     """The registers in which a function gets its parameters."""
-    for parameter in b.kernel.params:
+    for parameter in builder.kernel.params:
         if parameter.space == "reg":
             for declarator in parameter.declarators:
-                register = b.registers.in_head(declarator.name)
+                register = builder.registers.in_head(declarator.name)
                 if register is not None:
                     yield register.index
 
@@ -90,7 +90,7 @@ def spans(live: Liveness) -> dict[int, tuple[int, int]]:
     return {register: (first[register], last[register]) for register in first}
 
 
-def _share(b: UopBuilder, file: int, found: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+def _share(builder: UopBuilder, file: int, found: Mapping[int, tuple[int, int]]) -> dict[int, int]:
     """A row of a file for each of these registers."""
     rows: dict[int, int] = {}
     free: list[int] = []
@@ -98,6 +98,6 @@ def _share(b: UopBuilder, file: int, found: Mapping[int, tuple[int, int]]) -> di
     for register, (start, end) in sorted(found.items(), key=lambda item: (item[1][0], item[0])):
         while taken and taken[0][0] < start:
             free.append(heappop(taken)[1])
-        rows[register] = free.pop() if free else b.new_row(file)
+        rows[register] = free.pop() if free else builder.new_row(file)
         heappush(taken, (end, rows[register]))
     return rows

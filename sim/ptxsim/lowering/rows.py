@@ -11,7 +11,7 @@ from typing import NoReturn, Self
 from ptxsim.execute.codes import PREDICATE
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.frames import FrameVariable
-from ptxsim.lowering.variable_layout import CallFrame, Symbol, VariableLayout, own_name
+from ptxsim.lowering.variable_layout import CallFrame, Parameter, Symbol, VariableLayout, own_name
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import Register, hardware_register
@@ -24,11 +24,18 @@ FALSE, TRUE = -1, -2
 """Predicate rows that are constant."""
 
 NO_ROW = -1
-"""The row of a register before something asks for it: `allocation.py` gives rows to those that instructions name."""
+"""The row of a register before anything asks for it: `row_allocation.py` gives rows to those that instructions name."""
 
-# truth tables of PREDICATE: bit 2 * a + b
-AND_TABLE, OR_TABLE, XOR_TABLE, COPY_TABLE, NOT_TABLE = 0b1000, 0b1110, 0b0110, 0b1100, 0b0011
-BOOLEAN_TABLES = {"and": AND_TABLE, "or": OR_TABLE, "xor": XOR_TABLE}
+# of PREDICATE: bit 2 * a + b
+_TRUTH_TABLES = {
+    "false": 0,
+    "true": 0b1111,
+    "and": 0b1000,
+    "or": 0b1110,
+    "xor": 0b0110,
+    "copy": 0b1100,
+    "not": 0b0011,
+}
 
 WORD = TYPES["b32"]
 LONG = TYPES["b64"]
@@ -40,6 +47,21 @@ class Unsupported(Exception):
 
 def unsupported(what: str) -> NoReturn:
     raise Unsupported(what)
+
+
+def row_bits(type_: Type) -> int:
+    """The file whose rows hold the values of a type: 64, or 32."""
+    return 64 if type_.bits == 64 else 32
+
+
+def signed(type_: Type) -> str:
+    """How the names of lane operations on integers of a type end: "s32", "u64", ..."""
+    return f"{'s' if type_.is_signed else 'u'}{row_bits(type_)}"
+
+
+def extension(type_: Type) -> str:
+    """The lane operation that extends a 32-bit row to 64 bits as integers of a type are extended."""
+    return "sext_u64" if type_.is_signed else "zext_u64"
 
 
 @dataclass(frozen=True)
@@ -183,13 +205,9 @@ class Rows:
 
     # ---- micro-operations
 
-    def emit(self, name: str, d: int, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> int:
-        """A lane operation; its destination row."""
-        self.uops.append((self._operations[name].number, d, a, b, c, _signed32(e)))
-        return d
-
-    def emit_code(self, code: int, d: int = 0, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> int:
-        """Another micro-operation; its destination row."""
+    def emit(self, what: str | int, d: int = 0, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> int:
+        """A lane operation, by its name, or another micro-operation, by its code; its destination row."""
+        code = what if isinstance(what, int) else self._operations[what].number
         self.uops.append((code, d, a, b, c, _signed32(e)))
         return d
 
@@ -197,9 +215,9 @@ class Rows:
         """A lane operation into a temporary row."""
         return self.emit(name, self.temporary(self._operations[name].result_bits), a, b, c, e)
 
-    def combine(self, table: int, a: int, b: int = FALSE, d: int | None = None) -> int:
-        """A truth table of two predicates, into a temporary one."""
-        return self.emit_code(PREDICATE, self.temporary(1) if d is None else d, a, b, -1, table)
+    def combine(self, name: str, a: int, b: int = FALSE, d: int | None = None) -> int:
+        """A logical operation on two predicates, into predicate `d` or a temporary one."""
+        return self.emit(PREDICATE, self.temporary(1) if d is None else d, a, b, e=_TRUTH_TABLES[name])
 
     # ---- registers
 
@@ -213,6 +231,15 @@ class Rows:
                 self.register_rows.append((32, self.n_rows[32], 1))
                 self.n_rows[32] += 1
         return found or self.undeclared.get(name)
+
+    def register_of(self, operand: Operand) -> Register | None:
+        """The register that an operand names."""
+        return self.register(operand.text) if isinstance(operand, Name) else None
+
+    def predicate_row(self, operand: Operand) -> int | None:
+        """The first row of a predicate or condition-code register; None for any other operand."""
+        register = self.register_of(operand)
+        return None if register is None or not register.is_predicate else self.row_of(register)[1]
 
     def row_of(self, register: Register, part: str = "") -> tuple[int, int]:
         """File (32, 64, 1) and row of a register or of a component of a vector register."""
@@ -237,7 +264,7 @@ class Rows:
             return Vector(items[:2]), Vector(items[2:])
         if isinstance(operand, Name) and operand.text == "_":
             return operand, operand
-        register = self.register(operand.text) if isinstance(operand, Name) else None
+        register = self.register_of(operand)
         if register is None or register.type != "b128" or not isinstance(operand, Name):
             unsupported("this 128-bit operand")
         return Name(operand.text, "x"), Name(operand.text, "y")
@@ -249,6 +276,10 @@ class Rows:
         own = None if self.is_kernel else self.layout.symbols.get(own_name(self.kernel, name))
         return own or self.layout.symbols.get(name)
 
+    def parameter(self, name: str) -> Parameter | None:
+        """The kernel's parameter of a name."""
+        return next((p for p in self.layout.parameters if p.name == name), None)
+
     def place_in_frame(self, name: str) -> FrameVariable | None:
         """The variable, parameter or result of a name in the function's frame."""
         return None if self.ptxplus else self.graph.frame(self.kernel).find(name, self.position)
@@ -259,6 +290,12 @@ class Rows:
             self.shared_rows[name] = self.new_row(32)
         return self.shared_rows[name]
 
+    def variable_of(self, operand: Operand) -> FrameVariable | None:
+        """The variable of the function's frame that an operand names, which is no register."""
+        if not isinstance(operand, Name) or self.register(operand.text) is not None:
+            return None
+        return self.place_in_frame(operand.text)
+
     def frame_address(self, place: FrameVariable) -> int:
         """The row of a local address in the frame."""
         offset = self.constant(place.offset)
@@ -266,14 +303,10 @@ class Rows:
 
     def is_in_frame(self, operand: Operand) -> bool:
         """Whether a memory operand of the parameter space means the frame, and not the parameters of the kernel."""
-        base = operand.base if isinstance(operand, Memory) else None
         if not self.is_kernel:
             return True
-        return (
-            isinstance(base, Name)
-            and self.register(base.text) is None
-            and self.place_in_frame(base.text) is not None
-        )
+        base = operand.base if isinstance(operand, Memory) else None
+        return base is not None and self.variable_of(base) is not None
 
 
 def _signed32(value: int) -> int:

@@ -6,8 +6,16 @@ Values of 16 and 8 bits are read extended to 32 bits, by the sign of the type as
 from abc import ABC, abstractmethod
 
 from ptxsim.execute import codes
-from ptxsim.execute.codes import CLOCK32, CLOCK64
-from ptxsim.lowering.rows import FALSE, NOT_TABLE, TRUE, WORD, Operation, Rows, unsupported
+from ptxsim.lowering.rows import (
+    FALSE,
+    TRUE,
+    WORD,
+    Operation,
+    Rows,
+    extension,
+    row_bits,
+    unsupported,
+)
 from ptxsim.lowering.variable_layout import LAUNCH_REGISTERS, constant_bits
 from ptxtool.ir.nodes import Immediate, Memory, Name, Operand, Unary, Vector
 from ptxtool.ir.symbols import Register
@@ -56,31 +64,21 @@ class Sources(Rows, ABC):
         """The row of a value: of the 64-bit file for types of 64 bits, of the 32-bit file for others."""
         if type_.bits == 128:
             unsupported("128-bit values")
-        if (
-            isinstance(operand, Unary)
-            and operand.operator == "-"
-            and not isinstance(operand.operand, Immediate)
-        ):
-            return self.negate(self.value(operand.operand, type_), type_)
-        if isinstance(operand, Name):
-            found = self._name(operand, type_)
-            if found is not None:
-                return found
-        elif isinstance(operand, Memory):
-            return self.load_operand(operand, type_)
-        elif isinstance(operand, Vector):
-            return self._pair(operand, type_)
-        elif isinstance(operand, Immediate):
-            return self._extended_constant(literal(operand.text).bits(type_), type_)
-        elif (
-            isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Immediate)
-        ):
+        if isinstance(operand, Unary) and operand.operator == "-":
+            if not isinstance(operand.operand, Immediate):
+                return self.negate(self.value(operand.operand, type_), type_)
             number = literal(operand.operand.text)
-            if (
-                number.kind == "int" and type_.is_float and self.ptxplus
-            ):  # PTXPlus: the bits of a float, negated
+            if number.kind == "int" and type_.is_float and self.ptxplus:  # the bits of a float, negated
                 return self.negate(self.constant(number.bits(type_), max(32, type_.bits)), type_)
             return self._extended_constant(literal("-" + operand.operand.text).bits(type_), type_)
+        if isinstance(operand, Name):
+            return self._name(operand, type_)
+        if isinstance(operand, Memory):
+            return self.load_operand(operand, type_)
+        if isinstance(operand, Vector):
+            return self._pair(operand, type_)
+        if isinstance(operand, Immediate):
+            return self._extended_constant(literal(operand.text).bits(type_), type_)
         try:
             return self._extended_constant(constant_bits(operand, type_, self.layout.symbols), type_)
         except ValueError as problem:
@@ -90,30 +88,27 @@ class Sources(Rows, ABC):
         if type_.is_float:
             if type_.bits == 16:
                 return self.compute("xor_u32", row, self.constant(0x8000))
-            return self.compute("neg_f64" if type_.bits == 64 else "neg_f32", row)
-        negated = self.compute("neg_u64" if type_.bits == 64 else "neg_u32", row)
-        return self.extend(negated, type_) if type_.bits < 32 else negated
+            return self.compute(f"neg_f{row_bits(type_)}", row)
+        return self.extend(self.compute(f"neg_u{row_bits(type_)}", row), type_)
 
     def extend(self, row: int, type_: Type) -> int:
         """A 32-bit row cut to a type of 16 or 8 bits and extended again."""
-        return (
-            row
-            if type_.bits >= 32
-            else self.compute(f"{'sext' if type_.is_signed else 'zext'}{type_.bits}_u32", row)
-        )
+        if type_.bits >= 32:
+            return row
+        return self.compute(f"{'sext' if type_.is_signed else 'zext'}{type_.bits}_u32", row)
 
     def _extended_constant(self, bits: int, type_: Type) -> int:
         if type_.is_signed and type_.bits < 32 and bits >> (type_.bits - 1):
             bits -= 1 << type_.bits
-        return self.constant(bits, 64 if type_.bits == 64 else 32)
+        return self.constant(bits, row_bits(type_))
 
-    def _name(self, operand: Name, type_: Type) -> int | None:
-        """A register, a special register or a variable's address; None for anything else."""
+    def _name(self, operand: Name, type_: Type) -> int:
+        """A register, a special register or a variable's address."""
         register = self.register(operand.text)
         if register is not None:
             return self._register_value(register, operand.part, type_)
         if operand.text == "WARP_SZ":
-            return self.constant(32, 64 if type_.bits == 64 else 32)
+            return self.constant(32, row_bits(type_))
         if operand.text.startswith("%"):
             return self._special(operand, type_)
         place = self.place_in_frame(operand.text)
@@ -122,15 +117,15 @@ class Sources(Rows, ABC):
             return self.compute("zext_u64", row) if type_.bits == 64 else row
         symbol = self.symbol(operand.text)
         if symbol is not None:
-            return self.constant(symbol.address, 64 if type_.bits == 64 else 32)
-        parameter = next((p for p in self.layout.parameters if p.name == operand.text), None)
+            return self.constant(symbol.address, row_bits(type_))
+        parameter = self.parameter(operand.text)
         if parameter is not None:
-            return self.constant(parameter.offset, 64 if type_.bits == 64 else 32)
+            return self.constant(parameter.offset, row_bits(type_))
         unsupported(f"'{operand.text}' as an operand")
 
     def _register_value(self, register: Register, part: str, type_: Type) -> int:
         if register.is_zero and not self.as_gpgpu_sim:
-            return self.constant(0, 64 if type_.bits == 64 else 32)
+            return self.constant(0, row_bits(type_))
         bits, row = self.row_of(register, part)
         if bits == 1:
             if not self.ptxplus:
@@ -142,11 +137,8 @@ class Sources(Rows, ABC):
             return self._wide_value(register, row, type_)
         if part in ("lo", "hi"):
             half = self.compute("zext16_u32" if part == "lo" else "high16_u32", row)
-            return (
-                self.extend(half, type_)
-                if (type_.is_signed and type_.bits == 16) or type_.bits == 8
-                else half
-            )
+            is_extended = (type_.is_signed and type_.bits == 16) or type_.bits == 8
+            return self.extend(half, type_) if is_extended else half
         if part and register.vector == 1:
             unsupported(f"the part '.{part}' of a register")
         clean = not self.ptxplus and register.bits // register.vector == 16 and type_.bits == 16
@@ -159,7 +151,7 @@ class Sources(Rows, ABC):
         following = self._next_register(register)
         if following is not None:
             return self.compute("pack_u64", row, following)
-        return self.compute("sext_u64" if type_.is_signed else "zext_u64", row)
+        return self.compute(extension(type_), row)
 
     def _next_register(self, register: Register) -> int | None:
         digits = register.name.lstrip("$%abcdefghijklmnopqrstuvwxyz_")
@@ -187,13 +179,13 @@ class Sources(Rows, ABC):
             unsupported(f"'{operand.text}' as an operand")
         wide = type_.bits == 64
         if name in _SPECIAL_ZERO or name in _SPECIAL_ONE:
-            return self.constant(int(name in _SPECIAL_ONE), 64 if wide else 32)
+            return self.constant(int(name in _SPECIAL_ONE), row_bits(type_))
         if name in ("clock64", "globaltimer"):
-            row = self.emit_code(CLOCK64, self.temporary(64))
+            row = self.emit(codes.CLOCK64, self.temporary(64))
             return row if wide else self.compute("trunc_u64", row)
         shifts = {"clock": 0, "globaltimer_lo": 0, "clock_hi": 32, "globaltimer_hi": 32, "halfclock": 1}
         if name in shifts:
-            row = self.emit_code(CLOCK32, self.temporary(), e=shifts[name])
+            row = self.emit(codes.CLOCK32, self.temporary(), e=shifts[name])
         elif name in self.machine:
             row = self.constant(self.machine[name])
         elif name in LAUNCH_REGISTERS:
@@ -213,15 +205,14 @@ class Sources(Rows, ABC):
 
     # ---- predicates
 
-    def predicate(self, operand: Operand, table: int | None = None) -> int:
+    def predicate(self, operand: Operand) -> int:
         """The row of a predicate that is true where the operand holds (PTXPlus: where Z is clear)."""
         inverted = self.ptxplus
         if isinstance(operand, Unary) and operand.operator == "!":
             inverted, operand = not inverted, operand.operand
         if isinstance(operand, Immediate):
             return TRUE if (literal(operand.text).payload != 0) != (inverted and not self.ptxplus) else FALSE
-        register = self.register(operand.text) if isinstance(operand, Name) else None
-        if register is None or not register.is_predicate:
+        row = self.predicate_row(operand)
+        if row is None:
             unsupported("a predicate operand that is no predicate register")
-        row = self.row_of(register)[1]
-        return self.combine(NOT_TABLE, row) if inverted else row
+        return self.combine("not", row) if inverted else row

@@ -1,7 +1,7 @@
 """How many instructions from each one on only compute and access memory.
 
 Such instructions move no warp's stack and wait for nothing: a run without time executes them one after the other in
-one call (`semantics.execute.straight`).
+one call (`micro_operations.straight`).
 """
 
 from typing import Any

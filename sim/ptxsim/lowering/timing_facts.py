@@ -9,69 +9,56 @@ from typing import Literal
 
 import numpy as np
 
-from ptxsim.base.program import (
-    ATOMIC,
-    BY_ALL,
-    BY_GLOBAL,
-    BY_NONE,
-    EITHER,
-    LDST,
-    LOAD,
-    MAX_BANKS,
-    MAX_DESTINATIONS,
-    MAX_REGISTERS,
-    NO_ACCESS,
-    SFU,
-    SP,
-    STORE,
-)
+from ptxsim.base import program
+from ptxsim.base.program import ATOMIC, LOAD, NO_ACCESS, STORE
 from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import Operation
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
 from ptxtool.ir.defuse import DefUse
-from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Unary, Vector
+from ptxtool.ir.names import names
+from ptxtool.ir.nodes import Group, Memory, Name, Operand, Unary
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
-_PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
+_PORTS = {"SP": program.SP, "SFU": program.SFU, "EITHER": program.EITHER}
 
 
-def set_access(b: UopBuilder, op: Operation, record: np.void, gpu: Gpu) -> None:
+def set_access(builder: UopBuilder, op: Operation, record: np.void, gpu: Gpu) -> None:
     """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
     effects = op.match.form.effects
     access = NO_ACCESS
-    if b.is_passing or "call" in effects:
+    if builder.is_passing or "call" in effects:
         return  # parameters of functions travel in registers
     if "atomic" in effects:
         access = ATOMIC
     elif op.match.form.unit in gpu.ldst.units and effects & {"load", "store"}:
         # an asynchronous copy loads; what it stores stays within the SM
         access = STORE if "store" in effects and "load" not in effects else LOAD
-    elif op.instruction.opcode.base == "mov" and b.access_bytes:
+    elif op.instruction.opcode.base == "mov" and builder.access_bytes:
         access = STORE if isinstance(op.operands[0], Memory) else LOAD
     if access != NO_ACCESS:
         record["access"] = access
-        record["space"] = b.space
-        record["access_bytes"] = b.access_bytes
-        record["element_bytes"] = b.element_bytes
+        record["space"] = builder.space
+        record["access_bytes"] = builder.access_bytes
+        record["element_bytes"] = builder.element_bytes
         record["bypass"] = _bypass(op, access, gpu)
 
 
 def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
     """Atomics pass the L1 by, and what the machine says."""
     if access == ATOMIC or any(op.has(word) for word in gpu.l1d.bypass):
-        return BY_ALL
-    return BY_GLOBAL if "global" in gpu.l1d.bypass else BY_NONE
+        return program.BY_ALL
+    return program.BY_GLOBAL if "global" in gpu.l1d.bypass else program.BY_NONE
 
 
-def set_timing(b: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
+def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
     """Port, latency and initiation interval, by the table's unit and the class of the first type."""
     unit = match.form.unit
-    if b.is_passing:
+    if builder.is_passing:
         unit = "alu"
     elif unit in gpu.ldst.units or record["access"] != NO_ACCESS:
-        record["unit"], record["latency"], record["interval"] = LDST, 1, 1
+        record["unit"], record["latency"], record["interval"] = program.LDST, 1, 1
         return
     type_ = TYPES.get(match.type)
     kind: Literal["int", "fp32", "fp64"] = "int"
@@ -82,45 +69,41 @@ def set_timing(b: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
 
 def set_unit(record: np.void, timing: Timing) -> None:
     """The port, latency and initiation interval of a class of instructions."""
-    record["unit"], record["latency"], record["interval"] = (
-        _PORTS[timing.unit],
-        timing.latency,
-        timing.interval,
-    )
+    record["unit"] = _PORTS[timing.unit]
+    record["latency"], record["interval"] = timing.latency, timing.interval
 
 
-def set_registers(b: UopBuilder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
+def set_registers(builder: UopBuilder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
     """What the scoreboard and the operand collector see: destinations first."""
-    registers = b.registers
+    registers = builder.registers
     sinks = [r for r in facts.touched if registers[r].is_sink]
-    unseen = _incremented(b, op) if b.as_gpgpu_sim else set()
+    unseen = _incremented(builder, op) if builder.as_gpgpu_sim else set()
     destinations = [r for r in facts.touched if (r in facts.defs and r not in unseen) or r in sinks]
     rest = [r for r in facts.touched if r not in destinations]
-    named = (destinations + rest)[:MAX_REGISTERS]
-    record["n_destinations"] = min(len(destinations), MAX_DESTINATIONS)
+    named = (destinations + rest)[: program.MAX_REGISTERS]
+    record["n_destinations"] = min(len(destinations), program.MAX_DESTINATIONS)
     record["n_registers"] = len(named)
-    record["register"][: len(named)] = [b.first_register + r for r in named]
-    record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
+    record["register"][: len(named)] = [builder.first_register + r for r in named]
+    record["max_sequence"] = max((builder.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
         by_number = {architectural_number(name): name for name in sources}  # the key
         sources = list(by_number.values())
-    sources = sources[:MAX_BANKS]
+    sources = sources[: program.MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
 
 
-def _incremented(b: UopBuilder, op: Operation) -> set[int]:
+def _incremented(builder: UopBuilder, op: Operation) -> set[int]:
     """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
     bases: list[str] = []
-    written: list[str] = []
     for operand in op.operands:
         memory = operand.operand if isinstance(operand, Unary) else operand
-        if isinstance(memory, Memory) and memory.post_increment:
+        if isinstance(memory, Memory) and memory.post_increment and memory.base is not None:
             bases += _names(memory.base)
-    if op.operands and not isinstance(op.operands[0], Memory):
-        written = _names(op.operands[0])
-    return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
+    is_written = op.operands and not isinstance(op.operands[0], Memory)
+    written = _names(op.operands[0]) if is_written else ()
+    return {builder.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 
 def architectural_number(name: str) -> int:
@@ -140,18 +123,8 @@ def _source_names(op: Operation) -> list[str]:
     return found
 
 
-def _names(operand: Operand | None) -> list[str]:
-    """The names whose registers the operand collector sees: those of lists of arguments and of expressions are not."""
-    if isinstance(operand, Name):
+def _names(operand: Operand) -> list[str]:
+    """The names whose registers the operand collector sees: those of lists of arguments are not."""
+    if isinstance(operand, Name):  # most operands
         return [operand.text]
-    if isinstance(operand, Unary):
-        return _names(operand.operand)
-    if isinstance(operand, Memory):
-        parts: tuple[Operand | None, ...] = (operand.base, operand.offset, *operand.coordinates)
-    elif isinstance(operand, Vector):
-        parts = tuple(operand.items)
-    elif isinstance(operand, Dual):
-        parts = operand.first, operand.second
-    else:
-        parts = ()
-    return [name for part in parts for name in _names(part)]
+    return [] if isinstance(operand, Group) else [name.text for name in names(operand)]

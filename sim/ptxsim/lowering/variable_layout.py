@@ -23,7 +23,7 @@ from ptxsim.base.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, T
 from ptxsim.execute.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
 from ptxsim.execute.texture.texture_table import HANDLE_BASE, HANDLE_STEP
 from ptxsim.lowering.frames import FunctionFrame, VariableSpace
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.ir.constants import constant
 from ptxtool.ir.names import names
 from ptxtool.ir.nodes import (
@@ -396,15 +396,3 @@ def _named(value: Operand, symbols: dict[str, Symbol]) -> int:
             mask = integer(value.function)
             return (evaluate(inner, symbols) & mask) >> max((mask & -mask).bit_length() - 1, 0)
     raise ValueError("it is no constant expression")
-
-
-__all__ = [
-    "Parameter",
-    "PtxError",
-    "Symbol",
-    "VariableLayout",
-    "constant_bits",
-    "evaluate",
-    "lay_out",
-    "round_up",
-]

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from ptxsim.lowering.instructions.control import code_bytes
-from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, ModuleBase, VariableLayout, round_up
+from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, ModuleBase, VariableLayout
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Module
+from ptxtool.ir.variables import round_up
 
 WORKSPACE_BYTES = 256
 """The memory of a cooperative launch for barriers of the grid; every kernel that asks for it gets it."""

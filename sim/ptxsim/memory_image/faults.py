@@ -6,23 +6,8 @@ For the timed and the functional run, which add the place in source and grid.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptxsim.base.program import (
-    ASSERTED,
-    BAD_BARRIER,
-    BAD_BARRIER_TEXT,
-    BAD_TARGET,
-    GLOBAL,
-    MISALIGNED,
-    NO_BLOCK,
-    NO_TEXT,
-    NO_TEXTURE,
-    OUT_OF_BOUNDS,
-    OUTSIDE,
-    SHARED,
-    STACK_FULL,
-    TRAPPED,
-    Program,
-)
+from ptxsim.base import program as codes
+from ptxsim.base.program import Program
 from ptxsim.memory_image.address_names import describe
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Assertion
@@ -40,11 +25,11 @@ class Fault(NamedTuple):
 
 
 _FAULTS = {
-    OUT_OF_BOUNDS: Fault(
+    codes.OUT_OF_BOUNDS: Fault(
         "E404", "access out of bounds", "check the buffer sizes of the launch and the index"
     ),
-    MISALIGNED: Fault("E405", "misaligned access", "the address must be a multiple of the access size"),
-    BAD_TARGET: Fault(
+    codes.MISALIGNED: Fault("E405", "misaligned access", "the address must be a multiple of the access size"),
+    codes.BAD_TARGET: Fault(
         "E403", "jump or call to a target that does not exist", "see where the address or index comes from"
     ),
     STACK_OVERFLOW: Fault(
@@ -52,26 +37,26 @@ _FAULTS = {
         "branches or calls nested too deeply",
         "split the kernel: divergence takes at most as many levels as a warp's stack has",
     ),
-    STACK_FULL: Fault(
+    codes.STACK_FULL: Fault(
         "E415", "stack overflow", "see whether the recursion ends; stack_bytes (--stack-bytes) goes deeper"
     ),
-    BAD_BARRIER: Fault(
-        "E406", BAD_BARRIER_TEXT, "there are barriers 0 to 15, and whole warps take part in one"
+    codes.BAD_BARRIER: Fault(
+        "E406", codes.BAD_BARRIER_TEXT, "there are barriers 0 to 15, and whole warps take part in one"
     ),
-    NO_TEXTURE: Fault(
+    codes.NO_TEXTURE: Fault(
         "E404",
         "no texture, sampler or surface of this kind",
         "give a texture, sampler or surface there: 'texture = {}' in a launch file, ptxsim.Texture in Python",
     ),
-    OUTSIDE: Fault(
+    codes.OUTSIDE: Fault(
         "E404",
         "access outside of a surface",
         "check the coordinates: x of '.b' counts bytes; '.clamp' and '.zero' allow any",
     ),
-    NO_BLOCK: Fault(
+    codes.NO_BLOCK: Fault(
         "E404", "free of what is no block of the heap in use", "free what malloc has given, and once"
     ),
-    NO_TEXT: Fault(
+    codes.NO_TEXT: Fault(
         "E404", "printing from where no memory is", "check the format and the strings that it prints"
     ),
     TOUCHED_REGISTER: Fault(
@@ -86,7 +71,7 @@ _FAULTS = {
         "the mark '.pragma \"release_scratchpad\"' stands too early: the partner CTA may use the place already; "
         "make marks with the run's sharing percentage (release-scratchpad{share=P}, in a sweep share=run)",
     ),
-    TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
+    codes.TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }
 
 
@@ -110,33 +95,34 @@ def coordinates(number: int, extents: Sequence[int]) -> str:
 
 def null_advice(program: Program, space: int, address: int) -> str:
     """What to do about a null pointer; "" if the address is not near null."""
-    if space != GLOBAL or address >= NULL_BYTES:
+    if space != codes.GLOBAL or address >= NULL_BYTES:
         return ""
     return MORE_HEAP if program.allocates else NULL_POINTER
 
 
 def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
     """The description of the fault that a run has left in the image's context."""
-    if kind == ASSERTED:
+    if kind == codes.ASSERTED:
         a = assertion or Assertion("?", "?", 0, "?")
         what = f"assertion '{a.message}' failed at {a.file}:{a.line} in '{a.function}'"
         return Fault("E413", what, "the values that it tests can be printed with printf just before it")
-    found = _FAULTS.get(kind, _FAULTS[TRAPPED])
+    found = _FAULTS.get(kind, _FAULTS[codes.TRAPPED])
     address, space = int(image.context[0]["error_address"]), int(image.context[0]["access_space"])
-    if kind in (OUT_OF_BOUNDS, MISALIGNED, NO_BLOCK, NO_TEXT):
-        place = describe(program, image, GLOBAL if kind in (NO_BLOCK, NO_TEXT) else space, address)
+    is_of_host = kind in (codes.NO_BLOCK, codes.NO_TEXT)
+    if is_of_host or kind in (codes.OUT_OF_BOUNDS, codes.MISALIGNED):
+        place = describe(program, image, codes.GLOBAL if is_of_host else space, address)
         place = place if place.startswith("address") else f"address {address:#x}, {place}"
-        if kind in (NO_BLOCK, NO_TEXT):
+        if is_of_host:
             return found._replace(what=f"{found.what}: {place},")
-        if kind == OUT_OF_BOUNDS and space == SHARED:
+        if kind == codes.OUT_OF_BOUNDS and space == codes.SHARED:
             found = found._replace(help=MORE_SHARED)
-        elif kind == OUT_OF_BOUNDS:
+        elif kind == codes.OUT_OF_BOUNDS:
             found = found._replace(help=null_advice(program, space, address) or found.help)
         return found._replace(what=f"{found.what} at {place},")
     if kind == TOUCHED_SCRATCHPAD:
-        return found._replace(what=f"{found.what}: {describe(program, image, SHARED, address)},")
-    if kind == STACK_FULL:
+        return found._replace(what=f"{found.what}: {describe(program, image, codes.SHARED, address)},")
+    if kind == codes.STACK_FULL:
         return found._replace(what=f"{found.what} beyond {program.layout.stack_bytes} bytes")
-    if kind == NO_TEXTURE:
+    if kind == codes.NO_TEXTURE:
         return found._replace(what=f"{found.what} at address {address:#x}")
     return found

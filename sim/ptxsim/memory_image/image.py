@@ -16,21 +16,15 @@ import numpy as np
 from ptxsim.base.options import HEAP_BYTES
 from ptxsim.base.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.execute.codes import PARAM_WINDOW
-from ptxsim.lowering.variable_layout import (
-    GLOBAL_BASE,
-    OPAQUE,
-    RESERVED_BYTES,
-    RESERVED_REGISTERS,
-    WORKSPACE_REGISTERS,
-    Parameter,
-    VariableLayout,
-    round_up,
-)
+from ptxsim.lowering import variable_layout
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, Parameter, VariableLayout
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
 from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, TextureHandles, class_of, fits
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.phrases import counted
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
+from ptxtool.ir.variables import round_up
 from ptxtool.isa.types import TYPES
 
 PRINT_BYTES = 4 << 20
@@ -100,7 +94,7 @@ class MemoryImage:
         constant_memory = device.load(kernel.module, layout)
         starts = device.place(given)
         heap, heap_bytes = device.heap(heap_bytes if program.allocates else 0)
-        wants_workspace = any(name in WORKSPACE_REGISTERS for name in layout.launch_rows)
+        wants_workspace = any(name in variable_layout.WORKSPACE_REGISTERS for name in layout.launch_rows)
         workspace = device.workspace() if wants_workspace else 0
         if device.end > PARAM_WINDOW:
             what = f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space"
@@ -119,9 +113,9 @@ class MemoryImage:
             param[at : at + len(data)] = np.frombuffer(data, np.uint8)
         shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)
         reserved = shared_bytes
-        if any(name in RESERVED_REGISTERS for name in layout.launch_rows):
+        if any(name in variable_layout.RESERVED_REGISTERS for name in layout.launch_rows):
             reserved = round_up(shared_bytes, 16)
-            shared_bytes = reserved + RESERVED_BYTES
+            shared_bytes = reserved + variable_layout.RESERVED_BYTES
         shared_image = np.zeros(shared_bytes, np.uint8)
         if program.is_ptxplus:
             end = layout.param_start + layout.param_bytes
@@ -144,10 +138,10 @@ class MemoryImage:
         layout: VariableLayout = program.layout
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
         for name, row in layout.launch_rows.items():
-            if name in RESERVED_REGISTERS:
-                r32[row] = self.reserved_shared + _RESERVED_OFFSETS.get(name, RESERVED_BYTES)
+            if name in variable_layout.RESERVED_REGISTERS:
+                r32[row] = self.reserved_shared + _RESERVED_OFFSETS.get(name, variable_layout.RESERVED_BYTES)
                 continue
-            if name in WORKSPACE_REGISTERS:
+            if name in variable_layout.WORKSPACE_REGISTERS:
                 r32[row] = self.workspace >> 32 if name == "envreg1" else self.workspace & 0xFFFF_FFFF
                 continue
             is_total = name == "total_smem_size"
@@ -167,7 +161,7 @@ class MemoryImage:
         bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
         if heap[1]:
             bounds.append((heap[0], sum(heap)))
-        if any(name in WORKSPACE_REGISTERS for name in layout.launch_rows):
+        if any(name in variable_layout.WORKSPACE_REGISTERS for name in layout.launch_rows):
             bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
         allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
         textures = table.array()
@@ -265,8 +259,7 @@ def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[An
     parameters = layout.parameters
     names = ", ".join(p.name for p in parameters)
     if len(args) != len(parameters):
-        count = f"{len(parameters)} argument{'s' * (len(parameters) != 1)}"
-        what = f"kernel '{kernel.name}' takes {count}, not {len(args)}"
+        what = f"kernel '{kernel.name}' takes {counted(len(parameters), 'argument')}, not {len(args)}"
         help = f"its parameters are {names}" if parameters else "it has no parameters"
         raise error("E401", what, kernel.source, kernel.start, kernel.body_start, help)
     problems: list[Diagnostic] = []

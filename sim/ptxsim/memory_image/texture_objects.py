@@ -16,9 +16,10 @@ import numpy as np
 from ptxsim.execute.codes import FLOAT, SIGNED, UNSIGNED
 from ptxsim.execute.texture import texture_table as columns
 from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.variable_layout import OPAQUE, VariableLayout, names_in, round_up, textures_of_head
+from ptxsim.lowering.variable_layout import OPAQUE, VariableLayout, names_in, textures_of_head
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Binary, Declaration, Declarator, Directive, Function, Immediate, Name, Vector
+from ptxtool.ir.variables import round_up
 
 Address = Literal["wrap", "mirror", "clamp", "border"]
 Filter = Literal["point", "linear"]

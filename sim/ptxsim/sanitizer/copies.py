@@ -36,82 +36,82 @@ _HOW, _EPOCH, _TESTS = range(SEGMENT_WORDS)
 
 
 @njit(types.uint64(_C, _INT))
-def _current(c, thread):
+def _current(checks, thread):
     """The address of the number of a thread's current segment."""
-    return c.segments + np.uint64(4 * SEGMENT * thread)
+    return checks.segments + np.uint64(4 * SEGMENT * thread)
 
 
 @njit(types.uint64(_C, _INT, _INT))
-def _segment(c, thread, number):
+def _segment(checks, thread, number):
     """The address of a thread's entry for a segment."""
-    return _current(c, thread) + np.uint64(4 * (1 + SEGMENT_WORDS * (number % N_SEGMENTS)))
+    return _current(checks, thread) + np.uint64(4 * (1 + SEGMENT_WORDS * (number % N_SEGMENTS)))
 
 
 @njit(types.int64(_C, _INT))
-def _now(c, thread):
+def _now(checks, thread):
     """The epoch of a thread's warp."""
     warp = thread >> 5
-    return np.int64(flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[warp * MAX_WARPS + warp])
+    return np.int64(flat_i32(checks.clocks, MAX_WARPS * MAX_WARPS)[warp * MAX_WARPS + warp])
 
 
 @njit(types.void(_C))
-def forget_copies(c):
+def forget_copies(checks):
     """A CTA begins."""
-    for thread in range(32 * c.n_warps):
-        flat_i32(_current(c, thread), 1)[0] = 0
-        entry = flat_i32(_segment(c, thread, 0), SEGMENT_WORDS)
+    for thread in range(32 * checks.n_warps):
+        flat_i32(_current(checks, thread), 1)[0] = 0
+        entry = flat_i32(_segment(checks, thread, 0), SEGMENT_WORDS)
         entry[_HOW], entry[_EPOCH], entry[_TESTS] = 0, 0, 0
-    tests = flat_i32(c.tests, MAX_WARPS)
+    tests = flat_i32(checks.tests, MAX_WARPS)
     for warp in range(MAX_WARPS):
         tests[warp] = 0
 
 
 @njit(types.int64(_C, _INT))
-def segment_stamp(c, thread):
+def segment_stamp(checks, thread):
     """The writer's epoch of a granule while the thread's copy may be in progress: below 0."""
-    return -1 - np.int64(flat_i32(_current(c, thread), 1)[0])
+    return -1 - np.int64(flat_i32(_current(checks, thread), 1)[0])
 
 
 @njit(types.int64(_C, _INT, _INT, _INT))
-def written_since(c, thread, stamp, warp):
+def written_since(checks, thread, stamp, warp):
     """The epoch of the writer's warp in which a copy was complete, as `warp` sees it; NEVER while it is in progress."""
     number = -1 - stamp
-    if number + N_SEGMENTS <= flat_i32(_current(c, thread), 1)[0]:
+    if number + N_SEGMENTS <= flat_i32(_current(checks, thread), 1)[0]:
         return 0
-    entry = flat_i32(_segment(c, thread, number), SEGMENT_WORDS)
-    own_tests = flat_i32(c.tests, MAX_WARPS)[warp]
+    entry = flat_i32(_segment(checks, thread, number), SEGMENT_WORDS)
+    own_tests = flat_i32(checks.tests, MAX_WARPS)[warp]
     if entry[_EPOCH] == 0 or (warp == thread >> 5 and entry[_TESTS] == own_tests):
         return NEVER
     return np.int64(entry[_EPOCH])
 
 
 @njit(types.void(_C, _INT, _INT))
-def end_segment(c, thread, how):
+def end_segment(checks, thread, how):
     """COMMITTED: the thread's copies since the last time are a group. TRACKED: an mbarrier tracks all its copies."""
-    current = flat_i32(_current(c, thread), 1)
+    current = flat_i32(_current(checks, thread), 1)
     number = np.int64(current[0])
-    flat_i32(_segment(c, thread, number), SEGMENT_WORDS)[_HOW] = how
+    flat_i32(_segment(checks, thread, number), SEGMENT_WORDS)[_HOW] = how
     if how == TRACKED:
         for k in range(max(0, number - N_SEGMENTS + 1), number + 1):
-            entry = flat_i32(_segment(c, thread, k), SEGMENT_WORDS)
+            entry = flat_i32(_segment(checks, thread, k), SEGMENT_WORDS)
             if entry[_EPOCH] == 0:
-                entry[_EPOCH] = _now(c, thread)
-                entry[_TESTS] = flat_i32(c.tests, MAX_WARPS)[thread >> 5]
+                entry[_EPOCH] = _now(checks, thread)
+                entry[_TESTS] = flat_i32(checks.tests, MAX_WARPS)[thread >> 5]
     current[0] = number + 1
-    fresh = flat_i32(_segment(c, thread, number + 1), SEGMENT_WORDS)
+    fresh = flat_i32(_segment(checks, thread, number + 1), SEGMENT_WORDS)
     fresh[_HOW], fresh[_EPOCH], fresh[_TESTS] = 0, 0, 0
 
 
 @njit(types.void(_C, _INT, _INT))
-def await_groups(c, thread, left):
+def await_groups(checks, thread, left):
     """The thread waits for all groups but its last `left`; below 0: for all copies."""
     if left < 0:
-        end_segment(c, thread, COMMITTED)
+        end_segment(checks, thread, COMMITTED)
         left = 0
-    number = np.int64(flat_i32(_current(c, thread), 1)[0])
+    number = np.int64(flat_i32(_current(checks, thread), 1)[0])
     groups = 0
     for k in range(number - 1, max(-1, number - N_SEGMENTS), -1):
-        entry = flat_i32(_segment(c, thread, k), SEGMENT_WORDS)
+        entry = flat_i32(_segment(checks, thread, k), SEGMENT_WORDS)
         groups += entry[_HOW] == COMMITTED
         if groups > left and (entry[_EPOCH] == 0 or entry[_TESTS] >= 0):
-            entry[_EPOCH], entry[_TESTS] = _now(c, thread), -1
+            entry[_EPOCH], entry[_TESTS] = _now(checks, thread), -1

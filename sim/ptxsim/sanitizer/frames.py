@@ -6,8 +6,8 @@ are variables take the marks of their sources; after the call the frame is clear
 into it reads unwritten bytes. Registers of a possibly recursive call are not cleared, because the outer call uses the
 same ones. `alloca` returns unwritten memory.
 
-A call's entry in the table `c.calls` (built by instrumentation.py): FRAME_WORDS numbers, then the copies before and
-after the call, as (to, from, bytes) within the caller's frame, then the cleared registers, as (first, number).
+A call's entry in the table `checks.calls` (built by instrumentation.py): FRAME_WORDS numbers, then the copies before
+and after the call, as (to, from, bytes) within the caller's frame, then the cleared registers, as (first, number).
 """
 
 import numpy as np
@@ -24,27 +24,31 @@ CALLER_BYTES, CALLEE_BYTES, N_BEFORE, N_AFTER, N_CLEARED = range(FRAME_WORDS)
 
 
 @njit(types.int64(_X, _INT, _INT))
-def stack_row(x, row, lane):
+def stack_row(context, row, lane):
     """A lane's value of one of the stack's rows; 0 where the program has none."""
     if row < 0:
         return 0
-    rows = rows_u32(x.r32, x.total_rows32)
-    return np.int64(rows[x.constant_rows32 + x.warp * x.rows32 + row, lane])
+    rows = rows_u32(context.r32, context.total_rows32)
+    return np.int64(rows[context.constant_rows32 + context.warp * context.rows32 + row, lane])
 
 
 @njit(types.void(_C, _X, *[_INT] * 3))
-def _clear(c, x, lane, start, end):
+def _clear(checks, context, lane, start, end):
     """Bytes `start` to `end` of a lane's local memory count as unwritten."""
-    known = flat_u8(c.local_shadow + np.uint64((x.warp * 32 + lane) * x.local_bytes), x.local_bytes)
-    for k in range(start, min(end, x.local_bytes)):
+    known = flat_u8(
+        checks.local_shadow + np.uint64((context.warp * 32 + lane) * context.local_bytes), context.local_bytes
+    )
+    for k in range(start, min(end, context.local_bytes)):
         known[k] = 0
 
 
 @njit(types.void(_C, _X, *[_INT] * 4))
-def _copy(c, x, at, n, lane, frame):
+def _copy(checks, context, at, n, lane, frame):
     """Copy the marks of `n` copies, which begin at entry `at` of the table."""
-    table = flat_i32(c.calls, at + 3 * n)
-    known = flat_u8(c.local_shadow + np.uint64((x.warp * 32 + lane) * x.local_bytes), x.local_bytes)
+    table = flat_i32(checks.calls, at + 3 * n)
+    known = flat_u8(
+        checks.local_shadow + np.uint64((context.warp * 32 + lane) * context.local_bytes), context.local_bytes
+    )
     for k in range(n):
         to, of, size = table[at + 3 * k], table[at + 3 * k + 1], table[at + 3 * k + 2]
         for byte in range(size):
@@ -52,45 +56,51 @@ def _copy(c, x, at, n, lane, frame):
 
 
 @njit(types.void(_C, _X, _INT, _INT))
-def enter_frame(c, x, at, mask):
+def enter_frame(checks, context, at, mask):
     """Before a call that lanes `mask` make: the entry of the table is `at`."""
-    table = flat_i32(c.calls, at + FRAME_WORDS)
+    table = flat_i32(checks.calls, at + FRAME_WORDS)
     start, size = np.int64(table[at + CALLER_BYTES]), np.int64(table[at + CALLEE_BYTES])
     n_before, n_after = np.int64(table[at + N_BEFORE]), np.int64(table[at + N_AFTER])
     for lane in range(32):
         if (mask >> lane) & 1:
-            frame = stack_row(x, c.frame_row, lane)
-            _clear(c, x, lane, frame + start, frame + start + size)
-            _copy(c, x, at + FRAME_WORDS, n_before, lane, frame)
+            frame = stack_row(context, checks.frame_row, lane)
+            _clear(checks, context, lane, frame + start, frame + start + size)
+            _copy(checks, context, at + FRAME_WORDS, n_before, lane, frame)
     cleared = at + FRAME_WORDS + 3 * (n_before + n_after)
     n_cleared = np.int64(table[at + N_CLEARED])
-    ranges = flat_i32(c.calls, cleared + 2 * n_cleared)
-    at_start = flat_u32(c.written_at_start, c.n_registers)
-    written = flat_u32(c.written, c.n_registers * c.n_warps)
+    ranges = flat_i32(checks.calls, cleared + 2 * n_cleared)
+    at_start = flat_u32(checks.written_at_start, checks.n_registers)
+    written = flat_u32(checks.written, checks.n_registers * checks.n_warps)
     for k in range(n_cleared):
         first = np.int64(ranges[cleared + 2 * k])
         for register in range(first, first + np.int64(ranges[cleared + 2 * k + 1])):
-            marks = x.warp * c.n_registers + register
+            marks = context.warp * checks.n_registers + register
             kept = np.int64(written[marks]) & ~mask
             written[marks] = np.uint32(kept | (np.int64(at_start[register]) & mask))
 
 
 @njit(types.void(_C, _X, _INT, _INT))
-def leave_frame(c, x, at, mask):
+def leave_frame(checks, context, at, mask):
     """After a call from which lanes `mask` have returned."""
-    table = flat_i32(c.calls, at + FRAME_WORDS)
+    table = flat_i32(checks.calls, at + FRAME_WORDS)
     start, size = np.int64(table[at + CALLER_BYTES]), np.int64(table[at + CALLEE_BYTES])
     results = at + FRAME_WORDS + 3 * np.int64(table[at + N_BEFORE])
     for lane in range(32):
         if (mask >> lane) & 1:
-            frame = stack_row(x, c.frame_row, lane)
-            _copy(c, x, results, np.int64(table[at + N_AFTER]), lane, frame)
-            _clear(c, x, lane, frame + start, frame + start + size)
+            frame = stack_row(context, checks.frame_row, lane)
+            _copy(checks, context, results, np.int64(table[at + N_AFTER]), lane, frame)
+            _clear(checks, context, lane, frame + start, frame + start + size)
 
 
 @njit(types.void(_C, _X, _INT))
-def grow_stack(c, x, mask):
+def grow_stack(checks, context, mask):
     """Before an `alloca`: the stack above the frames and above earlier allocations is unwritten."""
     for lane in range(32):
         if (mask >> lane) & 1:
-            _clear(c, x, lane, c.frame_end + stack_row(x, c.grown_row, lane), x.local_bytes)
+            _clear(
+                checks,
+                context,
+                lane,
+                checks.frame_end + stack_row(context, checks.grown_row, lane),
+                context.local_bytes,
+            )

@@ -20,19 +20,6 @@ from ptxtool.ir.nodes import Function
 
 CHECK_NAMES = {"memory": state.MEMORY, "init": state.INIT, "races": state.RACES, "barriers": state.BARRIERS}
 """The checks by name."""
-_OF_CTA = frozenset(
-    [
-        "written",
-        "origins",
-        "shared_shadow",
-        "local_shadow",
-        "clocks",
-        "published",
-        "segments",
-        "tests",
-        "granules",
-    ]
-)
 
 
 def check_names(given: Collection[str]) -> tuple[str, ...]:
@@ -97,27 +84,29 @@ class Checks:
         if program.is_ptxplus:  # header and parameters
             shared_start[: layout.param_start + layout.param_bytes] = 1
         shared_start[image.reserved_shared :] = 1
-        arrays: dict[str, Any] = {
+        of_launch: dict[str, Any] = {
             "registers": tables.registers,
             "calls": tables.calls,
+            "written_at_start": at_start,
+            "shared_start": shared_start,
+        }
+        of_cta: dict[str, Any] = {
             "written": np.zeros(max(1, n_registers * n_warps), np.uint32),
             "origins": np.zeros(max(1, n_registers * n_warps), np.int32),
-            "written_at_start": at_start,
             "shared_shadow": np.zeros(shared_bytes + 16, np.uint8),
-            "shared_start": shared_start,
             "local_shadow": np.zeros(int(x["local_bytes"]) * 32 * n_warps + 16, np.uint8),
             "clocks": np.zeros(state.MAX_WARPS * state.MAX_WARPS, np.int32),
             "published": np.zeros(state.MAX_WARPS, np.int32),
             "granules": np.zeros(n_granules * state.GRANULE, np.int32),
         }
         if checked["copies"].any():
-            arrays["segments"] = np.zeros(n_warps * 32 * state.SEGMENT, np.int32)
-            arrays["tests"] = np.zeros(state.MAX_WARPS, np.int32)
+            of_cta["segments"] = np.zeros(n_warps * 32 * state.SEGMENT, np.int32)
+            of_cta["tests"] = np.zeros(state.MAX_WARPS, np.int32)
         if undefined and flags & state.INIT:
-            arrays["global_shadow"] = _global_shadow(image, undefined)
-        of_cta = tuple(array for name, array in arrays.items() if flags and name in _OF_CTA)
+            of_launch["global_shadow"] = _global_shadow(image, undefined)
         record = np.zeros(1, state.CHECKS)
         record[0]["what"], record[0]["n_warps"], record[0]["n_registers"] = flags, n_warps, n_registers
+        arrays = of_launch | of_cta
         for name, array in arrays.items():
             record[0][name] = array.ctypes.data
         for name in ("frame", "grown"):
@@ -128,9 +117,9 @@ class Checks:
         # pieces are executed by their numbers too
         records = np.concatenate([program.instructions, tables.pieces])
         x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
-        return cls(
-            record, checked, np.zeros(state.MAX_REPORTS, state.REPORT), of_cta, (*arrays.values(), records)
-        )
+        reports = np.zeros(state.MAX_REPORTS, state.REPORT)
+        state_of_cta = tuple(of_cta.values()) if flags else ()
+        return cls(record, checked, reports, state_of_cta, (*arrays.values(), records))
 
 
 def _granule_shift(checked: Any) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from ptxas import needs_ptxas
 
-from ptxtool.external.ptxas import find_ptxas, ptxas_usage, ptxas_version
+from ptxtool.external.ptxas import find_ptxas, ptxas_usage, versions
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.results.register_counts import PtxasRun, PtxasUsage, register_counts
@@ -73,7 +73,7 @@ def test_registers_stack_and_spills_of_every_kernel(play: Play) -> None:
     assert dict(found.kernels) == {"a": PtxasUsage(4, 0, 0), "b": PtxasUsage(24, 24, 16)}
     assert found.problem == ""
     assert {"-v", "-arch=sm_75", "-O3"} <= set(play.asked)
-    assert ptxas_version() == "12.9"
+    assert found.version == versions(find_ptxas() or "")[0] == "12.9"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,6 @@ def test_it_is_found_in_cuda_home(tmp_path: Path, play: Play, monkeypatch: pytes
 def test_without_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxtool.external.ptxas.find_ptxas", lambda: None)
     assert ptxas_usage(parse(TEXT)) is None
-    assert ptxas_version() is None
 
 
 def test_ptxplus_is_not_given_to_it(play: Play) -> None:

@@ -42,15 +42,15 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unreadable(name: str) -> None:
     with pytest.raises(PtxError) as problem:
         read_input(name)
-    (told,) = problem.value.diagnostics
-    assert told.code == "E501"
-    assert told.help
+    (reported,) = problem.value.diagnostics
+    assert reported.code == "E501"
+    assert reported.help
 
 
 @pytest.mark.parametrize(
     ("name", "is_word"), [("hotspots", True), ("hotspots.ptx", False), ("a/hotspots", False)]
 )
-def test_samples_are_told_where_a_word_could_be_one(name: str, is_word: bool) -> None:
+def test_samples_are_reported_where_a_word_could_be_one(name: str, is_word: bool) -> None:
     with pytest.raises(PtxError) as problem:
         read_input(name)
     assert ("packaged samples are " in problem.value.diagnostics[0].help) == is_word

@@ -1,4 +1,4 @@
-"""GPU files: the packaged machine's numbers, inheriting, and what a wrong file is told."""
+"""GPU files: the packaged machine's numbers, inheriting, and what is reported of a wrong file."""
 
 from pathlib import Path
 
@@ -81,7 +81,7 @@ def test_an_unknown_name_lists_those_there() -> None:
     assert "tesla-c2050" in gpu_names()
 
 
-def test_an_unreadable_file_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PtxError) as caught:
         load_gpu(tmp_path / "none.toml")
     assert caught.value.diagnostics[0].code == "E501"
@@ -91,7 +91,7 @@ BASE = 'inherits = "tesla-c2050"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "told"),
+    ("text", "place", "reported"),
     [
         (BASE + "[sm]\nctas = 8\nthread = 9\n", ":4:1:", "unknown key 'sm.thread'"),
         (BASE + "[sms]\nctas = 8\n", ":2:2:", "unknown key 'sms'"),
@@ -107,9 +107,11 @@ BASE = 'inherits = "tesla-c2050"\n'
         ("[sm\n", ":1:4:", "not TOML"),
     ],
 )
-def test_a_wrong_file_is_told_with_its_place(tmp_path: Path, text: str, place: str, told: str) -> None:
+def test_a_wrong_file_is_reported_with_its_place(
+    tmp_path: Path, text: str, place: str, reported: str
+) -> None:
     message = refuse(tmp_path / "g.toml", text)
-    assert told in message
+    assert reported in message
     assert f"g.toml{place}" in message
 
 

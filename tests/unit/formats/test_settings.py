@@ -1,4 +1,4 @@
-"""Single keys of a machine, changed by hand: values of every kind, and what a wrong setting is told."""
+"""Single keys of a machine, changed by hand: values of every kind, and what is reported of a wrong setting."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_the_last_one_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "told", "advice"),
+    ("setting", "reported", "advice"),
     [
         ("sm.count", "setting 'sm.count' is no KEY=VALUE", "such as"),
         ("=3", "is no KEY=VALUE", "such as"),
@@ -58,10 +58,10 @@ def test_the_last_one_counts() -> None:
         ("pipeline.first_path=upper", "invalid enum value 'upper'", "tesla-c2050.toml"),
     ],
 )
-def test_a_wrong_setting_is_told(setting: str, told: str, advice: str) -> None:
+def test_a_wrong_setting_is_reported(setting: str, reported: str, advice: str) -> None:
     with pytest.raises(PtxError) as caught:
         with_settings(GPU, [setting])
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "E502"
-    assert told in diagnostic.message
+    assert reported in diagnostic.message
     assert advice in diagnostic.help

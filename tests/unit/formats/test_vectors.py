@@ -20,8 +20,8 @@ from ptxtool.formats.vectors import (
     decode,
     encode,
     live_vectors,
-    load_vectors,
     program_counters,
+    read_vectors,
 )
 
 BODY = "mov.half.u32 $r1, $r2; mov.half.u32 $r3, $r1; mov.u32 g[$r3], $r1; exit;"
@@ -193,10 +193,10 @@ def test_json_that_contradicts_itself_is_refused(change: dict[str, object], word
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "k.live"
     with pytest.raises(PtxError) as caught:
-        load_vectors(path)
+        read_vectors(path)
     assert str(path) in caught.value.diagnostics[0].message
     path.write_bytes(encode(SMALL, "binary"))
-    assert load_vectors(path) == SMALL
+    assert read_vectors(path) == SMALL
 
 
 def test_an_unknown_format_names_those_that_are() -> None:

@@ -59,15 +59,15 @@ def test_maxntid_bounds_the_product() -> None:
     assert problem.message == "block (5, 13, 1) against '.maxntid 16, 4' of kernel 'k'"
     assert problem.help == "it takes CTAs of at most 64 threads"
     assert threads_problem(k, 63) is None
-    told = threads_problem(k, 65)
-    assert told is not None
-    assert told.message == "65 threads per CTA against '.maxntid 16, 4' of kernel 'k'"
+    reported = threads_problem(k, 65)
+    assert reported is not None
+    assert reported.message == "65 threads per CTA against '.maxntid 16, 4' of kernel 'k'"
 
 
 @pytest.mark.parametrize(
-    ("directive", "told"), [(".maxntid 64.0", "has a fraction"), (".maxnreg 0", "leaves nothing")]
+    ("directive", "reported"), [(".maxntid 64.0", "has a fraction"), (".maxnreg 0", "leaves nothing")]
 )
-def test_numbers_that_bound_nothing(directive: str, told: str) -> None:
+def test_numbers_that_bound_nothing(directive: str, reported: str) -> None:
     (problem,) = check_module(kernel(directive).module)
     assert problem.code == "E213"
-    assert problem.message == f"'{directive}' {told}"
+    assert problem.message == f"'{directive}' {reported}"

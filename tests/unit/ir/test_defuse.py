@@ -57,7 +57,7 @@ PTXPLUS = [
     ("mov.bb128 $r4, g[$r1];", "$r4 $r5 $r6 $r7", "$r4 $r5 $r6 $r7", "$r1"),
     ("mov.bb64 s[$ofs1+=0x8], $r2;", "$ofs1", "$ofs1", "$ofs1 $r2 $r3"),
     ("shl.b64 $r0, $r2, $r4;", "$r0 $r1", "$r0 $r1", "$r2 $r3 $r4"),
-    ("mov.bb64 $r9, $r124;", "$r9", "$r9", ""),  # nothing is declared behind it
+    ("mov.bb64 $r9, $r124;", "$r9", "$r9", ""),  # nothing is declared after it
     # predicates as data
     ("selp.u32 $r1, $r2, $r3, $p1;", "$r1", "$r1", "$r2 $r3 $p1"),
     ("addp.u32 $r1, $r2, $r3, $p1;", "$r1", "$r1", "$r2 $r3 $p1"),

@@ -2,7 +2,7 @@
 
 The rule of PTX: the first operand is the destination, all others are sources. What departs from it is listed here, by
 the beginnings of opcodes, of which the longest counts. Instructions of every form, made from the table, must define
-just the registers in their destinations and read every other one that they name: in vectors, behind the bar of a pair,
+just the registers in their destinations and read every other one that they name: in vectors, after the bar of a pair,
 in addresses.
 """
 

@@ -135,7 +135,7 @@ def test_a_large_range_settles_name_by_name() -> None:
 
 
 def test_registers_by_their_declarators() -> None:
-    """Three declarators: `%r3` to `%r5` have indices 3 to 5, `%x` and `%y` behind them."""
+    """Three declarators: `%r3` to `%r5` have indices 3 to 5, `%x` and `%y` after them."""
     registers = ptx("ret;", ".reg .b32 %r<6>, %x; .reg .b64 %y;").registers
     groups = list(registers.by_declarator([3, 4, 6, 7]))
     assert groups == [[3, 4], [6], [7]]

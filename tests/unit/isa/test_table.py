@@ -1,11 +1,9 @@
-"""The instruction table: what it covers, how opcodes match, and that it refuses contradictions."""
+"""The instruction table: what it covers, and how opcodes match."""
 
 from pathlib import Path
 
 import pytest
 
-from ptxtool.isa.forms import Since
-from ptxtool.isa.rows import TableError
 from ptxtool.isa.table import Table, files, load, repeated, table
 from ptxtool.parse import parse
 
@@ -127,37 +125,14 @@ def test_the_whole_table_is_consistent() -> None:
     assert len(whole.forms) > 200
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'add = [{ ops = "w:d" }]\nadd = [{ ops = "r:d" }]',  # twice the same key
-        ' add = [{ ops = "w:d" }]',  # a key that does not begin its line
-        'add = [{ ops = "w:d", colour = "red" }]',  # no such column
-        'add = [{ ops = "d" }]',  # a role without a name
-        'add = [{ ops = "z:d" }]',  # no such role
-        'add = [{ ops = "w:d", types = "q32" }]',
-        'add = [{ ops = "w:d", mods = "$nothing" }]',
-        'add = [{ ops = "w:d", effects = "explode" }]',
-        'add = [{ ops = "w:d", mods = "a|b", not = "a" }]',  # alone it is no combination
-        'add = [{ ops = "w:d", mods = "a|b", not = "a c" }]',  # .c is no modifier of the form
-        'add = [{ ops = "w:d r:a?c", mods = "a|b" }]',
-        'add = [{ ops = "w:d", types = "u32" }, { ops = "w:d", types = "u32" }]',  # twice the same
-    ],
-)
-def test_a_contradiction_is_refused(text: str) -> None:
-    with pytest.raises(TableError):
-        load({"family": text})
-
-
 LITTLE = """
 f = [
-  { ops = "w:d r:mask:u32?m r:policy:b64?h", mods = "m? h? x|y?", types = "u32 u64", not = "$apart, h !y u32", since = "h 2.0, $later" },
+  { ops = "w:d r:mask:u32?m r:policy:b64?h", mods = "m? h? x|y?", types = "u32 u64", not = "$apart, h !y u32" },
 ]
 
 [groups]
-later = "x|u64 3.1 35, z 9.0"
 apart = "x|m u64, z u32"
-"""  # noqa: E501  (a row is one line)
+"""
 
 
 def _little_table() -> Table:
@@ -200,34 +175,6 @@ def test_a_leading_modifier_keeps_its_place() -> None:
     assert row.match("mul.lo.u32.sat", 3, False) is not None
     assert row.match("mul.u32.lo", 3, False) is None
     assert row.match("mul.half.lo.u32", 3, True) is not None
-
-
-@pytest.mark.parametrize(
-    ("until", "version", "target", "gone"),
-    [
-        ("", (9, 0), 100, False),
-        ("1.3", (1, 3), 100, False),
-        ("1.3", (1, 4), 10, True),
-        ("13", (9, 0), 13, False),
-        ("13", (1, 0), 20, True),
-        ("6.3 62", (6, 4), 62, False),
-        ("6.3 62", (6, 3), 70, False),
-        ("6.3 62", (6, 4), 70, True),
-    ],
-)
-def test_until(until: str, version: tuple[int, int], target: int, gone: bool) -> None:
-    (form,) = load({"family": f'add = [{{ ops = "w:d", until = "{until}" }}]'}).forms["add"]
-    assert form.is_gone(version, target) is gone
-
-
-def test_a_group_of_items_says_what_came_later() -> None:
-    (form,) = _little_table().forms["f"]
-    assert form.since == {
-        "": Since(),
-        "h": Since((2, 0)),
-        "x": Since((3, 1), ("35",)),
-        "u64": Since((3, 1), ("35",)),
-    }
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_fragments_of_wgmma(base: str) -> None:
         per_register = 128 * 32
         kept = 2 if base.endswith("sp") else 1
         assert registers(d, match) * per_register == m * n * TYPES[match.type].bits
-        if a.fits[0].length is not None:  # in registers, not behind a descriptor
+        if a.fits[0].length is not None:  # in registers, not after a descriptor
             assert registers(a, match) * per_register * kept == m * k * TYPES[match.stype].bits
         seen += 1
     assert seen >= 300

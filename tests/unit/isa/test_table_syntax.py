@@ -63,7 +63,7 @@ IMPOSSIBLE = {
     "tex.level": "2dms a2dms",
     "tex.grad": "2dms a2dms",
 }  # fmt: skip
-# ptxas overlooks a third operand of these; whoever writes one means `.cas`
+# ptxas overlooks a third operand of these; it means `.cas`
 SURPLUS = re.compile(r"atom\.(.+\.)?(and|or|xor|exch)\.b32 [^,]+, [^,]+, [^,]+, ")
 
 

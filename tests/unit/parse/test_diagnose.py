@@ -79,7 +79,7 @@ def test_a_missing_semicolon_before_the_brace(text: str) -> None:
     assert found.message == "missing ';' before '}'"
 
 
-def test_every_broken_statement_is_told_once() -> None:
+def test_every_broken_statement_is_reported_once() -> None:
     text = (
         ".entry k(.param u32 n)\n{\nadd.u32 a, b\nmov.u32 a b;\nmov.u32 a, b;\nld.u32 a, [b;\n.rge .u32 a;\nret;\n}\n"
         ".entry j() { mov.u32 a, ; }\n"

@@ -1,4 +1,4 @@
-"""Pipelines: what their text means, what a wrong one is told, and that a wrong pass never gets through."""
+"""Pipelines: what their text means, what is reported of a wrong one, and that a wrong pass never gets through."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +10,9 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes import PASSES, PassResult, parse_pipeline, pass_infos, rewrite, run
+from ptxtool.passes.base import PassResult
+from ptxtool.passes.pipeline import parse_pipeline, rewrite, run
+from ptxtool.passes.registry import PASSES, pass_infos
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.passes.sharing.unroll_decls import UnrollDecls
 from ptxtool.runs.run_values import for_run
@@ -66,7 +68,7 @@ def test_reading_a_pipeline(text: str, passes: tuple[object, ...]) -> None:
         ),
     ],
 )
-def test_a_wrong_pipeline_is_told_with_its_places(text: str, places: list[tuple[int, str, str]]) -> None:
+def test_a_wrong_pipeline_is_reported_with_its_places(text: str, places: list[tuple[int, str, str]]) -> None:
     with pytest.raises(PtxError) as caught:
         parse_pipeline(text)
     found = caught.value.diagnostics
@@ -93,7 +95,7 @@ def test_a_wrong_pipeline_is_told_with_its_places(text: str, places: list[tuple[
         ("allocate{max-reg=4}", "E302", "max-reg", "has no option 'max-reg'"),
     ],
 )
-def test_a_wrong_value_is_told_with_its_place(text: str, code: str, marked: str, message: str) -> None:
+def test_a_wrong_value_is_reported_with_its_place(text: str, code: str, marked: str, message: str) -> None:
     with pytest.raises(PtxError) as caught:
         parse_pipeline(text)
     (found,) = caught.value.diagnostics
@@ -190,20 +192,20 @@ class Replace:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("mov.u32 a, b;", "mov.u32 a b;", "gave text that does not parse"),
         ("\t.reg .b32 b;\n", "", "gave a module with errors"),
         ("mov.u32 a, b;", "mov.u32 b, a;", "broke its claim"),
     ],
 )
-def test_a_wrong_pass_does_not_get_through(old: str, new: str, told: str) -> None:
+def test_a_wrong_pass_does_not_get_through(old: str, new: str, reported: str) -> None:
     module = parse(TEXT)
     with pytest.raises(PtxError) as caught:
         run(module, [Replace(old, new)])
     first, *why = caught.value.diagnostics
     assert first.code == "E303"
-    assert f"pass 'replace' {told}" in first.message
+    assert f"pass 'replace' {reported}" in first.message
     assert why
     assert module.source.text == TEXT
 

@@ -95,7 +95,7 @@ def test_constants_fill_module_variables() -> None:
     ],
     ids=lambda value: str(value)[:24] if isinstance(value, dict) else "",
 )
-def test_what_cannot_be_is_told(changes: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_is_reported(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PtxError, match=f"(?s){message}"):
         launch(**changes)
 
@@ -114,7 +114,7 @@ def test_a_name_is_no_kernel() -> None:
     ],
     ids=["threads", "registers", "scratchpad"],
 )
-def test_a_cta_that_does_not_fit_is_told_at_the_kernel(changes: dict[str, Any], message: str) -> None:
+def test_a_cta_that_does_not_fit_is_reported_at_the_kernel(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PtxError) as caught:
         launch(**changes)
     text = str(caught.value)

@@ -106,13 +106,3 @@ def test_a_larger_heap_gives_larger_blocks(way):
 def test_sizes_that_cannot_be(limits):
     with pytest.raises(PtxError, match=f"E401.*{next(iter(limits))}"):
         run(DEPTH, 1, **limits)
-
-
-@pytest.mark.parametrize(("declared", "dynamic"), [(300_000, 0), (100_000, 150_000)])
-def test_shared_memory_that_no_machine_has(declared, dynamic):
-    text = (
-        f".version 8.0\n.target sm_80\n.address_size 64\n.shared .b8 big[{declared}];\n.visible .entry k()\n"
-        "{\n.reg .b32 %r1;\nmov.u32 %r1, big;\nst.shared.u32 [%r1], 1;\nret;\n}\n"
-    )
-    with pytest.raises(PtxError, match=f"E402.*has {declared} bytes of shared memory"):
-        ptxsim.run(kernel(text), 1, 32, [], dynamic_shared=dynamic)

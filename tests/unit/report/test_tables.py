@@ -1,8 +1,5 @@
-"""Tables, bars and charts as plain text."""
+"""Tables as plain text."""
 
-import pytest
-
-from ptxtool.report.bars import bar, chart
 from ptxtool.report.tables import WIDTH, Column, clip, heading, table, to_text
 
 COLUMNS = (Column("name"), Column("n", "right"), Column(""))
@@ -40,27 +37,3 @@ def test_a_long_name_has_a_line_of_its_own() -> None:
 def test_clip() -> None:
     assert clip("abcdef", 6) == "abcdef"
     assert clip("abcdefg", 6) == "abc..."
-
-
-@pytest.mark.parametrize(
-    ("value", "longest", "shown"),
-    [(10, 10, "####"), (5, 10, "##"), (0, 10, ""), (-5, 10, "--"), (20, 10, "####"), (1, 0, "")],
-)
-def test_bar(value: float, longest: float, shown: str) -> None:
-    assert bar(value, longest, 4) == shown
-
-
-def test_chart_marks_reach_the_values() -> None:
-    assert chart([0, 1, 3, 2]) == ["3 |  #", "2 |  ##", "1 | ###", "  +----"]
-
-
-def test_chart_of_many_values_shows_every_maximum() -> None:
-    lines = chart([*range(1000), 5000, *range(999)], width=10, height=5)
-    assert len(lines) == 6
-    assert lines[0] == "5000 |     #"
-    assert lines[-1] == "     +----------"
-
-
-def test_chart_of_nothing() -> None:
-    assert chart([]) == []
-    assert chart([0, 0]) == ["1 |", "  +--"]

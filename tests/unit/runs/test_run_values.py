@@ -69,10 +69,10 @@ def test_registers_that_nobody_says_are_the_kernels_own() -> None:
 
 
 def test_registers_are_not_asked_for_without_need() -> None:
-    def nobody() -> int:
+    def unasked() -> int:
         raise AssertionError
 
-    assert for_run("layout-shared{share=run}", Fraction(0), Fraction(5), nobody) == "layout-shared{share=5}"
+    assert for_run("layout-shared{share=run}", Fraction(0), Fraction(5), unasked) == "layout-shared{share=5}"
 
 
 @pytest.fixture
@@ -112,8 +112,8 @@ def test_registers_of_the_run_go_before_those_of_its_launch(tmp_path: Path) -> N
     texts = set()
     for registers, said in ((None, 20), (40, 40)):
         asked = replace(run, registers=registers, passes="release-registers{share=run,registers=run}")
-        told = replace(asked, label="told", passes=f"release-registers{{share=50,registers={said}}}")
-        one, other = plan([asked, told], api.kernel)
+        reported = replace(asked, label="reported", passes=f"release-registers{{share=50,registers={said}}}")
+        one, other = plan([asked, reported], api.kernel)
         assert one.task.text == other.task.text
         texts.add(one.task.text)
     assert len(texts) == 2

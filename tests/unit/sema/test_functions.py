@@ -27,7 +27,7 @@ def test_declarations_of_functions(text: str, expected: list[tuple[int, str, str
 
 
 def test_parameters_of_a_kernel_have_4352_bytes_before_ptx_8_1() -> None:
-    # 4352 bytes are 1088 words; a pair of 8 bytes is aligned to 8, so that behind 1087 words it begins at 4352
+    # 4352 bytes are 1088 words; a pair of 8 bytes is aligned to 8, so that after 1087 words it begins at 4352
     words = ".param .b32 a[1087]"
     assert after_head(f".entry k({words}, .param .b32 b) {{ ret; }}") == []
     assert after_head(f".entry k({words}, .param .b64 b) {{ ret; }}") == [(1, "E212", "b")]

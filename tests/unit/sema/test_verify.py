@@ -45,7 +45,7 @@ def in_ptxplus(body: str) -> list[tuple[str, str]]:
         (
             "{ .reg .b32 t; mov.u32 t, 1; } mov.u32 t, 1;",
             [("E201", "t")],
-        ),  # the same statement behind its block
+        ),  # the same statement after its block
         ("{ .reg .pred q; @q ret; } @q ret;", [("E201", "q")]),
         ("mov.u32 t, 1; .reg .b32 t;", [("E201", "t")]),  # before its declaration
         (
@@ -156,18 +156,18 @@ def test_ptxplus_files_know_every_instruction(corpus: tuple[Path, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("%r4", "'%r<4>' in line 5 ends at '%r3': raise it to '%r<5>'?"),
         ("%r40", "'%r<4>' in line 5 ends at '%r3': raise it to '%r<41>'?"),
         ("%rx", "did you mean '%r"),
     ],
 )
-def test_a_register_beyond_its_range(name: str, told: str) -> None:
+def test_a_register_beyond_its_range(name: str, message: str) -> None:
     text = f".version 8.0\n.target sm_80\n.entry k()\n{{\n.reg .b32 %r<4>;\nmov.u32 %r1, {name};\nret;\n}}\n"
     (found,) = verify(parse(text))
     assert found.code == "E201"
-    assert told in found.help
+    assert message in found.help
 
 
 def test_a_repetition_says_where_the_name_was_declared_first() -> None:

@@ -1,4 +1,4 @@
-"""Sweeps that run: the results are those of single runs, nothing is run twice, what fails stops nothing else."""
+"""Sweeps that run: the results are those of single runs, in one process or several; what one process loses is lost."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scalekernel import LAUNCH
-from tinysweep import FAULTY, swept, write
+from tinysweep import swept, write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
@@ -59,83 +59,12 @@ def test_a_result_is_that_of_a_single_run(tmp_path: Path) -> None:
         record.value("slots")
 
 
-def test_nothing_is_run_twice_and_a_change_runs_what_it_concerns(tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        'kernels = ["scale.ptx", { file = "two.ptx", launch = "two.toml" }]\nschedulers = ["lrr", "gto"]\n',
-    )
-    (tmp_path / "two.ptx").write_text((tmp_path / "scale.ptx").read_text())
-    (tmp_path / "two.toml").write_text(LAUNCH.replace("2.5", "3.5"))
-    seen: list[Any] = []
-    first = swept(path, progress=seen.append)
-    assert (first.simulated, first.counts()) == (4, {"done": 4})
-    assert [(p.total, p.stored, p.ended) for p in seen] == [(4, 0, n) for n in range(5)]
-    again = swept(path)
-    assert (again.simulated, again.records) == (0, first.records)
-    (tmp_path / "two.toml").write_text(LAUNCH.replace("2.5", "4.5"))
-    changed = swept(path)
-    assert changed.simulated == 2
-    assert changed["scale lrr"] == first["scale lrr"]
-    assert changed["two lrr"].key != first["two lrr"].key
-    same = api.sweep([replace(Configuration(tmp_path / "scale.ptx"), label=name) for name in "abc"], jobs=1)
-    assert same.simulated == 1
-    assert [record.memory for record in same] == [first["scale lrr"].memory] * 3
-
-
-def test_what_fails_stops_nothing_else(tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        'kernels = ["faulty.ptx", "wrong.ptx", "scale.ptx"]\n'
-        'passes = ["", "allocate{max-regs=1}"]\nregisters = ["", 60000]\n',
-    )
-    (tmp_path / "faulty.ptx").write_text(FAULTY)
-    (tmp_path / "wrong.ptx").write_text((tmp_path / "scale.ptx").read_text().replace("mul.f32", "add.f32"))
-    result = swept(path)
-    status = {
-        record.label: (record.status, *(p["code"] for p in record.outcome.problems)) for record in result
-    }
-    declined = {
-        f"{kernel} {{allocate{{max-regs=1}}}}{many}": ("failed", "E301")
-        for kernel in ("faulty", "wrong", "scale")
-        for many in ("", " 60000 registers")
-    }
-    assert status == declined | {
-        "faulty": ("failed", "E404"),
-        "faulty 60000 registers": ("failed", "E402"),
-        "wrong": ("wrong", "E409"),
-        "wrong 60000 registers": ("failed", "E402"),
-        "scale": ("done",),
-        "scale 60000 registers": ("failed", "E402"),
-    }
-    (told,) = result["faulty"].outcome.problems
-    assert told["line"] == 17
-    assert str(told["text"]).startswith(f"{tmp_path / 'faulty.ptx'}:17:")
-    assert result["faulty"].counters == {}
-    assert result["wrong"].counters["status"] == "done"
-    again = swept(path)
-    assert (again.simulated, again.records) == (0, result.records)
-
-
 def test_a_cycle_limit_is_a_failure_with_counters(tmp_path: Path) -> None:
     result = swept(write(tmp_path, 'kernels = ["scale.ptx"]\nmax_cycles = 50\n'))
     assert result["scale"].status == "failed"
     (problem,) = result["scale"].outcome.problems
     assert (problem["code"], "help: raise max_cycles (--max-cycles)" in problem["text"]) == ("E408", True)
     assert result["scale"].value("cycles") == 50
-
-
-def test_a_bug_of_ours_is_told_and_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, 'kernels = ["scale.ptx"]\n')
-
-    def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("one two")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("ptxtool.runs.launch_runs.run_launch", broken)
-        result = swept(path)
-    assert result["scale"].status == "bug"
-    assert "ZeroDivisionError: one two" in str(result["scale"].outcome.problems[0]["text"])
-    assert swept(path).counts() == {"done": 1}
 
 
 @pytest.mark.slow
@@ -178,28 +107,6 @@ def test_a_worker_with_another_version_or_other_files_refuses(tmp_path: Path) ->
     assert "has changed since" in str(execute(planned.task).problems[0]["message"])
     (tmp_path / "x.npy").unlink()
     assert "cannot read" in str(execute(planned.task).problems[0]["message"])
-
-
-def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
-    path = write(tmp_path)
-
-    def interrupt(at: Any) -> None:
-        if at.ended == 2:
-            raise KeyboardInterrupt
-
-    result = swept(path, progress=interrupt, on_interrupt="return")
-    assert result.interrupted
-    assert result.counts() == {"done": 2, "waiting": 2}
-    with pytest.raises(KeyboardInterrupt):
-        swept(path, progress=lambda at: interrupt(replace(at, ended=2)))
-    rest = swept(path)
-    assert (rest.simulated, rest.complete) == (2, True)
-
-
-@pytest.mark.parametrize("jobs", [0, -1, True, 1.5])
-def test_wrong_numbers_of_jobs(tmp_path: Path, jobs: Any) -> None:
-    with pytest.raises(PtxError, match=r"E502.*jobs = "):
-        swept(write(tmp_path), jobs=jobs)
 
 
 LIST = """

@@ -12,7 +12,6 @@ from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.results.sweeps import Configuration
 from ptxtool.sweep import plan as planning
-from ptxtool.sweep import version
 from ptxtool.sweep.plan import labelled, plan
 from ptxtool.sweep.spec import read_spec
 
@@ -89,13 +88,6 @@ def test_another_simulator_is_another_key(run: Configuration, monkeypatch: pytes
     before = key(run)
     monkeypatch.setattr(planning, "simulator_version", lambda: "another")
     assert key(run) != before
-
-
-def test_the_version_is_of_all_that_makes_a_result() -> None:
-    names = {path.name for _, path in version._files()}
-    assert {"cycle.py", "launcher.py", "lanes.toml", "ptx.lark", "launch_values.py", "task.py"} <= names
-    assert not {"reorder_decls.py", "comparison.py", "ladder.py"} & names
-    assert len(version.simulator_version()) == 20
 
 
 def test_labels() -> None:

@@ -1,4 +1,4 @@
-"""The store: what is put in comes out, whoever else writes, and what is no store is refused."""
+"""The store: what is put in comes out, even with concurrent writers, and what is no store is refused."""
 
 import os
 import sqlite3
@@ -141,16 +141,16 @@ def test_reading_writes_nothing_and_sees_what_is_written_meanwhile(
     assert [p.name for p in tmp_path.glob("s.db*")] == ["s.db"]
 
 
-def test_a_file_that_is_no_store_is_told_in_the_words_of_who_reads(tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_reported_in_the_words_of_who_reads(tmp_path: Path) -> None:
     corrupt = tmp_path / "corrupt.db"
     Store(corrupt).__exit__()
     corrupt.write_bytes(corrupt.read_bytes()[:50] + b"x" * 4000)
     empty = tmp_path / "empty.db"
     empty.touch()
     for path in (corrupt, empty):
-        with pytest.raises(PtxError, match=r"E502.*is no store of sweeps") as told:
+        with pytest.raises(PtxError, match=r"E502.*is no store of sweeps") as reported:
             api.load_sweep(path)
-        assert told.value.diagnostics[0].help == "give the store that 'ptxtool sweep' has written"
+        assert reported.value.diagnostics[0].help == "give the store that 'ptxtool sweep' has written"
     assert not empty.read_bytes()
 
 

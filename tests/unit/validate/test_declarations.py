@@ -48,7 +48,7 @@ def test_changes_of_declarations_and_blanks_pass(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("mov.u32 %r1, %r2;", "mov.u32 %r2, %r1;", "'mov.u32 %r1, %r2;' became 'mov.u32 %r2, %r1;'"),
         ("\texit;\n", "", "statements became"),
@@ -67,9 +67,9 @@ def test_changes_of_declarations_and_blanks_pass(old: str, new: str) -> None:
         ),
     ],
 )
-def test_every_other_change_is_found(old: str, new: str, told: str) -> None:
+def test_every_other_change_is_found(old: str, new: str, reported: str) -> None:
     messages = check(old, new)
-    assert any(told in message for message in messages), messages
+    assert any(reported in message for message in messages), messages
 
 
 def test_a_declaration_moved_to_another_block_is_found() -> None:

@@ -5,7 +5,7 @@ flags. `setp` with a boolean operation, or with two results, is a comparison and
 read and write whole codes, of which nothing but the zero flag ever matters here.
 """
 
-from ptxtool.ir.nodes import Dual
+from ptxtool.ir.nodes import Dual, Operand
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import word
 from ptxtool.passes.ptxplus.families import wide
@@ -53,19 +53,24 @@ def _long_test(isel: InstructionSelection, type_: Type) -> str:
     return isel.inverted(result) if name in ("ne", "le", "ge") else result
 
 
+def _condition(isel: InstructionSelection, type_: Type) -> str:
+    """The condition code of a comparison."""
+    if type_.bits == 64 and not type_.is_float:
+        return _long_test(isel, type_)
+    return isel.test(*_comparison(isel, type_))
+
+
 @rule("setp")
 def _setp(isel: InstructionSelection) -> None:
     first, second = results_of(isel.operands[0])
     type_ = isel.type_of(isel.match.type)
     boolean = isel.match.one_of("and", "or", "xor")
-    if type_.bits == 64 and not type_.is_float:
-        found = _long_test(isel, type_)
-    else:
+    is_plain = not boolean and second is None and first is not None
+    if is_plain and (type_.bits < 64 or type_.is_float):  # the usual case, in one instruction
         name, kind, a, b = _comparison(isel, type_)
-        if not boolean and second is None and first is not None:  # the usual case, in one instruction
-            isel.emit(f"set.{name}.u32.{kind}", f"{isel.target(first)}/$o127", a, b)
-            return
-        found = isel.test(name, kind, a, b)
+        isel.emit(f"set.{name}.u32.{kind}", f"{isel.target(first)}/$o127", a, b)
+        return
+    found = _condition(isel, type_)
     other = isel.plain_truth(isel.operands[3]) if boolean else ""
     results: list[tuple[str, str]] = []
     for operand, negated in ((first, False), (second, True)):
@@ -73,9 +78,7 @@ def _setp(isel: InstructionSelection) -> None:
             continue
         value = isel.inverted(found) if negated else found
         if boolean:
-            joined = isel.predicate()
-            isel.always(f"{boolean}.pred", joined, value, other)
-            value = joined
+            value = isel.compute_predicate(f"{boolean}.pred", value, other)
         results.append((isel.target(operand), value))
     for target, value in results:
         isel.emit("mov.pred", target, value)
@@ -89,44 +92,35 @@ def _set(isel: InstructionSelection) -> None:
         raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
     target = isel.target()
     true = word(0x3F800000) if match.type == "f32" else word(-1)
-    if type_.bits == 64 and not type_.is_float:
-        condition = _long_test(isel, type_)
-    else:
-        condition = isel.test(*_comparison(isel, type_))
-    isel.emit("selp.u32", target, true, word(0), condition)
+    isel.emit("selp.u32", target, true, word(0), _condition(isel, type_))
 
 
 @rule("selp")
 def _selp(isel: InstructionSelection) -> None:
-    operands = isel.operands
-    condition, negated = isel.truth(operands[3])
-    key = isel.destination()
-    a, b = operands[2:0:-1] if negated else operands[1:3]
-    if not isel.is_wide(key):
-        type_ = isel.type_of(isel.match.type)
-        isel.emit("selp.u32", isel.register(key), isel.source(a, type_), isel.source(b, type_), condition)
-        return
-    for target, x, y in zip(isel.words(key), isel.wide_source(a), isel.wide_source(b), strict=True):
-        isel.emit("selp.u32", target, x, y, condition)
+    condition, negated = isel.truth(isel.operands[3])
+    a, b = isel.operands[1:3]
+    _choose(isel, condition, *((b, a) if negated else (a, b)))
 
 
 @rule("slct")
 def _slct(isel: InstructionSelection) -> None:
     """`a` where `c` is not negative: NaN takes `b`."""
-    match = isel.match
-    operands = isel.operands
-    c = isel.source(operands[3], isel.type_of(match.stype))
+    match, (_, a, b, third) = isel.match, isel.operands
+    c = isel.source(third, isel.type_of(match.stype))
     if "ftz" in match.modifiers:
         c = isel.flushed(c)
-    condition = isel.test("ge", match.stype, c, word(0))
+    _choose(isel, isel.test("ge", match.stype, c, word(0)), a, b)
+
+
+def _choose(isel: InstructionSelection, condition: str, a: Operand, b: Operand) -> None:
+    """The result is `a` where a condition holds, elsewhere `b`."""
     key = isel.destination()
     if isel.is_wide(key):
-        pairs = [isel.wide_source(o) for o in operands[1:3]]
-        for target, a, b in zip(isel.words(key), *pairs, strict=True):
-            isel.emit("selp.u32", target, a, b, condition)
-        return
-    a, b = isel.sources(operands[1:3], isel.type_of(match.type))
-    isel.emit("selp.u32", isel.register(key), a, b, condition)
+        for target, x, y in zip(isel.words(key), isel.wide_source(a), isel.wide_source(b), strict=True):
+            isel.emit("selp.u32", target, x, y, condition)
+    else:
+        target, sources = isel.register(key), isel.sources((a, b), isel.type_of(isel.match.type))
+        isel.emit("selp.u32", target, *sources, condition)
 
 
 def predicate_logic(isel: InstructionSelection) -> None:

@@ -105,6 +105,5 @@ def _vote(isel: InstructionSelection) -> None:
 
 @rule("activemask")
 def _activemask(isel: InstructionSelection) -> None:
-    always = isel.predicate()
-    isel.always("mov.pred", always, word(1))
+    always = isel.compute_predicate("mov.pred", word(1))
     isel.emit("vote.ballot.b32", isel.target(), always)

@@ -66,7 +66,7 @@ def _to_long(isel: InstructionSelection, key: ValueKey, from_: Type, to: Type) -
         isel.extend(isel.register(key), isel.source(operand, from_), from_)
     else:
         isel.register(key)  # numbered before what is computed
-        value = isel.extended(isel.source(operand, from_), from_)
+        value = _source(isel, from_)
         isel.write(key, value, isel.upper_word(value, from_))
 
 
@@ -106,19 +106,24 @@ def _limited(isel: InstructionSelection, value: str, from_: Type, to: Type) -> s
     return value
 
 
+def _source(isel: InstructionSelection, from_: Type) -> str:
+    """The operand that is converted: an f64 in a pair, integers extended to the whole register."""
+    operand = isel.operands[1]
+    if from_.name == "f64":
+        return isel.braced(isel.wide_source(operand))
+    return isel.extended(isel.source(operand, from_), from_)
+
+
 def _float_to_integer(isel: InstructionSelection, target: str, from_: Type, to: Type) -> None:
     rounding = isel.match.one_of("rni", "rzi", "rmi", "rpi")
     whole = TYPES[f"{sign_of(to)}32"]
-    opcode = f"cvt.{rounding}.{whole.name}"
-    operand = isel.operands[1]
-    if from_.name == "f32":
-        source = isel.source(operand, from_)
-        if rounding in ("rmi", "rpi") and "ftz" not in isel.match.modifiers:
-            source = isel.compute(f"cvt.{rounding}.f32.f32", source)
-        isel.move(target, _limited(isel, isel.compute(f"{opcode}.f32", source), whole, to))
+    source, kind = _source(isel, from_), "f32" if from_.bits == 32 else "ff64"
+    if kind == "f32" and rounding in ("rmi", "rpi") and "ftz" not in isel.match.modifiers:
+        source = isel.compute(f"cvt.{rounding}.f32.f32", source)
+    value = _limited(isel, isel.compute(f"cvt.{rounding}.{whole.name}.{kind}", source), whole, to)
+    if kind == "f32":
+        isel.move(target, value)
         return
-    source = isel.braced(isel.wide_source(operand))
-    value = _limited(isel, isel.compute(f"{opcode}.ff64", source), whole, to)
     is_nan = isel.test("nan", "ff64", source, source)
     of_nan = -(1 << (to.bits - 1)) if to.is_signed else 1 << (to.bits - 1)
     isel.emit("selp.u32", target, word(of_nan), value, is_nan)
@@ -129,9 +134,8 @@ def _integer_to_float(isel: InstructionSelection, target: str, from_: Type) -> N
     if from_.bits == 64:
         value = _long_to_single(isel, from_)
     else:
-        source = isel.extended(isel.source(isel.operands[1], from_), from_)
         rounding = modifiers(isel.match, "rn", "rz", "rm", "rp")
-        value = isel.compute(f"cvt{rounding}.f32.{sign_of(from_)}32", source)
+        value = isel.compute(f"cvt{rounding}.f32.{sign_of(from_)}32", _source(isel, from_))
     _finish(isel, target, value)
 
 
@@ -145,14 +149,13 @@ def _finish(isel: InstructionSelection, target: str, value: str) -> None:
 
 def _float_to_float(isel: InstructionSelection, target: str, from_: Type) -> None:
     """f32 and f64 to f32."""
-    operand = isel.operands[1]
     rounding = modifiers(isel.match, "rni", "rzi", "rmi", "rpi", "rn", "rz", "rm", "rp")
-    flush = modifiers(isel.match, "ftz")
+    flush, source = modifiers(isel.match, "ftz"), _source(isel, from_)
     if from_.bits == 64:
-        value = isel.compute(f"cvt{rounding}.f32.ff64", isel.braced(isel.wide_source(operand)))
+        value = isel.compute(f"cvt{rounding}.f32.ff64", source)
         value = isel.flushed(value) if flush else value
     else:
-        value = isel.compute(f"cvt{rounding}{flush}.f32.f32", isel.source(operand, TYPES["f32"]))
+        value = isel.compute(f"cvt{rounding}{flush}.f32.f32", source)
     _finish(isel, target, value)
 
 
@@ -166,12 +169,11 @@ def _double(isel: InstructionSelection, opcode: str, *operands: str) -> str:
 def _to_double(isel: InstructionSelection, target: str, from_: Type) -> None:
     """Everything to f64, in a pair."""
     match = isel.match
-    operand = isel.operands[1]
     if "sat" in match.modifiers:
         raise Refusal("a conversion with '.sat' of f64")
     if from_.name == "f64":
         rounding = modifiers(match, "rni", "rzi", "rmi", "rpi")
-        isel.emit(f"cvt{rounding}.ff64.ff64", target, isel.braced(isel.wide_source(operand)))
+        isel.emit(f"cvt{rounding}.ff64.ff64", target, _source(isel, from_))
     elif from_.name == "f32":
         isel.emit("cvt.ff64.f32", target, _source_single(isel))
     elif from_.bits == 64:
@@ -179,8 +181,7 @@ def _to_double(isel: InstructionSelection, target: str, from_: Type) -> None:
             raise Refusal("PTXPlus does not convert 64-bit integers to '.f64' so rounded")
         isel.emit(f"add{modifiers(match, 'rz')}.ff64", target, *_terms(isel, from_))
     else:
-        source = isel.extended(isel.source(operand, from_), from_)
-        isel.emit(f"cvt.ff64.{sign_of(from_)}32", target, source)
+        isel.emit(f"cvt.ff64.{sign_of(from_)}32", target, _source(isel, from_))
 
 
 def _source_single(isel: InstructionSelection) -> str:
@@ -212,10 +213,8 @@ def _long_to_single(isel: InstructionSelection, from_: Type) -> str:
 
 def _float_to_long(isel: InstructionSelection, key: ValueKey, from_: Type, to: Type) -> None:
     """f32 and f64 to 64-bit integers."""
-    if from_.name == "f32":
-        source = _double(isel, "cvt.ff64.f32", _source_single(isel))
-    else:
-        source = isel.braced(isel.wide_source(isel.operands[1]))
+    is_single = from_.name == "f32"
+    source = _double(isel, "cvt.ff64.f32", _source_single(isel)) if is_single else _source(isel, from_)
     rounding = isel.match.one_of("rni", "rzi", "rmi", "rpi")
     whole = _double(isel, f"cvt.{rounding}.ff64.ff64", source)
     sign = sign_of(to)

@@ -167,30 +167,38 @@ def _load_small(isel: InstructionSelection, access: _Access, places: list[tuple[
     """Elements of 8 and 16 bits."""
     kind = f"u{access.type.bits}"
     words = [place[0] for place in places]
-    if len(places) == 1:
-        if words[0] != "_":
-            _load_one(isel, access, words[0], kind)
+    if words == ["_"]:
+        return
+    words = [isel.value() if w == "_" else w for w in words]
+    if len(words) == 1 or access.space in ("const", "param"):
+        for k, w in enumerate(words):
+            _load_one(isel, access, w, kind, k * access.type.bytes)
     else:
-        loaded = [isel.value() if w == "_" else w for w in words]
-        if access.space in ("const", "param"):
-            for k, w in enumerate(loaded):
-                _load_one(isel, access, w, kind, k * access.type.bytes)
-        else:
-            _load_vector(isel, access, loaded, kind)
+        _transfer(isel, access, address(isel, access.memory, access.space), words, kind)
 
 
 def _load_one(isel: InstructionSelection, access: _Access, target: str, type_: str, offset: int = 0) -> None:
-    operand = address(isel, access.memory, access.space, offset)
-    if access.space in ("shared", "const", "param"):
-        isel.emit(f"mov.{type_}", target, operand)
+    _transfer(isel, access, address(isel, access.memory, access.space, offset), [target], type_)
+
+
+def _transfer(
+    isel: InstructionSelection,
+    access: _Access,
+    operand: str,
+    registers: list[str],
+    type_: str,
+    base: str = "ld",
+) -> None:
+    """One instruction that loads registers from an address, or stores them (`base` is "st")."""
+    value = registers[0] if len(registers) == 1 else f"{{{','.join(registers)}}}"
+    if len(registers) == 1 and access.space in ("shared", "const", "param"):
+        opcode = f"mov.{type_}"
+    elif access.space == "shared" and access.type.bits >= 32:
+        opcode = f"mov.bb{32 * len(registers)}"
     else:
-        isel.emit(f"ld{access.volatile}.{access.space}.{type_}", target, operand)
-
-
-def _load_vector(isel: InstructionSelection, access: _Access, targets: list[str], type_: str) -> None:
-    operand = _bare(address(isel, access.memory, access.space))
-    opcode = f"ld{access.volatile}.{access.space}.v{len(targets)}.{type_}"
-    isel.emit(opcode, f"{{{','.join(targets)}}}", operand)
+        vector = f".v{len(registers)}" if len(registers) > 1 else ""
+        opcode, operand = f"{base}{access.volatile}.{access.space}{vector}.{type_}", _bare(operand)
+    isel.emit(opcode, *((value, operand) if base == "ld" else (operand, value)))
 
 
 def _bare(operand: str) -> str:
@@ -212,18 +220,14 @@ def _load_words(isel: InstructionSelection, access: _Access, places: list[tuple[
         return
     if len(words) == 2 or access.space == "shared":
         words = [isel.value() if w == "_" else w for w in words]
-    if access.space == "shared":
-        operand = address(isel, access.memory, access.space)
-        isel.emit(f"mov.bb{32 * len(words)}", f"{{{','.join(words)}}}", operand)
-    else:
-        _load_vector(isel, access, words, kind)
+    _transfer(isel, access, address(isel, access.memory, access.space), words, kind)
 
 
 @rule("st")
 def _st(isel: InstructionSelection) -> None:
     memory, value = isel.operands[:2]
     access = _access(isel, memory)
-    type_, space, volatile = access.type, access.space, access.volatile
+    type_, space = access.type, access.space
     if space in ("const", "param"):
         raise Refusal(f"a store to the {space} space")
     _fence(isel, "release")
@@ -235,14 +239,7 @@ def _st(isel: InstructionSelection) -> None:
     kind = _typed(type_) if type_.bits <= 32 else "u32"
     operand = address(isel, access.memory, space)
     words = [w if w.startswith("$") else isel.compute("mov.u32", w) for w in words]
-    if len(words) == 1:
-        opcode = f"mov.{kind}" if space == "shared" else f"st{volatile}.{space}.{kind}"
-        isel.emit(opcode, operand, words[0])
-    elif space == "shared" and type_.bits >= 32:
-        isel.emit(f"mov.bb{32 * len(words)}", operand, f"{{{','.join(words)}}}")
-    else:
-        opcode = f"st{volatile}.{space}.v{len(words)}.{kind}"
-        isel.emit(opcode, _bare(operand), f"{{{','.join(words)}}}")
+    _transfer(isel, access, operand, words, kind, "st")
 
 
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")

@@ -33,11 +33,9 @@ def arithmetic(isel: InstructionSelection) -> None:
     if base in ("bfe", "bfi"):
         return _bit_field(isel, key)
     if not isel.is_wide(key) and base in _NARROW:
-        amount = isel.sources(operands[2:], TYPES["u32"]) if base == "shl" else None
-        sources = isel.sources(operands[1:], _LONG)
-        if amount is not None:
-            sources[1:] = amount
-        isel.emit(_NARROW[base], isel.register(key), *sources)
+        first, *others = operands[1:]
+        sources = isel.sources(others, TYPES["u32"] if base == "shl" else _LONG)
+        isel.emit(_NARROW[base], isel.register(key), isel.source(first, _LONG), *sources)
         return
     if base in ("shl", "shr"):
         amount_text = isel.source(operands[2], TYPES["u32"])

@@ -111,7 +111,7 @@ def encode(total, unit, code, result_bits):
         _CONTEXT, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64
     )
 )
-def _group(x, a, b, count, accumulator, formats, parameters, code):
+def _group(context, a, b, count, accumulator, formats, parameters, code):
     """The bits of a group's sum: `count` elements from `a` and `b` on, and the accumulator."""
     unit_bits, result_bits = (parameters >> 8) & 0xFF, parameters >> 16
     product_bits, accumulator_bits = formats & 0xFF, formats >> 8
@@ -119,8 +119,8 @@ def _group(x, a, b, count, accumulator, formats, parameters, code):
     plus, minus, invalid = False, False, False
     for k in range(count + 1):
         if k < count:
-            p, q = _significand(x.matrix_a[a + k]), _significand(x.matrix_b[b + k])
-            e, f = x.matrix_a[a + k] >> 32, x.matrix_b[b + k] >> 32
+            p, q = _significand(context.matrix_a[a + k]), _significand(context.matrix_b[b + k])
+            e, f = context.matrix_a[a + k] >> 32, context.matrix_b[b + k] >> 32
             p *= q
         else:
             p, q, e, f = _significand(accumulator), np.int64(1), accumulator >> 32, np.int64(0)
@@ -140,9 +140,13 @@ def _group(x, a, b, count, accumulator, formats, parameters, code):
     total = np.int64(0)
     for k in range(count + 1):
         if k < count:
-            p = _significand(x.matrix_a[a + k]) * _significand(x.matrix_b[b + k])
+            p = _significand(context.matrix_a[a + k]) * _significand(context.matrix_b[b + k])
             shift = (
-                unit_bits - product_bits - greatest + (x.matrix_a[a + k] >> 32) + (x.matrix_b[b + k] >> 32)
+                unit_bits
+                - product_bits
+                - greatest
+                + (context.matrix_a[a + k] >> 32)
+                + (context.matrix_b[b + k] >> 32)
             )
         else:
             p = _significand(accumulator)
@@ -156,10 +160,10 @@ def _group(x, a, b, count, accumulator, formats, parameters, code):
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
-def _word(x, row, lane):
+def _word(context, row, lane):
     """A register of 32 bits."""
-    r = row + x.constant_rows32 + x.warp * x.rows32 if row >= 0 else -1 - row
-    return np.int64(rows_u32(x.r32, x.total_rows32)[r, lane])
+    r = row + context.constant_rows32 + context.warp * context.rows32 if row >= 0 else -1 - row
+    return np.int64(rows_u32(context.r32, context.total_rows32)[r, lane])
 
 
 @njit(types.int64(types.int64, types.int64, types.int64))
@@ -174,10 +178,10 @@ def _element(bits, kind, code):
 
 
 @njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64, types.int64, types.int64))
-def _column(x, uops, first, row, column, n_columns):
+def _column(context, uops, first, row, column, n_columns):
     """Where the element of a compressed row of A stands in the whole one."""
-    u = uops[first + 2]
-    arrangement, indices, selector = u.a & 15, u.a >> INDEX_SHIFT, u.b
+    uop = uops[first + 2]
+    arrangement, indices, selector = uop.a & 15, uop.a >> INDEX_SHIFT, uop.b
     q = column  # number of the 2-bit index within the row
     if indices == PAIRS_OF_EIGHT:
         q = column // 2
@@ -192,7 +196,7 @@ def _column(x, uops, first, row, column, n_columns):
         lane, bit = 4 * group + 2 * selector + lower, 2 * q
     else:
         lane, bit = 4 * group + 2 * (q // 16) + lower, 2 * (q % 16)
-    index = (_word(x, np.int64(u.d), lane) >> bit) & 3
+    index = (_word(context, np.int64(uop.d), lane) >> bit) & 3
     if indices == PAIRS_OF_EIGHT:
         return 8 * (column // 4) + 2 * index + column % 2
     if indices == ONE_OF_TWO:
@@ -201,24 +205,24 @@ def _column(x, uops, first, row, column, n_columns):
 
 
 @njit(types.void(_CONTEXT, _UOPS, types.int64, types.int64))
-def _scale(x, uops, first, is_b):
+def _scale(context, uops, first, is_b):
     """Multiply the blocks of A's rows or B's columns by their scales."""
-    shape, u = uops[first], uops[first + 7 + is_b]
-    k, n_scales, exponent_only = np.int64(shape.b), np.int64(u.e), u.c & 0xFF == 0
-    byte, thread = _word(x, np.int64(u.a), 0) & 3, _word(x, np.int64(u.b), 0)
+    shape, uop = uops[first], uops[first + 7 + is_b]
+    k, n_scales, exponent_only = np.int64(shape.b), np.int64(uop.e), uop.c & 0xFF == 0
+    byte, thread = _word(context, np.int64(uop.a), 0) & 3, _word(context, np.int64(uop.b), 0)
     block = k // n_scales
     for across in range(shape.a if is_b else shape.d):
         lane = 4 * (across % 8) + (thread & 3 if is_b else 2 * (thread & 1) + across // 8)
-        bits = _word(x, np.int64(u.d), lane) >> 8 * byte
+        bits = _word(context, np.int64(uop.d), lane) >> 8 * byte
         for i in range(k):
             scale = bits >> 8 * (i // block) & 0xFF
             if exponent_only:
                 factor, shift = np.int64(1), scale - 127 if scale != 255 else np.int64(_NAN)
             else:
-                decoded = decode(scale & 0x7F, np.int64(u.c))
+                decoded = decode(scale & 0x7F, np.int64(uop.c))
                 factor, shift = _significand(decoded), decoded >> 32
             place = across * k + i
-            element = x.matrix_b[place] if is_b else x.matrix_a[place]
+            element = context.matrix_b[place] if is_b else context.matrix_a[place]
             exponent = element >> 32
             if shift == _NAN:
                 exponent = shift
@@ -226,13 +230,13 @@ def _scale(x, uops, first, is_b):
                 exponent += shift
             element = exponent << 32 | (_significand(element) * factor & _LOW32)
             if is_b:
-                x.matrix_b[place] = element
+                context.matrix_b[place] = element
             else:
-                x.matrix_a[place] = element
+                context.matrix_a[place] = element
 
 
 @njit(types.void(_CONTEXT, _UOPS, types.int64, types.int64, types.int64))
-def _read_factor(x, uops, first, n_entries, is_b):
+def _read_factor(context, uops, first, n_entries, is_b):
     """Decode A by rows, or B by columns, into the scratch."""
     shape, what, layout = uops[first], uops[first + 1], uops[first + 2]
     m, n, k = np.int64(shape.d), np.int64(shape.a), np.int64(shape.b)
@@ -244,14 +248,14 @@ def _read_factor(x, uops, first, n_entries, is_b):
     sparse = layout.a != 0 and not is_b
     if sparse:
         for j in range(m * k):
-            x.matrix_a[j] = 0
+            context.matrix_a[j] = 0
     columns = k // 2 if sparse else k
     blocks = max(columns // (4 * per_register), 1)
     for r in range(n_entries):
         operands = uops[first + 3 + r]
         row = np.int64(operands.b if is_b else operands.a)
         for lane in range(32):
-            bits = _word(x, row, lane)
+            bits = _word(context, row, lane)
             g, t = lane // 4, lane % 4
             for j in range(per_register):
                 value = bits >> (j * element_bits + element_shift)
@@ -275,13 +279,13 @@ def _read_factor(x, uops, first, n_entries, is_b):
                     if along >= columns:
                         continue
                     if sparse:
-                        along = _column(x, uops, first, across, along, columns)
+                        along = _column(context, uops, first, across, along, columns)
                     place = across * k + along
                 element = _element(value, kind, code)
                 if is_b:
-                    x.matrix_b[place] = element
+                    context.matrix_b[place] = element
                 else:
-                    x.matrix_a[place] = element
+                    context.matrix_a[place] = element
 
 
 @njit(types.int64(types.int64, types.int64))
@@ -296,7 +300,7 @@ def _finite(bits, code):
 
 
 @njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64, types.int64, types.int64))
-def _accumulate(x, uops, first, a, b, start):
+def _accumulate(context, uops, first, a, b, start):
     """The bits of one element of the result: row `a` of A by column `b` of B, and the bits of C's element."""
     shape, what = uops[first], uops[first + 1]
     k, kind, parameters = np.int64(shape.b), np.int64(what.b), np.int64(what.c)
@@ -308,14 +312,16 @@ def _accumulate(x, uops, first, a, b, start):
         bits = start
         for j in range(0, k, step):
             formats = product_bits | (code & 0xFF) << 8
-            bits = _group(x, a + j, b + j, step, decode(bits, code), formats, parameters, np.int64(what.a))
+            bits = _group(
+                context, a + j, b + j, step, decode(bits, code), formats, parameters, np.int64(what.a)
+            )
             code = np.int64(what.a)
         if what.e & SATURATES:
             return _finite(bits, code)
         return bits
     total = (start ^ 0x80000000) - 0x80000000
     for j in range(k):
-        p, q = x.matrix_a[a + j], x.matrix_b[b + j]
+        p, q = context.matrix_a[a + j], context.matrix_b[b + j]
         if kind == INTEGERS:
             total += p * q
         else:
@@ -326,19 +332,19 @@ def _accumulate(x, uops, first, a, b, start):
 
 
 @njit(types.void(_CONTEXT, _UOPS, types.int64))
-def _multiply(x, uops, at):
+def _multiply(context, uops, at):
     """MULTIPLY of 16, 8, 4 and 1 bits, and of tf32."""
-    u, first = uops[at], at + 1
+    uop, first = uops[at], at + 1
     shape, what = uops[first], uops[first + 1]
     m, k = np.int64(shape.d), np.int64(shape.b)
-    _read_factor(x, uops, first, np.int64(u.a), 0)
-    _read_factor(x, uops, first, np.int64(u.b), 1)
+    _read_factor(context, uops, first, np.int64(uop.a), 0)
+    _read_factor(context, uops, first, np.int64(uop.b), 1)
     if what.e & SCALED:
-        _scale(x, uops, first, 0)
-        _scale(x, uops, first, 1)
+        _scale(context, uops, first, 0)
+        _scale(context, uops, first, 1)
     halves_of_c = what.d & 0xFF == 10
     halves_of_d = what.a & 0xFF == 10
-    accumulators = np.int64(u.d)
+    accumulators = np.int64(uop.d)
     for lane in range(32):
         g, t = lane // 4, lane % 4
         for i in range(accumulators):
@@ -360,18 +366,18 @@ def _multiply(x, uops, at):
                 a, b = row * k, column * k
             if halves_of_c:
                 start = (
-                    _word(x, np.int64(uops[first + 3 + number // 2].c), holder) >> (16 * (number % 2))
+                    _word(context, np.int64(uops[first + 3 + number // 2].c), holder) >> (16 * (number % 2))
                     & 0xFFFF
                 )
             else:
-                start = _word(x, np.int64(uops[first + 3 + number].c), holder)
-            x.matrix_d[accumulators * lane + i] = _accumulate(x, uops, first, a, b, start)
-    words = rows_u32(x.r32, x.total_rows32)
+                start = _word(context, np.int64(uops[first + 3 + number].c), holder)
+            context.matrix_d[accumulators * lane + i] = _accumulate(context, uops, first, a, b, start)
+    words = rows_u32(context.r32, context.total_rows32)
     for lane in range(32):
         for i in range(accumulators):
-            bits = x.matrix_d[accumulators * lane + i]
+            bits = context.matrix_d[accumulators * lane + i]
             number = i // 2 if halves_of_d else i
-            row = uops[first + 3 + number].d + x.constant_rows32 + x.warp * x.rows32
+            row = uops[first + 3 + number].d + context.constant_rows32 + context.warp * context.rows32
             if halves_of_d and i % 2:
                 bits = np.int64(words[row, lane]) & 0xFFFF | bits << 16
             words[row, lane] = np.uint32(bits)
@@ -410,16 +416,16 @@ def _rounded_fma(a, b, c, mode):
 
 
 @njit(types.void(_CONTEXT, _UOPS, types.int64))
-def _multiply_doubles(x, uops, at):
+def _multiply_doubles(context, uops, at):
     """MULTIPLY of `.f64`: a chain of fused multiply-adds along k."""
-    u, first = uops[at], at + 1
+    uop, first = uops[at], at + 1
     shape = uops[first]
     m, k = np.int64(shape.d), np.int64(shape.b)
     mode = np.int64(uops[first + 1].e >> ROUNDING_SHIFT)
-    longs, doubles = rows_u64(x.r64, x.total_rows64), rows_f64(x.r64, x.total_rows64)
-    base = x.constant_rows64 + x.warp * x.rows64
-    scratch = x.total_rows64 - 1
-    for i in range(u.d):  # one register of the result: rows and columns by lane
+    longs, doubles = rows_u64(context.r64, context.total_rows64), rows_f64(context.r64, context.total_rows64)
+    base = context.constant_rows64 + context.warp * context.rows64
+    scratch = context.total_rows64 - 1
+    for i in range(uop.d):  # one register of the result: rows and columns by lane
         for lane in range(32):
             row = lane // 4 + 8 * (i // 2 % (m // 8))
             column = 8 * (i // (m // 4)) + 2 * (lane % 4) + i % 2
@@ -432,35 +438,35 @@ def _multiply_doubles(x, uops, at):
                 q = doubles[b + base if b >= 0 else -1 - b, 4 * column + j % 4]
                 total = _rounded_fma(p, q, total, mode)
             doubles[scratch, lane] = total
-            x.matrix_d[32 * i + lane] = np.int64(longs[scratch, lane])
-    for i in range(u.d):
+            context.matrix_d[32 * i + lane] = np.int64(longs[scratch, lane])
+    for i in range(uop.d):
         for lane in range(32):
-            longs[uops[first + 3 + i].d + base, lane] = np.uint64(x.matrix_d[32 * i + lane])
+            longs[uops[first + 3 + i].d + base, lane] = np.uint64(context.matrix_d[32 * i + lane])
 
 
 @njit(types.void(_CONTEXT, _UOP))
-def _move(x, u):
+def _move(context, uop):
     """MATRIX_LOAD and MATRIX_STORE: c the lane of the first row's address, e = bits | transposed << 8 | half << 9."""
-    words = rows_u32(x.r32, x.total_rows32)
-    base = x.constant_rows32 + x.warp * x.rows32
-    width, transposed, half = np.int64(u.e & 0xFF), u.e >> 8 & 1, np.int64(u.e >> 9)
+    words = rows_u32(context.r32, context.total_rows32)
+    base = context.constant_rows32 + context.warp * context.rows32
+    width, transposed, half = np.int64(uop.e & 0xFF), uop.e >> 8 & 1, np.int64(uop.e >> 9)
     n = 2 if width == 16 else 4
     for lane in range(32):
         g, t = lane // 4, lane % 4
-        bits = _word(x, np.int64(u.a), lane) if u.op == MATRIX_STORE else np.int64(0)
+        bits = _word(context, np.int64(uop.a), lane) if uop.op == MATRIX_STORE else np.int64(0)
         for j in range(n):
             row, column = g, n * t + j
             if transposed and n == 2:
                 row, column = 2 * t + j, g
-            elif transposed and u.op == MATRIX_STORE:
+            elif transposed and uop.op == MATRIX_STORE:
                 row, column = 2 * t + (j & 1), g + 8 * (j >> 1)
             elif transposed:
                 row, column = 4 * t + j, g + 8 * half
-            if (np.int64(x.access_mask) >> (u.c + row)) & 1 == 0:  # no lane gives this row
+            if (np.int64(context.access_mask) >> (uop.c + row)) & 1 == 0:  # no lane gives this row
                 continue
-            pointer = x.lane_pointer[u.c + row] + np.uint64(column * width // 8)
+            pointer = context.lane_pointer[uop.c + row] + np.uint64(column * width // 8)
             place = flat_u8(pointer, 2)
-            if u.op == MATRIX_STORE:
+            if uop.op == MATRIX_STORE:
                 for byte in range(width // 8):
                     place[byte] = np.uint8(bits >> (32 // n * j + 8 * byte) & 0xFF)
                 continue
@@ -469,36 +475,38 @@ def _move(x, u):
             if shift + width > 8:
                 value |= np.int64(place[1]) << 8
             bits |= (value >> shift & ((1 << width) - 1)) << (32 // n * j)
-        if u.op == MATRIX_LOAD:
-            words[u.d + base, lane] = np.uint32(bits)
+        if uop.op == MATRIX_LOAD:
+            words[uop.d + base, lane] = np.uint32(bits)
 
 
 @njit(types.void(_CONTEXT, _UOP))
-def _transpose(x, u):
+def _transpose(context, uop):
     """MATRIX_MOVE."""
-    words = rows_u32(x.r32, x.total_rows32)
+    words = rows_u32(context.r32, context.total_rows32)
     for lane in range(32):
         g, t = lane // 4, lane % 4
-        low = _word(x, np.int64(u.a), 8 * t + g // 2) >> (16 * (g % 2)) & 0xFFFF
-        high = _word(x, np.int64(u.a), 8 * t + 4 + g // 2) >> (16 * (g % 2)) & 0xFFFF
-        x.matrix_d[lane] = low | high << 16
+        low = _word(context, np.int64(uop.a), 8 * t + g // 2) >> (16 * (g % 2)) & 0xFFFF
+        high = _word(context, np.int64(uop.a), 8 * t + 4 + g // 2) >> (16 * (g % 2)) & 0xFFFF
+        context.matrix_d[lane] = low | high << 16
     for lane in range(32):
-        words[u.d + x.constant_rows32 + x.warp * x.rows32, lane] = np.uint32(x.matrix_d[lane])
+        words[uop.d + context.constant_rows32 + context.warp * context.rows32, lane] = np.uint32(
+            context.matrix_d[lane]
+        )
 
 
 @njit(types.void(_CONTEXT, _UOPS, types.int64))
-def _matrix(x, uops, at):
+def _matrix(context, uops, at):
     """One of these micro-operations; OPERANDS are read by the MULTIPLY before them."""
     op = uops[at].op
     if op == MULTIPLY:
         if uops[at + 2].b == DOUBLES:
-            _multiply_doubles(x, uops, at)
+            _multiply_doubles(context, uops, at)
         else:
-            _multiply(x, uops, at)
+            _multiply(context, uops, at)
     elif op == MATRIX_MOVE:
-        _transpose(x, uops[at])
+        _transpose(context, uops[at])
     elif op == MATRIX_LOAD or op == MATRIX_STORE:
-        _move(x, uops[at])
+        _move(context, uops[at])
 
 
 matrix: Any = boundary("matrix", _matrix)

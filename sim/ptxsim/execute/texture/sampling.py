@@ -94,15 +94,15 @@ _FAR = 1073741824.0
 
 
 @njit(types.int64(_CONTEXT, _INT, types.uint64, _INT))
-def _number(x, lane, handle, kind):
+def _number(context, lane, handle, kind):
     """The table's row of a handle, which is of a kind (0: any); -1 and an error if there is none."""
     offset = np.int64(handle) - HANDLE_BASE
     row = offset // HANDLE_STEP
-    if row > 0 and row < x.n_textures and offset % HANDLE_STEP == 0:
-        found = flat_i64(x.textures + np.uint64(8 * ROW_WORDS * row), ROW_WORDS)[KIND]
+    if row > 0 and row < context.n_textures and offset % HANDLE_STEP == 0:
+        found = flat_i64(context.textures + np.uint64(8 * ROW_WORDS * row), ROW_WORDS)[KIND]
         if kind == 0 or found == kind or (kind == SAMPLER and found == TEXTURE):
             return row
-    x.error, x.error_lane, x.error_address = NO_TEXTURE, lane, handle
+    context.error, context.error_lane, context.error_address = NO_TEXTURE, lane, handle
     return np.int64(-1)
 
 
@@ -162,9 +162,9 @@ def _real(t, texel, channel):
 
 
 @njit(types.int64(_CONTEXT, types.float64))
-def _bits(x, value):
+def _bits(context, value):
     """The bits of a value as f32."""
-    scratch = x.textures + np.uint64(SCRATCH_BYTES)
+    scratch = context.textures + np.uint64(SCRATCH_BYTES)
     rows_f32(scratch, 1)[0, 0] = np.float32(value)
     return np.int64(rows_u32(scratch, 1)[0, 0])
 
@@ -176,7 +176,7 @@ def _texel(t, i, j, k):
 
 
 @njit(types.int64(_CONTEXT, _ROW, _INT, _INT, _INT, _INT, _INT))
-def _one(x, t, i, j, k, channel, is_float):
+def _one(context, t, i, j, k, channel, is_float):
     """The bits of a channel of one texel as a result; the border is zero, and what a texel does not have 0 0 0 1."""
     if i < 0 or j < 0 or k < 0:
         return np.int64(0)
@@ -185,7 +185,7 @@ def _one(x, t, i, j, k, channel, is_float):
         return one if channel == 3 else np.int64(0)
     texel = np.uint64(t[DATA]) + _texel(t, i, j, k)
     if is_float and not (t[SORT] == FLOAT and t[BITS] == 32):
-        return _bits(x, _real(t, texel, channel))
+        return _bits(context, _real(t, texel, channel))
     return _integer(t, texel, channel) & 0xFFFFFFFF
 
 
@@ -227,14 +227,14 @@ def _compared(t, i, j, k, channel, depth, how):
 
 
 @njit(types.float64(_CONTEXT, _UOPS, _INT, _INT, _INT))
-def _face(x, uops, k, n, axis):
+def _face(context, uops, k, n, axis):
     """A direction's coordinate on the face of a cube that it meets (axis 0, 1), or the number of the face (2)."""
-    base = x.constant_rows32 + x.warp * x.rows32
-    f = rows_f32(x.r32, x.total_rows32)
-    u = uops[k + 1]
-    a = np.float64(f[u.a + base if u.a >= 0 else -1 - u.a, n])
-    b = np.float64(f[u.b + base if u.b >= 0 else -1 - u.b, n])
-    c = np.float64(f[u.c + base if u.c >= 0 else -1 - u.c, n])
+    base = context.constant_rows32 + context.warp * context.rows32
+    f = rows_f32(context.r32, context.total_rows32)
+    uop = uops[k + 1]
+    a = np.float64(f[uop.a + base if uop.a >= 0 else -1 - uop.a, n])
+    b = np.float64(f[uop.b + base if uop.b >= 0 else -1 - uop.b, n])
+    c = np.float64(f[uop.c + base if uop.c >= 0 else -1 - uop.c, n])
     if abs(a) >= abs(b) and abs(a) >= abs(c):
         face, m, s, t = (0.0, a, -c, -b) if a >= 0.0 else (1.0, -a, c, -b)
     elif abs(b) >= abs(c):
@@ -247,18 +247,18 @@ def _face(x, uops, k, n, axis):
 
 
 @njit(types.int64(_CONTEXT, _UOPS, _INT, _INT, _ROW, _ROW))
-def _find(x, uops, k, n, t, s):
+def _find(context, uops, k, n, t, s):
     """The places of lane n on three axes, into `matrix_a`; offsets of texels counted in."""
-    u, places, offsets = uops[k], uops[k + 1], uops[k + 2]
-    shape = np.int64(u.d)
-    base = x.constant_rows32 + x.warp * x.rows32
-    words, reals = rows_u32(x.r32, x.total_rows32), rows_f32(x.r32, x.total_rows32)
+    uop, places, offsets = uops[k], uops[k + 1], uops[k + 2]
+    shape = np.int64(uop.d)
+    base = context.constant_rows32 + context.warp * context.rows32
+    words, reals = rows_u32(context.r32, context.total_rows32), rows_f32(context.r32, context.total_rows32)
     normalized = np.int64(shape & FLOATING != 0 and t[NORMALIZED] != 0 and s[FORCED] == 0)
     is_float = t[SORT] == FLOAT or t[READS_FLOAT] != 0
-    linear = np.int64(u.c > 0 or (s[LINEAR] != 0 and is_float and shape & FLOATING != 0))
+    linear = np.int64(uop.c > 0 or (s[LINEAR] != 0 and is_float and shape & FLOATING != 0))
     plane = np.int64(0)
     if shape & CUBE:
-        plane = np.int64(_face(x, uops, k, n, 2))
+        plane = np.int64(_face(context, uops, k, n, 2))
     if shape & LAYERED:
         row = places.d + base if places.d >= 0 else -1 - places.d
         layers = t[PLANES] // (6 if shape & CUBE else t[SAMPLES])
@@ -267,74 +267,86 @@ def _find(x, uops, k, n, t, s):
     if shape & SAMPLED:
         sample = np.int64(words[places.c + base if places.c >= 0 else -1 - places.c, n])
         plane += min(max((sample ^ 0x80000000) - 0x80000000, np.int64(0)), t[SAMPLES] - 1)
-    x.matrix_a[2] = min(plane, t[PLANES] - 1) << 8
-    x.matrix_a[1] = 0
+    context.matrix_a[2] = min(plane, t[PLANES] - 1) << 8
+    context.matrix_a[1] = 0
     for axis in range(shape & 3):
         of = places.a if axis == 0 else places.b if axis == 1 else places.c
         by = offsets.a if axis == 0 else offsets.b if axis == 1 else offsets.c
         row = of + base if of >= 0 else -1 - of
         extent = t[WIDTH + axis]
         if shape & CUBE:
-            place = _place(_face(x, uops, k, n, axis), extent, np.int64(CLAMP), np.int64(1), linear)
+            place = _place(_face(context, uops, k, n, axis), extent, np.int64(CLAMP), np.int64(1), linear)
         elif shape & FLOATING:
             place = _place(np.float64(reals[row, n]), extent, s[MODE + axis], normalized, linear)
         else:
             place = ((np.int64(words[row, n]) ^ 0x80000000) - 0x80000000) << 8
         shift = np.int64(words[by + base if by >= 0 else -1 - by, n])
-        x.matrix_a[axis] = place + (((shift ^ 0x80000000) - 0x80000000) << 8)
+        context.matrix_a[axis] = place + (((shift ^ 0x80000000) - 0x80000000) << 8)
     return normalized
 
 
 @njit(types.int64(_CONTEXT, _UOPS, _INT, _INT))
-def _fetch(x, uops, k, n):
+def _fetch(context, uops, k, n):
     """One lane. 0 after a fault."""
-    u, results = uops[k], uops[k + 3]
-    base, base64 = x.constant_rows32 + x.warp * x.rows32, x.constant_rows64 + x.warp * x.rows64
-    words, longs = rows_u32(x.r32, x.total_rows32), rows_u64(x.r64, x.total_rows64)
-    texture = _number(x, n, longs[u.a + base64 if u.a >= 0 else -1 - u.a, n], np.int64(TEXTURE))
-    sampler = _number(x, n, longs[u.b + base64 if u.b >= 0 else -1 - u.b, n], np.int64(SAMPLER))
+    uop, results = uops[k], uops[k + 3]
+    base, base64 = (
+        context.constant_rows32 + context.warp * context.rows32,
+        context.constant_rows64 + context.warp * context.rows64,
+    )
+    words, longs = rows_u32(context.r32, context.total_rows32), rows_u64(context.r64, context.total_rows64)
+    texture = _number(context, n, longs[uop.a + base64 if uop.a >= 0 else -1 - uop.a, n], np.int64(TEXTURE))
+    sampler = _number(context, n, longs[uop.b + base64 if uop.b >= 0 else -1 - uop.b, n], np.int64(SAMPLER))
     if texture < 0 or sampler < 0:
         return np.int64(0)
-    t = flat_i64(x.textures + np.uint64(8 * ROW_WORDS * texture), ROW_WORDS)
-    s = flat_i64(x.textures + np.uint64(8 * ROW_WORDS * sampler), ROW_WORDS)
-    shape = np.int64(u.d)
-    normalized = _find(x, uops, k, n, t, s)
+    t = flat_i64(context.textures + np.uint64(8 * ROW_WORDS * texture), ROW_WORDS)
+    s = flat_i64(context.textures + np.uint64(8 * ROW_WORDS * sampler), ROW_WORDS)
+    shape = np.int64(uop.d)
+    normalized = _find(context, uops, k, n, t, s)
     is_float = np.int64(t[SORT] == FLOAT or t[READS_FLOAT] != 0)
     n_axes = shape & 3
     # the texels on each axis: number 2 a + b in `matrix_b` is the b-th on axis a; weights beside them
     for axis in range(3):
         mode = np.int64(CLAMP) if shape & CUBE or axis >= n_axes else s[MODE + axis]
         for b in range(2):
-            i = (x.matrix_a[axis] >> 8) + b
-            x.matrix_b[2 * axis + b] = _inside(i, t[WIDTH + axis], mode, normalized)
-            weight = x.matrix_a[axis] & 255
-            x.matrix_b[8 + 2 * axis + b] = weight if b else 256 - weight
+            i = (context.matrix_a[axis] >> 8) + b
+            context.matrix_b[2 * axis + b] = _inside(i, t[WIDTH + axis], mode, normalized)
+            weight = context.matrix_a[axis] & 255
+            context.matrix_b[8 + 2 * axis + b] = weight if b else 256 - weight
     first = np.int64(0)
     compares = shape & COMPARES
     given = uops[k + 2].d
-    reals = rows_f32(x.r32, x.total_rows32)
+    reals = rows_f32(context.r32, context.total_rows32)
     depth = np.float64(reals[given + base if given >= 0 else -1 - given, n])
-    x.lane_address[n] = np.uint64(t[ADDRESS])
+    context.lane_address[n] = np.uint64(t[ADDRESS])
     for channel in range(4):
         sum_ = 0.0
         bits = np.int64(0)
         used = np.int64(0)
-        if u.c > 0:  # the four around, against the clock from below on the left
-            i, j = x.matrix_b[1 if channel == 1 or channel == 2 else 0], x.matrix_b[3 if channel < 2 else 2]
-            bits = _one(x, t, i, j, x.matrix_b[4], np.int64(u.c - 1), is_float)
+        if uop.c > 0:  # the four around, against the clock from below on the left
+            i, j = (
+                context.matrix_b[1 if channel == 1 or channel == 2 else 0],
+                context.matrix_b[3 if channel < 2 else 2],
+            )
+            bits = _one(context, t, i, j, context.matrix_b[4], np.int64(uop.c - 1), is_float)
             if compares:
-                bits = _bits(x, _compared(t, i, j, x.matrix_b[4], np.int64(u.c - 1), depth, s[COMPARE]))
+                bits = _bits(
+                    context, _compared(t, i, j, context.matrix_b[4], np.int64(uop.c - 1), depth, s[COMPARE])
+                )
             used = 1
         else:
             for corner in range(1 << n_axes):
                 a, b, c = corner & 1, 2 + (corner >> 1 & 1), 4 + (corner >> 2)
-                weight = x.matrix_b[8 + a] * x.matrix_b[8 + b] * x.matrix_b[8 + c]
+                weight = context.matrix_b[8 + a] * context.matrix_b[8 + b] * context.matrix_b[8 + c]
                 if weight == 0:
                     continue
-                i, j, p = x.matrix_b[a], x.matrix_b[b], x.matrix_b[c]
+                i, j, p = context.matrix_b[a], context.matrix_b[b], context.matrix_b[c]
                 passes = _compared(t, i, j, p, np.int64(channel), depth, s[COMPARE]) if compares else 0.0
                 if used == 0:
-                    bits = _bits(x, passes) if compares else _one(x, t, i, j, p, np.int64(channel), is_float)
+                    bits = (
+                        _bits(context, passes)
+                        if compares
+                        else _one(context, t, i, j, p, np.int64(channel), is_float)
+                    )
                     if i >= 0 and j >= 0 and p >= 0:
                         first = np.int64(_texel(t, i, j, p))
                 used += 1
@@ -342,19 +354,19 @@ def _fetch(x, uops, k, n):
                     value = passes if compares else _weighed(t, i, j, p, np.int64(channel))
                     sum_ += value * (np.float64(weight) / 16777216.0)
         if used > 1:
-            bits = _bits(x, sum_)
-        if u.e != WORDS and (is_float or compares):
-            scratch = x.textures + np.uint64(SCRATCH_BYTES)
+            bits = _bits(context, sum_)
+        if uop.e != WORDS and (is_float or compares):
+            scratch = context.textures + np.uint64(SCRATCH_BYTES)
             rows_u32(scratch, 1)[0, 0] = np.uint32(bits)
             bits = double_to_small(np.float64(rows_f32(scratch, 1)[0, 0]), 10, -14, 0)
-        elif u.e != WORDS:
+        elif uop.e != WORDS:
             bits &= 0xFFFF
-        x.matrix_b[16 + channel] = bits
-    if u.e == PAIRS:
-        x.matrix_b[16] |= x.matrix_b[17] << 16
-        x.matrix_b[17] = x.matrix_b[18] | x.matrix_b[19] << 16
-    x.lane_address[n] = np.uint64(t[ADDRESS] + first)
-    for channel in range(2 if u.e == PAIRS else 4):
+        context.matrix_b[16 + channel] = bits
+    if uop.e == PAIRS:
+        context.matrix_b[16] |= context.matrix_b[17] << 16
+        context.matrix_b[17] = context.matrix_b[18] | context.matrix_b[19] << 16
+    context.lane_address[n] = np.uint64(t[ADDRESS] + first)
+    for channel in range(2 if uop.e == PAIRS else 4):
         d = (
             results.d
             if channel == 0
@@ -364,23 +376,26 @@ def _fetch(x, uops, k, n):
             if channel == 2
             else results.c
         )
-        words[d + base, n] = np.uint32(x.matrix_b[16 + channel])
+        words[d + base, n] = np.uint32(context.matrix_b[16 + channel])
     return np.int64(1)
 
 
 @njit(types.int64(_CONTEXT, _UOPS, _INT, _INT))
-def _surface(x, uops, k, n):
+def _surface(context, uops, k, n):
     """The address of one lane's elements. 0 after a fault."""
-    u, places = uops[k], uops[k + 1]
-    base, base64 = x.constant_rows32 + x.warp * x.rows32, x.constant_rows64 + x.warp * x.rows64
-    words, longs = rows_u32(x.r32, x.total_rows32), rows_u64(x.r64, x.total_rows64)
-    number = _number(x, n, longs[u.a + base64 if u.a >= 0 else -1 - u.a, n], np.int64(SURFACE))
+    uop, places = uops[k], uops[k + 1]
+    base, base64 = (
+        context.constant_rows32 + context.warp * context.rows32,
+        context.constant_rows64 + context.warp * context.rows64,
+    )
+    words, longs = rows_u32(context.r32, context.total_rows32), rows_u64(context.r64, context.total_rows64)
+    number = _number(context, n, longs[uop.a + base64 if uop.a >= 0 else -1 - uop.a, n], np.int64(SURFACE))
     if number < 0:
         return np.int64(0)
-    t = flat_i64(x.textures + np.uint64(8 * ROW_WORDS * number), ROW_WORDS)
+    t = flat_i64(context.textures + np.uint64(8 * ROW_WORDS * number), ROW_WORDS)
     texel_bytes = t[CHANNELS] * (t[BITS] >> 3)
-    shape, clamping = np.int64(u.d & 15), u.d >> 4
-    size = texel_bytes if u.e & BY_TEXELS else np.int64(u.c)
+    shape, clamping = np.int64(uop.d & 15), uop.d >> 4
+    size = texel_bytes if uop.e & BY_TEXELS else np.int64(uop.c)
     offset = np.int64(0)
     outside = False
     stride = np.int64(1)
@@ -395,12 +410,12 @@ def _surface(x, uops, k, n):
         at = (at ^ 0x80000000) - 0x80000000
         greatest = t[WIDTH + axis] - 1
         if axis == 0:
-            at *= texel_bytes if u.e & BY_TEXELS else 1
+            at *= texel_bytes if uop.e & BY_TEXELS else 1
             greatest = t[WIDTH] * texel_bytes - size
-            if u.e & BY_TEXELS == 0 and at % u.b:
-                x.error, x.error_lane = MISALIGNED, n
-                x.error_address = np.uint64(t[ADDRESS] + at)
-                x.access_space = GLOBAL
+            if uop.e & BY_TEXELS == 0 and at % uop.b:
+                context.error, context.error_lane = MISALIGNED, n
+                context.error_address = np.uint64(t[ADDRESS] + at)
+                context.access_space = GLOBAL
                 return np.int64(0)
         if at < 0 or at > greatest:
             outside = True
@@ -408,25 +423,32 @@ def _surface(x, uops, k, n):
         offset += at * stride
         stride *= t[WIDTH + axis] * (texel_bytes if axis == 0 else 1)
     if size > t[WIDTH] * texel_bytes or (outside and clamping == TRAP):
-        x.error, x.error_lane, x.error_address = OUTSIDE, n, longs[u.a + base64 if u.a >= 0 else -1 - u.a, n]
+        context.error, context.error_lane, context.error_address = (
+            OUTSIDE,
+            n,
+            longs[uop.a + base64 if uop.a >= 0 else -1 - uop.a, n],
+        )
         return np.int64(0)
-    x.lane_address[n] = np.uint64(t[ADDRESS] + offset)
-    x.lane_pointer[n] = np.uint64(t[DATA] + offset)
+    context.lane_address[n] = np.uint64(t[ADDRESS] + offset)
+    context.lane_pointer[n] = np.uint64(t[DATA] + offset)
     if outside and clamping == ZERO:  # what is read is zero, what is written is lost
-        x.lane_pointer[n] = x.textures + np.uint64(SCRATCH_BYTES if u.e & WRITES else 0)
+        context.lane_pointer[n] = context.textures + np.uint64(SCRATCH_BYTES if uop.e & WRITES else 0)
     return np.int64(1)
 
 
 @njit(types.void(_CONTEXT, _UOPS, _INT, _INT))
-def _store_texel(x, uops, k, n):
+def _store_texel(context, uops, k, n):
     """One lane's components, as the surface's channels have them."""
-    u, sources = uops[k], uops[k + 1]
-    base, base64 = x.constant_rows32 + x.warp * x.rows32, x.constant_rows64 + x.warp * x.rows64
-    words, reals = rows_u32(x.r32, x.total_rows32), rows_f32(x.r32, x.total_rows32)
-    handle = rows_u64(x.r64, x.total_rows64)[u.a + base64 if u.a >= 0 else -1 - u.a, n]
-    number = _number(x, n, handle, np.int64(SURFACE))
-    t = flat_i64(x.textures + np.uint64(8 * ROW_WORDS * number), ROW_WORDS)
-    for channel in range(min(np.int64(u.e), t[CHANNELS])):
+    uop, sources = uops[k], uops[k + 1]
+    base, base64 = (
+        context.constant_rows32 + context.warp * context.rows32,
+        context.constant_rows64 + context.warp * context.rows64,
+    )
+    words, reals = rows_u32(context.r32, context.total_rows32), rows_f32(context.r32, context.total_rows32)
+    handle = rows_u64(context.r64, context.total_rows64)[uop.a + base64 if uop.a >= 0 else -1 - uop.a, n]
+    number = _number(context, n, handle, np.int64(SURFACE))
+    t = flat_i64(context.textures + np.uint64(8 * ROW_WORDS * number), ROW_WORDS)
+    for channel in range(min(np.int64(uop.e), t[CHANNELS])):
         of = (
             sources.d
             if channel == 0
@@ -445,39 +467,44 @@ def _store_texel(x, uops, k, n):
             value = min(max((value ^ 0x80000000) - 0x80000000, -half), half - 1)
         elif t[BITS] < 32:
             value = min(value, (np.int64(1) << t[BITS]) - 1)
-        at = x.lane_pointer[n] + np.uint64(channel * (t[BITS] >> 3))
+        at = context.lane_pointer[n] + np.uint64(channel * (t[BITS] >> 3))
         for byte in range(t[BITS] >> 3):
             flat_u8(at, 4)[byte] = np.uint8(value >> (8 * byte) & 0xFF)
 
 
 @njit(types.int64(_CONTEXT, _UOPS, _INT, _INT))
-def _textures(x, uops, k, mask):
+def _textures(context, uops, k, mask):
     """One of these micro-operations. 0 after a fault."""
-    u = uops[k]
-    if u.op == FETCH or u.op == SURFACE_ACCESS:
-        x.access_mask, x.access_space, x.uniform, x.stride = np.uint64(mask), GLOBAL, 0, -1
+    uop = uops[k]
+    if uop.op == FETCH or uop.op == SURFACE_ACCESS:
+        context.access_mask, context.access_space, context.uniform, context.stride = (
+            np.uint64(mask),
+            GLOBAL,
+            0,
+            -1,
+        )
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
-        if u.op == FETCH:
-            x.lane_pointer[n] = np.uint64(0)
-            if _fetch(x, uops, k, n) == 0:
+        if uop.op == FETCH:
+            context.lane_pointer[n] = np.uint64(0)
+            if _fetch(context, uops, k, n) == 0:
                 return np.int64(0)
-        elif u.op == SURFACE_ACCESS:
-            if _surface(x, uops, k, n) == 0:
+        elif uop.op == SURFACE_ACCESS:
+            if _surface(context, uops, k, n) == 0:
                 return np.int64(0)
-        elif u.op == QUERY:
-            at = u.a + x.constant_rows64 + x.warp * x.rows64 if u.a >= 0 else -1 - u.a
-            row = _number(x, n, rows_u64(x.r64, x.total_rows64)[at, n], np.int64(0))
+        elif uop.op == QUERY:
+            at = uop.a + context.constant_rows64 + context.warp * context.rows64 if uop.a >= 0 else -1 - uop.a
+            row = _number(context, n, rows_u64(context.r64, context.total_rows64)[at, n], np.int64(0))
             if row < 0:
-                if u.b != 1:
+                if uop.b != 1:
                     return np.int64(0)
-                x.error, row = 0, np.int64(0)
-            word = flat_i64(x.textures + np.uint64(8 * ROW_WORDS * row), ROW_WORDS)[u.e]
-            to = u.d + x.constant_rows32 + x.warp * x.rows32
-            rows_u32(x.r32, x.total_rows32)[to, n] = np.uint32(word)
+                context.error, row = 0, np.int64(0)
+            word = flat_i64(context.textures + np.uint64(8 * ROW_WORDS * row), ROW_WORDS)[uop.e]
+            to = uop.d + context.constant_rows32 + context.warp * context.rows32
+            rows_u32(context.r32, context.total_rows32)[to, n] = np.uint32(word)
         else:
-            _store_texel(x, uops, k, n)
+            _store_texel(context, uops, k, n)
     return np.int64(1)
 
 

@@ -10,26 +10,8 @@ import re
 
 import numpy as np
 
-from ptxsim.base.program import (
-    ALL,
-    ANY,
-    ARRIVE,
-    BARRIER,
-    BRANCH,
-    CALL,
-    COMMIT,
-    COPY_GROUPS,
-    COUNT,
-    EXIT,
-    INDIRECT,
-    MEMBAR,
-    PLAIN,
-    RETURN,
-    SYNC,
-    WAIT,
-)
-from ptxsim.execute.codes import BARRIER as BARRIER_OPERANDS
-from ptxsim.execute.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
+from ptxsim.base import program
+from ptxsim.execute import codes
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.callgraph import directive_at
 from ptxsim.lowering.rows import TRUE, Operation, unsupported
@@ -42,24 +24,24 @@ HALF_PC_BYTES = 4
 BREAK_DEPTH = 32
 """Break targets a lane can have at a time."""
 MAX_TARGETS = 4096
-BARRIER_KINDS = {"bar_sync": SYNC, "bar_arrive": ARRIVE, "bar_red": COUNT}
-_REDUCTIONS = {"popc": COUNT, "and": ALL, "or": ANY}
+BARRIER_KINDS = {"bar_sync": program.SYNC, "bar_arrive": program.ARRIVE, "bar_red": program.COUNT}
+_REDUCTIONS = {"popc": program.COUNT, "and": program.ALL, "or": program.ANY}
 
 _KINDS = {
-    "bra": BRANCH,
-    "callp": CALL,
-    "retp": RETURN,
-    "ret": RETURN,
-    "exit": EXIT,
-    "brx": INDIRECT,
-    "brx_idx": INDIRECT,
-    "break": INDIRECT,
-    "bar_sync": BARRIER,
-    "bar_arrive": BARRIER,
-    "bar_red": BARRIER,
-    "membar": MEMBAR,
-    "cp_async_commit": COMMIT,
-    "cp_async_wait": WAIT,
+    "bra": program.BRANCH,
+    "callp": program.CALL,
+    "retp": program.RETURN,
+    "ret": program.RETURN,
+    "exit": program.EXIT,
+    "brx": program.INDIRECT,
+    "brx_idx": program.INDIRECT,
+    "break": program.INDIRECT,
+    "bar_sync": program.BARRIER,
+    "bar_arrive": program.BARRIER,
+    "bar_red": program.BARRIER,
+    "membar": program.MEMBAR,
+    "cp_async_commit": program.COMMIT,
+    "cp_async_wait": program.WAIT,
 }
 
 
@@ -89,12 +71,12 @@ def _code_bytes(function: Function) -> int:
     return PC_BYTES * len(function.instructions)
 
 
-def set_control(b: UopBuilder, op: Operation, record: np.void) -> None:
+def set_control(builder: UopBuilder, op: Operation, record: np.void) -> None:
     """Kind, target and barrier of a record."""
     sem = op.match.form.sem
-    record["kind"] = _KINDS.get(sem, PLAIN)
+    record["kind"] = _KINDS.get(sem, program.PLAIN)
     if sem in ("bra", "callp"):
-        record["target"] = _label(b, op.operands[0])
+        record["target"] = _label(builder, op.operands[0])
     elif sem == "cp_async":
         record["copies"] = 1
     elif sem == "cp_async_wait":
@@ -102,58 +84,60 @@ def set_control(b: UopBuilder, op: Operation, record: np.void) -> None:
         for operand in op.operands:
             if not isinstance(operand, Immediate):
                 unsupported("a number of groups in a register")
-            record["copies"] = min(integer(operand.text), COPY_GROUPS)
+            record["copies"] = min(integer(operand.text), program.COPY_GROUPS)
     elif sem in BARRIER_KINDS:
         record["barrier_kind"] = BARRIER_KINDS[sem]
         if sem == "bar_red":
             record["barrier_kind"] = _REDUCTIONS[op.match.one_of(*_REDUCTIONS)]
-            record["barrier_row"] = b.barrier_row
+            record["barrier_row"] = builder.barrier_row
         record["barrier_aligned"] = op.match.form.base.startswith("bar.") or op.has("aligned")
 
 
-def _label(b: UopBuilder, operand: Operand) -> int:
-    if isinstance(operand, Name) and operand.text in b.kernel.labels:
-        return b.start + b.kernel.labels[operand.text]
+def _label(builder: UopBuilder, operand: Operand) -> int:
+    if isinstance(operand, Name) and operand.text in builder.kernel.labels:
+        return builder.start + builder.kernel.labels[operand.text]
     unsupported("a target that is no label of the kernel")
 
 
 @rule("bra", "callp", "retp", "exit", "membar", "nop")
-def _no_values(b: UopBuilder, op: Operation) -> None:
+def _no_values(builder: UopBuilder, op: Operation) -> None:
     """Nothing but control."""
 
 
 @rule(*BARRIER_KINDS)
-def _barrier(b: UopBuilder, op: Operation) -> None:
+def _barrier(builder: UopBuilder, op: Operation) -> None:
     """Leave number, thread count and predicate; the result of a reduction comes when the barrier is complete."""
     operands = list(op.operands)
     votes = TRUE
     if op.match.form.sem == "bar_red":
         target = operands.pop(0)
         if op.has("popc"):
-            register = b.register(target.text) if isinstance(target, Name) else None
-            b.barrier_row = b.row_of(register)[1] if register is not None else b.new_row(32)
+            register = builder.register_of(target)
+            builder.barrier_row = builder.row_of(register)[1] if register is not None else builder.new_row(32)
         else:
-            b.barrier_row = b.predicate_destination(target)
-        votes = b.predicate(operands.pop())
-    number = b.value(operands[0], TYPES["u32"])
-    threads = b.value(operands[1], TYPES["u32"]) if len(operands) > 1 else b.constant(0)
-    b.emit_code(BARRIER_OPERANDS, 0, number, threads, votes)
+            builder.barrier_row = builder.predicate_destination(target)
+        votes = builder.predicate(operands.pop())
+    number = builder.value(operands[0], TYPES["u32"])
+    threads = builder.value(operands[1], TYPES["u32"]) if len(operands) > 1 else builder.constant(0)
+    builder.emit(codes.BARRIER, 0, number, threads, votes)
 
 
 @rule("trap")
-def _trap(b: UopBuilder, op: Operation) -> None:
-    b.emit_code(TRAP)
+def _trap(builder: UopBuilder, op: Operation) -> None:
+    builder.emit(codes.TRAP)
 
 
 @rule("brx_idx")
-def _brx_idx(b: UopBuilder, op: Operation) -> None:
+def _brx_idx(builder: UopBuilder, op: Operation) -> None:
     """Jump to one of a list of labels; an index beyond it is undefined, and goes to the last."""
-    targets = _branch_targets(b.kernel, op.operands[1])
-    index = b.source(op, 0, TYPES["u32"])
-    zero = b.constant(0)
-    b.emit_code(TARGET, a=zero, b=zero, e=b.start + b.kernel.labels[targets[-1]])
+    targets = _branch_targets(builder.kernel, op.operands[1])
+    index = builder.source(op, 0, TYPES["u32"])
+    zero = builder.constant(0)
+    builder.emit(codes.TARGET, a=zero, b=zero, e=builder.start + builder.kernel.labels[targets[-1]])
     for k, name in enumerate(targets[:-1]):
-        b.emit_code(TARGET, a=index, b=b.constant(k), e=b.start + b.kernel.labels[name])
+        builder.emit(
+            codes.TARGET, a=index, b=builder.constant(k), e=builder.start + builder.kernel.labels[name]
+        )
 
 
 def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
@@ -169,42 +153,42 @@ def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
 
 
 @rule("brx")
-def _brx(b: UopBuilder, op: Operation) -> None:
+def _brx(builder: UopBuilder, op: Operation) -> None:
     """PTXPlus: to an absolute PC."""
     places: dict[int, int] = {}
     pc = 0
-    for i, instruction in enumerate(b.kernel.instructions):
+    for i, instruction in enumerate(builder.kernel.instructions):
         places[pc] = i
         pc += instruction_bytes(instruction, True)
-    for name, i in b.kernel.labels.items():  # what the labels say counts more
+    for name, i in builder.kernel.labels.items():  # what the labels say counts more
         found = re.fullmatch(r"l0x([0-9a-fA-F]+)", name)
-        if found and i < len(b.kernel.instructions):
+        if found and i < len(builder.kernel.instructions):
             places[int(found.group(1), 16)] = i
     if len(places) > MAX_TARGETS:
         unsupported("an indirect jump in a kernel of this size")
-    source = b.source(op, 0, TYPES["u32"])
-    zero = b.constant(0)
-    b.emit_code(TARGET, a=zero, b=zero, e=-1)
+    source = builder.source(op, 0, TYPES["u32"])
+    zero = builder.constant(0)
+    builder.emit(codes.TARGET, a=zero, b=zero, e=-1)
     for pc, i in places.items():
-        b.emit_code(TARGET, a=source, b=b.constant(pc), e=i)
-    b.emit_code(CHECK_TARGET)
+        builder.emit(codes.TARGET, a=source, b=builder.constant(pc), e=i)
+    builder.emit(codes.CHECK_TARGET)
 
 
-def _break_stack(b: UopBuilder) -> tuple[int, int]:
+def _break_stack(builder: UopBuilder) -> tuple[int, int]:
     """The rows of depth and of the first target."""
-    if b.break_row < 0:
-        b.break_row = b.n_rows[32]
-        b.n_rows[32] += 1 + BREAK_DEPTH
-    return b.break_row, b.break_row + 1
+    if builder.break_row < 0:
+        builder.break_row = builder.n_rows[32]
+        builder.n_rows[32] += 1 + BREAK_DEPTH
+    return builder.break_row, builder.break_row + 1
 
 
 @rule("breakaddr")
-def _breakaddr(b: UopBuilder, op: Operation) -> None:
-    depth, first = _break_stack(b)
-    b.emit_code(PUSH_BREAK, first, depth, c=BREAK_DEPTH, e=_label(b, op.operands[0]))
+def _breakaddr(builder: UopBuilder, op: Operation) -> None:
+    depth, first = _break_stack(builder)
+    builder.emit(codes.PUSH_BREAK, first, depth, c=BREAK_DEPTH, e=_label(builder, op.operands[0]))
 
 
 @rule("break")
-def _break(b: UopBuilder, op: Operation) -> None:
-    depth, first = _break_stack(b)
-    b.emit_code(POP_BREAK, first, depth)
+def _break(builder: UopBuilder, op: Operation) -> None:
+    depth, first = _break_stack(builder)
+    builder.emit(codes.POP_BREAK, first, depth)

@@ -9,67 +9,67 @@ allocation; "PTX Interoperability", section 6 (system calls).
 from collections.abc import Callable
 
 from ptxsim.base.program import LOCAL
-from ptxsim.execute.codes import ACCESS32, ASSERT, FREE, MALLOC, PRINT
+from ptxsim.execute import codes
 from ptxsim.lowering.addresses import load_code, store_code
 from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.callgraph import Call
-from ptxsim.lowering.rows import LONG, WORD, unsupported
-from ptxtool.ir.nodes import Name, Operand
+from ptxsim.lowering.rows import LONG, WORD, row_bits, unsupported
+from ptxtool.ir.nodes import Name
 from ptxtool.isa.types import Type
 
 
-def builtin(b: UopBuilder, call: Call) -> None:
+def builtin(builder: UopBuilder, call: Call) -> None:
     """A call of a function that the simulator has itself."""
     assert isinstance(call.target, Name)
-    _BUILTINS[call.target.text](b, call)
+    _BUILTINS[call.target.text](builder, call)
 
 
-def _argument(b: UopBuilder, call: Call, index: int, type_: Type) -> int:
+def _argument(builder: UopBuilder, call: Call, index: int, type_: Type) -> int:
     """The row of an argument: a register, a constant, or a `.param` variable."""
     if index >= len(call.arguments):
         unsupported(f"{len(call.arguments)} arguments of '{call.target}'")
     operand = call.arguments[index]
-    place = b.place_in_frame(operand.text) if isinstance(operand, Name) else None
+    place = builder.variable_of(operand)
     if place is None:
-        return b.value(operand, type_)
-    _access(b, place.offset, type_.bytes)
-    return b.emit_code(load_code(type_), b.temporary(64 if type_.bits == 64 else 32))
+        return builder.value(operand, type_)
+    _access(builder, place.offset, type_.bytes)
+    return builder.emit(load_code(type_), builder.temporary(row_bits(type_)))
 
 
-def _access(b: UopBuilder, offset: int, n_bytes: int) -> None:
-    base = b.constant(0) if b.is_kernel else b.shared_row("frame")
-    b.emit_code(ACCESS32, 0, base, b.constant(0), LOCAL | n_bytes << 8, offset)
+def _access(builder: UopBuilder, offset: int, n_bytes: int) -> None:
+    base = builder.constant(0) if builder.is_kernel else builder.shared_row("frame")
+    builder.emit(codes.ACCESS32, 0, base, builder.constant(0), LOCAL | n_bytes << 8, offset)
 
 
-def _result(b: UopBuilder, call: Call, row: int, type_: Type) -> None:
+def _result(builder: UopBuilder, call: Call, row: int, type_: Type) -> None:
     if not call.results:
         return
-    operand: Operand = call.results[0]
-    place = b.place_in_frame(operand.text) if isinstance(operand, Name) else None
+    operand = call.results[0]
+    place = builder.variable_of(operand)
     if place is None:
-        b.place(operand, type_).write("mov_u64" if type_.bits == 64 else "mov_u32", row)
+        builder.place(operand, type_).write(f"mov_u{row_bits(type_)}", row)
         return
-    _access(b, place.offset, type_.bytes)
-    b.emit_code(store_code(type_), a=row)
+    _access(builder, place.offset, type_.bytes)
+    builder.emit(store_code(type_), a=row)
 
 
-def _vprintf(b: UopBuilder, call: Call) -> None:
-    text, values = _argument(b, call, 0, LONG), _argument(b, call, 1, LONG)
-    _result(b, call, b.emit_code(PRINT, b.temporary(), text, values), WORD)
+def _vprintf(builder: UopBuilder, call: Call) -> None:
+    text, values = _argument(builder, call, 0, LONG), _argument(builder, call, 1, LONG)
+    _result(builder, call, builder.emit(codes.PRINT, builder.temporary(), text, values), WORD)
 
 
-def _assertfail(b: UopBuilder, call: Call) -> None:
-    message, file, function = (_argument(b, call, k, LONG) for k in (0, 1, 3))
-    b.emit_code(ASSERT, _argument(b, call, 2, WORD), message, file, function)
+def _assertfail(builder: UopBuilder, call: Call) -> None:
+    message, file, function = (_argument(builder, call, k, LONG) for k in (0, 1, 3))
+    builder.emit(codes.ASSERT, _argument(builder, call, 2, WORD), message, file, function)
 
 
-def _malloc(b: UopBuilder, call: Call) -> None:
-    size = _argument(b, call, 0, LONG)
-    _result(b, call, b.emit_code(MALLOC, b.temporary(64), size), LONG)
+def _malloc(builder: UopBuilder, call: Call) -> None:
+    size = _argument(builder, call, 0, LONG)
+    _result(builder, call, builder.emit(codes.MALLOC, builder.temporary(64), size), LONG)
 
 
-def _free(b: UopBuilder, call: Call) -> None:
-    b.emit_code(FREE, a=_argument(b, call, 0, LONG))
+def _free(builder: UopBuilder, call: Call) -> None:
+    builder.emit(codes.FREE, a=_argument(builder, call, 0, LONG))
 
 
 _BUILTINS: dict[str, Callable[[UopBuilder, Call], None]] = {

@@ -3,486 +3,450 @@
 PTXPlus: `add` with a negated operand is the hardware's subtraction (its carry means "no borrow"), the carry in of
 `addp` and `madp` is one, 16-bit multiplications into a whole register give all 32 bits of the product, and 24-bit
 ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does otherwise, as
-`b.as_gpgpu_sim` asks for.
+`builder.as_gpgpu_sim` asks for.
 """
 
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import predicate_logic, write_predicates
 from ptxsim.lowering.instructions.floating import float_binary, float_extreme, float_sign
-from ptxsim.lowering.instructions.packed import each, is_packed
-from ptxsim.lowering.rows import (
-    BOOLEAN_TABLES,
-    COPY_TABLE,
-    FALSE,
-    NOT_TABLE,
-    OR_TABLE,
-    TRUE,
-    Operation,
-    unsupported,
-)
+from ptxsim.lowering.instructions.packed import is_packed, write_each
+from ptxsim.lowering.rows import FALSE, TRUE, Operation, row_bits, signed, unsupported
 from ptxtool.ir.nodes import Dual, Immediate, Name, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
 
 _U32, _S32 = TYPES["u32"], TYPES["s32"]
 
 
-def _binary(b: UopBuilder, op: Operation, name: str, type_: Type | None = None) -> None:
-    """d = a op b by one lane operation."""
-    type_ = type_ or op.type
-    b.destination(op, 0, type_).write(name, b.source(op, 1, type_), b.source(op, 2, type_))
-
-
-def _unary(b: UopBuilder, op: Operation, name: str, result: Type | None = None) -> None:
-    b.destination(op, 0, result).write(name, b.source(op, 1))
-
-
-def _width(type_: Type) -> str:
-    return "u64" if type_.bits == 64 else "u32"
-
-
-def _signed(type_: Type) -> str:
-    return ("s" if type_.is_signed else "u") + ("64" if type_.bits == 64 else "32")
+def _apply(builder: UopBuilder, op: Operation, name: str, n: int, result: Type | None = None) -> None:
+    """A lane operation on the first n sources."""
+    builder.destination(op, 0, result).write(name, *(builder.source(op, k) for k in range(1, n + 1)))
 
 
 _PLAIN: dict[str, tuple[str, tuple[Type | None, ...], Type | None]] = {
     "rem": ("rem_{signed}", (None, None), None),
-    "shl": ("shl_{width}", (None, _U32), None),
+    "shl": ("shl_u{bits}", (None, _U32), None),
     "shr": ("shr_{signed}", (None, _U32), None),
-    "popc": ("popc_{width}", (None,), _U32),
-    "clz": ("clz_{width}", (None,), _U32),
-    "brev": ("brev_{width}", (None,), None),
+    "popc": ("popc_u{bits}", (None,), _U32),
+    "clz": ("clz_u{bits}", (None,), _U32),
+    "brev": ("brev_u{bits}", (None,), None),
     "bfe": ("bfe_{signed}", (None, _U32, _U32), None),
     "fns": ("fns_u32", (None, _U32, _S32), None),
 }
-"""Instructions that are one lane operation: its name, and the types of sources and result (None: that of the
-instruction)."""
+"""Instructions that are one lane operation: its name, and the types of sources and result (None: `op.type`)."""
 
 
 @rule(*_PLAIN)
-def _plain(b: UopBuilder, op: Operation) -> None:
+def _plain(builder: UopBuilder, op: Operation) -> None:
     name, sources, result = _PLAIN[op.match.form.sem]
-    d = b.destination(op, 0, result)
-    rows = [b.source(op, k, type_) for k, type_ in enumerate(sources, 1)]
-    d.write(name.format(width=_width(op.type), signed=_signed(op.type)), *rows)
+    d = builder.destination(op, 0, result)
+    rows = [builder.source(op, k, type_) for k, type_ in enumerate(sources, 1)]
+    d.write(name.format(bits=row_bits(op.type), signed=signed(op.type)), *rows)
 
 
 # ---- addition, with PTXPlus's carry and overflow
 
 
-def _negated(b: UopBuilder, operand: Operand) -> Operand | None:
+def _negated(builder: UopBuilder, operand: Operand) -> Operand | None:
     """The operand of the minus of a PTXPlus source; None without one, or if GPGPU-Sim negates before it adds."""
-    if b.ptxplus and not b.as_gpgpu_sim and isinstance(operand, Unary) and operand.operator == "-":
+    if (
+        builder.ptxplus
+        and not builder.as_gpgpu_sim
+        and isinstance(operand, Unary)
+        and operand.operator == "-"
+    ):
         return None if isinstance(operand.operand, Immediate) else operand.operand
     return None
 
 
-def _flag_rows(b: UopBuilder, op: Operation) -> int | None:
-    """The first row of the condition code that `$p|$r` sets, None without one."""
-    operand = op.operands[0]
-    if not isinstance(operand, Dual) or not b.ptxplus:
-        return None
-    flags = b.register(operand.first.text) if isinstance(operand.first, Name) else None
-    return b.row_of(flags)[1] if flags is not None and flags.is_predicate else None
-
-
 def _sum_with_flags(
-    b: UopBuilder, op: Operation, a: int, second: int, carry: int | None, type_: Type
+    builder: UopBuilder, op: Operation, a: int, second: int, carry: int | None, type_: Type
 ) -> None:
     """d = a + second (+ carry row); Z, S, C and O of a PTXPlus condition code where one is a destination.
 
     `second` is the complement of the subtrahend in a subtraction, whose carry in is one.
     """
-    d = b.destination(op, 0, type_)
-    flags = _flag_rows(b, op)
+    d, target = builder.destination(op, 0, type_), op.operands[0]
+    flags = builder.predicate_row(target.first) if builder.ptxplus and isinstance(target, Dual) else None
     if carry is None:
-        b.emit("add_u32", d.row, a, second)
+        builder.emit("add_u32", d.row, a, second)
     else:
-        b.emit("add_u32", d.row, b.compute("add_u32", a, second), carry)
+        builder.emit("add_u32", d.row, builder.compute("add_u32", a, second), carry)
     if flags is None:
         d.finish()
         return
-    carry = b.constant(0) if carry is None else carry
+    carry = builder.constant(0) if carry is None else carry
     if type_.bits == 32:
-        out = b.compute("carry3_u32", a, second, carry)
-        over = b.compute("overflow_s32", a, second, carry) if type_.is_signed else FALSE
+        out = builder.compute("carry3_u32", a, second, carry)
+        over = builder.compute("overflow_s32", a, second, carry) if type_.is_signed else FALSE
     else:  # 16 bits: the sum of the zero-extended values has the carry in bit 16
-        cut = [b.compute("zext16_u32", row) for row in (a, second)]
-        wide = b.compute("add_u32", b.compute("add_u32", cut[0], cut[1]), carry)
-        out = b.compute("ebit_u32", wide, e=16 << 1)
+        cut = [builder.compute("zext16_u32", row) for row in (a, second)]
+        wide = builder.compute("add_u32", builder.compute("add_u32", cut[0], cut[1]), carry)
+        out = builder.compute("ebit_u32", wide, e=16 << 1)
         over = FALSE
         if type_.is_signed:  # that of the sign-extended values does not fit
-            parts = [b.compute("sext16_u32", row) for row in (a, second)]
-            total = b.compute("add_u32", b.compute("add_u32", parts[0], parts[1]), carry)
-            over = b.compute("eq_u32", total, b.compute("sext16_u32", total), e=1)
+            parts = [builder.compute("sext16_u32", row) for row in (a, second)]
+            total = builder.compute("add_u32", builder.compute("add_u32", parts[0], parts[1]), carry)
+            over = builder.compute("eq_u32", total, builder.compute("sext16_u32", total), e=1)
     d.finish()
-    b.combine(COPY_TABLE, out, d=flags + 2)
-    b.combine(COPY_TABLE, over, d=flags + 3)
+    builder.combine("copy", out, d=flags + 2)
+    builder.combine("copy", over, d=flags + 3)
 
 
-def _ptxplus_add(b: UopBuilder, op: Operation, first: Operand, second: Operand, carry: int | None) -> None:
+def _ptxplus_add(
+    builder: UopBuilder, op: Operation, first: Operand, second: Operand, carry: int | None
+) -> None:
     """add, sub, addp of integers in a register: a minus makes the hardware subtract."""
     type_ = op.type
-    minus_a, minus_b = _negated(b, first), _negated(b, second)
+    minus_a, minus_b = _negated(builder, first), _negated(builder, second)
     if minus_a is not None and minus_b is None:
         first, second, minus_b = second, first, minus_a
     elif minus_b is None:
-        _sum_with_flags(b, op, b.value(first, type_), b.value(second, type_), carry, type_)
+        _sum_with_flags(builder, op, builder.value(first, type_), builder.value(second, type_), carry, type_)
         return
-    complement = b.compute("not_u32", b.value(minus_b, type_))
-    one = b.constant(1) if carry is None else carry
-    _sum_with_flags(b, op, b.value(first, type_), complement, one, type_)
+    complement = builder.compute("not_u32", builder.value(minus_b, type_))
+    one = builder.constant(1) if carry is None else carry
+    _sum_with_flags(builder, op, builder.value(first, type_), complement, one, type_)
 
 
 @rule("add", "sub", "subr")
-def _add(b: UopBuilder, op: Operation) -> None:
+def _add(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
-        float_binary(b, op, name)
+        float_binary(builder, op, name)
         return
     if is_packed(type_):
-        value = each(
-            b, type_, [b.source(op, k) for k in (1, 2)], lambda rows: b.compute(f"{name}_u32", *rows)
-        )
-        b.destination(op).write("mov_u32", value)
+        rows = [builder.source(op, k) for k in (1, 2)]
+        write_each(builder, op, rows, lambda parts: builder.compute(f"{name}_u32", *parts))
         return
-    if op.has("sat") and not b.ptxplus:
+    if op.has("sat") and not builder.ptxplus:
         if type_.name != "s32":
             unsupported(f"'{name}.sat' of '.{type_.name}'")
-        _binary(b, op, f"{name}sat_s32")
+        _apply(builder, op, f"{name}sat_s32", 2)
         return
     first, second = op.operands[1], op.operands[2]
     if name == "subr":
         first, second = second, first
-    if b.ptxplus and type_.bits <= 32:
+    if builder.ptxplus and type_.bits <= 32:
         if name != "add":
-            if b.as_gpgpu_sim:
-                _subtract(b, op, first, second)
+            if builder.as_gpgpu_sim:
+                _subtract(builder, op, first, second)
                 return
-            minus = _negated(b, second)
+            minus = _negated(builder, second)
             second = Unary("-", second) if minus is None else minus
             if isinstance(second, Unary) and isinstance(second.operand, Immediate):
-                _subtract(b, op, first, second.operand)
+                _subtract(builder, op, first, second.operand)
                 return
-        _ptxplus_add(b, op, first, second, None)
+        _ptxplus_add(builder, op, first, second, None)
         return
-    b.destination(op).write(
-        f"{'add' if name == 'add' else 'sub'}_{_width(type_)}", b.value(first, type_), b.value(second, type_)
-    )
+    lane_operation = f"{name.removesuffix('r')}_u{row_bits(type_)}"
+    builder.destination(op).write(lane_operation, builder.value(first, type_), builder.value(second, type_))
 
 
-def _subtract(b: UopBuilder, op: Operation, first: Operand, second: Operand) -> None:
-    complement = b.compute("not_u32", b.value(second, op.type))
-    _sum_with_flags(b, op, b.value(first, op.type), complement, b.constant(1), op.type)
+def _subtract(builder: UopBuilder, op: Operation, first: Operand, second: Operand) -> None:
+    complement = builder.compute("not_u32", builder.value(second, op.type))
+    _sum_with_flags(builder, op, builder.value(first, op.type), complement, builder.constant(1), op.type)
 
 
 @rule("addp")
-def _addp(b: UopBuilder, op: Operation) -> None:
-    _ptxplus_add(
-        b, op, op.operands[1], op.operands[2], _carry_in(b, op.operands[3], 4 if b.as_gpgpu_sim else 1)
-    )
+def _addp(builder: UopBuilder, op: Operation) -> None:
+    carry = _carry_in(builder, op.operands[3], 4 if builder.as_gpgpu_sim else 1)
+    _ptxplus_add(builder, op, op.operands[1], op.operands[2], carry)
 
 
-def _carry_in(b: UopBuilder, operand: Operand, amount: int = 1) -> int:
+def _carry_in(builder: UopBuilder, operand: Operand, amount: int = 1) -> int:
     """An amount where a condition code's carry is set, 0 elsewhere."""
-    register = b.register(operand.text) if isinstance(operand, Name) else None
-    if register is None or not register.is_predicate:
+    flags = builder.predicate_row(operand)
+    if flags is None:
         unsupported("a carry that is no condition-code register")
-    return b.compute("sel_u32", b.constant(amount), b.constant(0), b.row_of(register)[1] + 2)
+    return builder.compute("sel_u32", builder.constant(amount), builder.constant(0), flags + 2)
 
 
 # ---- extended precision: PTX's carry flag is a predicate row of its own. It is the hardware's: a subtraction is the
 # sum a + ~b + 1, so that after one the flag means "no borrow", and `addc` may read it (CUDA's 128-bit division does)
 
 
-def _carry_flag(b: UopBuilder) -> int:
-    if b.carry_row < 0:
-        b.carry_row = b.new_row(1)
-    return b.carry_row
+def _carry_flag(builder: UopBuilder) -> int:
+    if builder.carry_row < 0:
+        builder.carry_row = builder.new_row(1)
+    return builder.carry_row
 
 
-def _add_carries(b: UopBuilder, op: Operation, a: int, second: int, carry_in: int, writes: bool) -> None:
+def _add_carries(
+    builder: UopBuilder, op: Operation, a: int, second: int, carry_in: int, writes: bool
+) -> None:
     """d = a + second + carry (a predicate row); the carry flag := carry out."""
-    width = _width(op.type)
-    bits = 64 if width == "u64" else 32
-    one = b.compute(f"sel_{width}", b.constant(1, bits), b.constant(0, bits), carry_in)
-    d = b.destination(op)
-    partial = b.compute(f"add_{width}", a, second)
+    bits = row_bits(op.type)
+    one = builder.compute(f"sel_u{bits}", builder.constant(1, bits), builder.constant(0, bits), carry_in)
+    d = builder.destination(op)
+    partial = builder.compute(f"add_u{bits}", a, second)
     if writes:
-        first = b.compute(f"carry_{width}", a, second)
-        other = b.compute(f"carry_{width}", partial, one)
-        b.combine(OR_TABLE, first, other, d=_carry_flag(b))
-    b.emit(f"add_{width}", d.row, partial, one)
-    d.finish()
+        first = builder.compute(f"carry_u{bits}", a, second)
+        other = builder.compute(f"carry_u{bits}", partial, one)
+        builder.combine("or", first, other, d=_carry_flag(builder))
+    d.write(f"add_u{bits}", partial, one)
 
 
-def _saturated_sum(b: UopBuilder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
+def _saturated_sum(
+    builder: UopBuilder, op: Operation, terms: list[int], carry: int, minus: bool = False
+) -> None:
     """d = the terms plus the carry flag (or minus the borrow), summed up in 64 bits and kept within s32."""
-    total = b.compute("sext_u64", terms[0])
+    join = "sub_u64" if minus else "add_u64"
+    total = builder.compute("sext_u64", terms[0])
     for term in terms[1:]:
-        total = b.compute("sub_u64" if minus else "add_u64", total, b.compute("sext_u64", term))
-    one = b.compute("sel_u64", b.constant(1, 64), b.constant(0, 64), carry)
-    total = b.compute("sub_u64" if minus else "add_u64", total, one)
-    total = b.compute("max_s64", total, b.constant(-(1 << 31), 64))
-    total = b.compute("min_s64", total, b.constant((1 << 31) - 1, 64))
-    b.destination(op).write("trunc_u64", total)
+        total = builder.compute(join, total, builder.compute("sext_u64", term))
+    one = builder.compute("sel_u64", builder.constant(1, 64), builder.constant(0, 64), carry)
+    total = builder.compute(join, total, one)
+    total = builder.compute("max_s64", total, builder.constant(-(1 << 31), 64))
+    total = builder.compute("min_s64", total, builder.constant((1 << 31) - 1, 64))
+    builder.destination(op).write("trunc_u64", total)
 
 
 @rule("add_cc", "addc", "addc_cc")
-def _addc(b: UopBuilder, op: Operation) -> None:
+def _addc(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
-    carry = FALSE if name == "add_cc" else _carry_flag(b)
+    carry = FALSE if name == "add_cc" else _carry_flag(builder)
     if op.has("sat"):
-        _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], carry)
+        _saturated_sum(builder, op, [builder.source(op, 1), builder.source(op, 2)], carry)
         return
-    _add_carries(b, op, b.source(op, 1), b.source(op, 2), carry, name.endswith("_cc"))
+    _add_carries(builder, op, builder.source(op, 1), builder.source(op, 2), carry, name.endswith("_cc"))
 
 
 @rule("sub_cc", "subc", "subc_cc")
-def _subc(b: UopBuilder, op: Operation) -> None:
+def _subc(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.has("sat"):
-        borrow = b.combine(NOT_TABLE, _carry_flag(b))
-        _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], borrow, minus=True)
+        borrow = builder.combine("not", _carry_flag(builder))
+        _saturated_sum(builder, op, [builder.source(op, 1), builder.source(op, 2)], borrow, minus=True)
         return
-    no_borrow = TRUE if name == "sub_cc" else _carry_flag(b)
-    complement = b.compute(f"not_{_width(op.type)}", b.source(op, 2))
-    _add_carries(b, op, b.source(op, 1), complement, no_borrow, name.endswith("_cc"))
+    no_borrow = TRUE if name == "sub_cc" else _carry_flag(builder)
+    complement = builder.compute(f"not_u{row_bits(op.type)}", builder.source(op, 2))
+    _add_carries(builder, op, builder.source(op, 1), complement, no_borrow, name.endswith("_cc"))
 
 
 @rule("mad_lo_cc", "mad_hi_cc", "madc_lo", "madc_hi", "madc_lo_cc", "madc_hi_cc")
-def _madc(b: UopBuilder, op: Operation) -> None:
+def _madc(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     high = "_hi" in name or op.has("hi")
     if op.type.bits == 16:
-        a = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
-        a = b.compute("high16_u32", a) if high else a
+        a = builder.compute("mul_u32", builder.source(op, 1), builder.source(op, 2))
+        a = builder.compute("high16_u32", a) if high else a
     else:
-        product = f"mulhi_{_signed(op.type)}" if high else f"mul_{_width(op.type)}"
-        a = b.compute(product, b.source(op, 1), b.source(op, 2))
+        product = f"mulhi_{signed(op.type)}" if high else f"mul_u{row_bits(op.type)}"
+        a = builder.compute(product, builder.source(op, 1), builder.source(op, 2))
     if op.has("sat"):
-        _saturated_sum(b, op, [a, b.source(op, 3)], _carry_flag(b))
+        _saturated_sum(builder, op, [a, builder.source(op, 3)], _carry_flag(builder))
         return
-    carry = _carry_flag(b) if name.startswith("madc") else FALSE
-    _add_carries(b, op, a, b.source(op, 3), carry, name.endswith("_cc"))
+    carry = _carry_flag(builder) if name.startswith("madc") else FALSE
+    _add_carries(builder, op, a, builder.source(op, 3), carry, name.endswith("_cc"))
 
 
 # ---- multiplication
 
 
-def _is_whole(b: UopBuilder, operand: Operand) -> bool:
+def _is_whole(builder: UopBuilder, operand: Operand) -> bool:
     """PTXPlus: whether a destination is a whole register and no half."""
     if isinstance(operand, Dual):
         operand = operand.second
     return not (isinstance(operand, Name) and operand.part in ("lo", "hi"))
 
 
-def _product(b: UopBuilder, op: Operation) -> tuple[int, Type]:
+def _product(builder: UopBuilder, op: Operation) -> tuple[int, Type]:
     """The product of operands 1 and 2, in the part the instruction asks for, and its type."""
     type_ = op.type
     mode = op.match.one_of("lo", "hi", "wide")
     kind = type_.name[0]
     wide_type = TYPES[f"{kind}{min(64, 2 * type_.bits)}"]
     if type_.bits == 16:
-        product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
+        product = builder.compute("mul_u32", builder.source(op, 1), builder.source(op, 2))
         if mode == "hi":
-            return b.compute("high16_u32", product), type_
-        is_wide = mode == "wide" or (b.ptxplus and not b.as_gpgpu_sim)
-        return product, wide_type if is_wide and _is_whole(b, op.operands[0]) else type_
-    if type_.bits == 64:
-        name = f"mulhi_{_signed(type_)}" if mode == "hi" else "mul_u64"
-        return b.compute(name, b.source(op, 1), b.source(op, 2)), type_
-    if mode == "wide" and not (b.ptxplus and isinstance(op.operands[0], (Name, Dual))):
-        return b.compute(f"mulwide_{_signed(type_)}", b.source(op, 1), b.source(op, 2)), wide_type
-    name = f"mulhi_{_signed(type_)}" if mode == "hi" else "mul_u32"
-    return b.compute(name, b.source(op, 1), b.source(op, 2)), type_
+            return builder.compute("high16_u32", product), type_
+        is_wide = mode == "wide" or (builder.ptxplus and not builder.as_gpgpu_sim)
+        return product, wide_type if is_wide and _is_whole(builder, op.operands[0]) else type_
+    if mode == "hi":
+        name, result = f"mulhi_{signed(type_)}", type_
+    elif (
+        mode == "wide"
+        and type_.bits == 32
+        and not (builder.ptxplus and isinstance(op.operands[0], (Name, Dual)))
+    ):
+        name, result = f"mulwide_{signed(type_)}", wide_type
+    else:
+        name, result = f"mul_u{row_bits(type_)}", type_
+    return builder.compute(name, builder.source(op, 1), builder.source(op, 2)), result
 
 
 @rule("mul")
-def _mul(b: UopBuilder, op: Operation) -> None:
+def _mul(builder: UopBuilder, op: Operation) -> None:
     type_ = op.type
     if type_.is_float:
-        float_binary(b, op, "mul")
+        float_binary(builder, op, "mul")
         return
     mode = op.match.one_of("lo", "hi", "wide")
-    if not b.ptxplus and type_.bits == 32:  # the usual ones without a move
-        names = {"lo": "mul_u32", "hi": f"mulhi_{_signed(type_)}", "wide": f"mulwide_{_signed(type_)}"}
-        b.destination(op, 0, TYPES[f"{type_.name[0]}64"] if mode == "wide" else type_).write(
-            names[mode], b.source(op, 1), b.source(op, 2)
-        )
+    if not builder.ptxplus and type_.bits == 32:  # the usual ones without a move
+        names = {"lo": "mul_u32", "hi": f"mulhi_{signed(type_)}", "wide": f"mulwide_{signed(type_)}"}
+        _apply(builder, op, names[mode], 2, TYPES[f"{type_.name[0]}64"] if mode == "wide" else type_)
         return
-    product, result = _product(b, op)
-    b.destination(op, 0, result).write(f"mov_{_width(result)}", product)
+    product, result = _product(builder, op)
+    builder.destination(op, 0, result).write(f"mov_u{row_bits(result)}", product)
 
 
 @rule("mad")
-def _mad(b: UopBuilder, op: Operation) -> None:
+def _mad(builder: UopBuilder, op: Operation) -> None:
     type_ = op.type
     mode = op.match.one_of("lo", "hi", "wide")
-    if not b.ptxplus and type_.bits == 32 and mode != "hi":
+    if not builder.ptxplus and type_.bits == 32 and mode != "hi":
         wide = mode == "wide"
         result = TYPES[f"{type_.name[0]}64"] if wide else type_
-        d = b.destination(op, 0, result)
-        name = f"madwide_{_signed(type_)}" if wide else "mad_u32"
-        b.emit(name, d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3, result))
-        d.finish()
+        name = f"madwide_{signed(type_)}" if wide else "mad_u32"
+        builder.destination(op, 0, result).write(
+            name, builder.source(op, 1), builder.source(op, 2), builder.source(op, 3, result)
+        )
         return
-    product, result = _product(b, op)
-    _accumulate(b, op, product, result, None)
+    product, result = _product(builder, op)
+    _accumulate(builder, op, product, result, None)
 
 
-def _accumulate(b: UopBuilder, op: Operation, product: int, result: Type, carry: int | None) -> None:
+def _accumulate(builder: UopBuilder, op: Operation, product: int, result: Type, carry: int | None) -> None:
     """d = product + operand 3 (+ carry)."""
-    if b.ptxplus and result.bits <= 32:
-        minus = _negated(b, op.operands[3])
-        if minus is None:
-            _sum_with_flags(b, op, product, b.source(op, 3, result), carry, result)
-        else:
-            one = b.constant(1) if carry is None else carry
-            _sum_with_flags(b, op, product, b.compute("not_u32", b.value(minus, result)), one, result)
+    if builder.ptxplus and result.bits <= 32:
+        if carry is None and _negated(builder, op.operands[3]) is not None:
+            carry = builder.constant(1)
+        _sum_with_flags(builder, op, product, _addend(builder, op, result), carry, result)
         return
-    d = b.destination(op, 0, result)
-    name = "addsat_s32" if op.has("sat") else f"add_{_width(result)}"
-    b.emit(name, d.row, product, b.source(op, 3, result))
-    d.finish()
+    name = "addsat_s32" if op.has("sat") else f"add_u{row_bits(result)}"
+    builder.destination(op, 0, result).write(name, product, builder.source(op, 3, result))
+
+
+def _addend(builder: UopBuilder, op: Operation, type_: Type) -> int:
+    """Operand 3; its complement if it has a minus."""
+    minus = _negated(builder, op.operands[3])
+    if minus is None:
+        return builder.source(op, 3, type_)
+    return builder.compute(f"not_u{row_bits(type_)}", builder.value(minus, type_))
 
 
 @rule("madp")
-def _madp(b: UopBuilder, op: Operation) -> None:
-    product, result = _product(b, op)
-    carry = _carry_in(b, op.operands[4])
+def _madp(builder: UopBuilder, op: Operation) -> None:
+    product, result = _product(builder, op)
+    carry = _carry_in(builder, op.operands[4])
     if result.bits <= 32:
-        _accumulate(b, op, product, result, carry)
+        _accumulate(builder, op, product, result, carry)
         return
-    minus = _negated(b, op.operands[3])
-    addend = b.source(op, 3, result) if minus is None else b.compute("not_u64", b.value(minus, result))
-    partial = b.compute("add_u64", product, addend)
-    b.destination(op, 0, result).write("add_u64", partial, b.compute("zext_u64", carry))
+    partial = builder.compute("add_u64", product, _addend(builder, op, result))
+    builder.destination(op, 0, result).write("add_u64", partial, builder.compute("zext_u64", carry))
 
 
-def _product24(b: UopBuilder, op: Operation) -> int:
+def _product24(builder: UopBuilder, op: Operation) -> int:
     cut = "sext24_u32" if op.type.is_signed else "zext24_u32"
-    a, second = b.compute(cut, b.source(op, 1)), b.compute(cut, b.source(op, 2))
-    return b.compute("mul24hi_u32" if op.has("hi") else "mul_u32", a, second)
+    a, second = builder.compute(cut, builder.source(op, 1)), builder.compute(cut, builder.source(op, 2))
+    return builder.compute("mul24hi_u32" if op.has("hi") else "mul_u32", a, second)
 
 
 @rule("mul24")
-def _mul24(b: UopBuilder, op: Operation) -> None:
-    product = _product24(b, op)
-    b.destination(op).write("mov_u32", product)
+def _mul24(builder: UopBuilder, op: Operation) -> None:
+    product = _product24(builder, op)
+    builder.destination(op).write("mov_u32", product)
 
 
 @rule("mad24")
-def _mad24(b: UopBuilder, op: Operation) -> None:
-    if not b.as_gpgpu_sim:
-        _accumulate(b, op, _product24(b, op), op.type, None)
+def _mad24(builder: UopBuilder, op: Operation) -> None:
+    if not builder.as_gpgpu_sim:
+        _accumulate(builder, op, _product24(builder, op), op.type, None)
         return
     # a product of 32 bits, of operands that are not cut; C and O stay clear
-    product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
+    product = builder.compute("mul_u32", builder.source(op, 1), builder.source(op, 2))
     if op.has("hi"):
-        product = b.compute(f"shr_{_signed(op.type)}", product, b.constant(16))
-    b.destination(op).write("add_u32", product, b.source(op, 3))
+        product = builder.compute(f"shr_{signed(op.type)}", product, builder.constant(16))
+    builder.destination(op).write("add_u32", product, builder.source(op, 3))
 
 
 @rule("sad")
-def _sad(b: UopBuilder, op: Operation) -> None:
-    difference = b.compute(f"absdiff_{_signed(op.type)}", b.source(op, 1), b.source(op, 2))
-    b.destination(op).write(f"add_{_width(op.type)}", difference, b.source(op, 3))
+def _sad(builder: UopBuilder, op: Operation) -> None:
+    difference = builder.compute(f"absdiff_{signed(op.type)}", builder.source(op, 1), builder.source(op, 2))
+    builder.destination(op).write(f"add_u{row_bits(op.type)}", difference, builder.source(op, 3))
 
 
 @rule("div")
-def _div(b: UopBuilder, op: Operation) -> None:
+def _div(builder: UopBuilder, op: Operation) -> None:
     if op.type.is_float:
-        float_binary(b, op, "div")
+        float_binary(builder, op, "div")
     else:
-        _binary(b, op, f"div_{_signed(op.type)}")
+        _apply(builder, op, f"div_{signed(op.type)}", 2)
 
 
 @rule("abs", "neg")
-def _sign(b: UopBuilder, op: Operation) -> None:
+def _sign(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
-        float_sign(b, op, name)
+        float_sign(builder, op, name)
     elif name == "neg":
-        _unary(b, op, f"neg_{_width(type_)}")
-    elif b.as_gpgpu_sim and not type_.is_signed:
-        _unary(b, op, "mov_u32")
+        _apply(builder, op, f"neg_u{row_bits(type_)}", 1)
+    elif builder.as_gpgpu_sim and not type_.is_signed:
+        _apply(builder, op, "mov_u32", 1)
     else:  # PTXPlus prints `.u32` and `.u16` for the absolute value of signed numbers
-        signed = TYPES[f"s{type_.bits}"]
-        b.destination(op).write("abs_s64" if type_.bits == 64 else "abs_s32", b.source(op, 1, signed))
+        builder.destination(op).write(
+            f"abs_s{row_bits(type_)}", builder.source(op, 1, TYPES[f"s{type_.bits}"])
+        )
 
 
 @rule("min", "max")
-def _extreme(b: UopBuilder, op: Operation) -> None:
+def _extreme(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
-        float_extreme(b, op, name)
+        float_extreme(builder, op, name)
         return
     if not (op.has("relu") or is_packed(type_)):
-        _binary(b, op, f"{name}_{_signed(type_)}")
+        _apply(builder, op, f"{name}_{signed(type_)}", 2)
         return
-    kind = _signed(type_)
+    kind = signed(type_)
 
     def one(rows: list[int]) -> int:
-        value = b.compute(f"{name}_{kind}", *rows)
-        return b.compute(f"max_{kind}", value, b.constant(0)) if op.has("relu") else value
+        value = builder.compute(f"{name}_{kind}", *rows)
+        return builder.compute(f"max_{kind}", value, builder.constant(0)) if op.has("relu") else value
 
-    value = each(b, type_, [b.source(op, k) for k in (1, 2)], one)
-    b.destination(op).write("mov_u32", value)
+    write_each(builder, op, [builder.source(op, k) for k in (1, 2)], one)
 
 
 # ---- logic and shifts
 
 
-@rule("and", "or", "xor")
-def _logic(b: UopBuilder, op: Operation) -> None:
+@rule("and", "or", "xor", "not", "cnot", "andn", "orn", "nandn", "norn")
+def _logic(builder: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
-        predicate_logic(b, op, name)
+        predicate_logic(builder, op, name)
+    elif name in ("andn", "orn", "nandn", "norn"):
+        _inverted_logic(builder, op, name)
     else:
-        _binary(b, op, f"{name}_{_width(op.type)}")
+        _apply(builder, op, f"{name}_u{row_bits(op.type)}", len(op.operands) - 1)
 
 
-@rule("not", "cnot")
-def _not(b: UopBuilder, op: Operation) -> None:
-    name = op.match.form.sem
-    if op.type.kind == "pred":
-        predicate_logic(b, op, name)
-    else:
-        _unary(b, op, f"{name}_{_width(op.type)}")
-
-
-@rule("andn", "orn", "nandn", "norn")
-def _inverted_logic(b: UopBuilder, op: Operation) -> None:
-    name = op.match.form.sem
-    if op.type.kind == "pred":
-        predicate_logic(b, op, name)
-        return
-    width = _width(op.type)
-    first, second = b.source(op, 1), b.source(op, 2)
-    d = b.destination(op)
+def _inverted_logic(builder: UopBuilder, op: Operation, name: str) -> None:
+    first, second = builder.source(op, 1), builder.source(op, 2)
+    d, bits = builder.destination(op), row_bits(op.type)
     if name == "andn":
-        b.emit(f"andn_{width}", d.row, first, second)
+        d.write(f"andn_u{bits}", first, second)
     elif name == "orn":
-        b.emit(f"or_{width}", d.row, first, b.compute(f"not_{width}", second))
+        d.write(f"or_u{bits}", first, builder.compute(f"not_u{bits}", second))
     elif name == "nandn":
-        b.emit(f"not_{width}", d.row, b.compute(f"andn_{width}", first, second))
+        d.write(f"not_u{bits}", builder.compute(f"andn_u{bits}", first, second))
     else:  # ~a & b, as its name does not say
-        b.emit(f"andn_{width}", d.row, second, first)
-    d.finish()
+        d.write(f"andn_u{bits}", second, first)
 
 
 @rule("shf")
-def _shf(b: UopBuilder, op: Operation) -> None:
-    amount = _limited(b, op, 3)
-    b.destination(op).write(
-        "shf_l_u32" if op.has("l") else "shf_r_u32", b.source(op, 1), b.source(op, 2), amount
+def _shf(builder: UopBuilder, op: Operation) -> None:
+    amount = _limited(builder, op, 3)
+    direction = "l" if op.has("l") else "r"
+    builder.destination(op).write(
+        f"shf_{direction}_u32", builder.source(op, 1), builder.source(op, 2), amount
     )
 
 
-def _lut(b: UopBuilder, op: Operation) -> int:
+def _lut(builder: UopBuilder, op: Operation) -> int:
     operand = op.operands[4]
     if not isinstance(operand, Immediate):
         unsupported("a truth table that is no number")
@@ -490,74 +454,80 @@ def _lut(b: UopBuilder, op: Operation) -> int:
 
 
 @rule("lop3")
-def _lop3(b: UopBuilder, op: Operation) -> None:
-    b.destination(op).write("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
+def _lop3(builder: UopBuilder, op: Operation) -> None:
+    builder.destination(op).write(
+        "lop3_u32", builder.source(op, 1), builder.source(op, 2), builder.source(op, 3), _lut(builder, op)
+    )
 
 
 @rule("lop3_bool")
-def _lop3_bool(b: UopBuilder, op: Operation) -> None:
-    value = b.compute("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
-    table = BOOLEAN_TABLES[op.match.form.base.rpartition(".")[2]]
-    result = b.combine(table, b.compute("eq_u32", value, b.constant(0), e=1), b.predicate(op.operands[5]))
+def _lop3_bool(builder: UopBuilder, op: Operation) -> None:
+    value = builder.compute(
+        "lop3_u32", builder.source(op, 1), builder.source(op, 2), builder.source(op, 3), _lut(builder, op)
+    )
+    is_set = builder.compute("eq_u32", value, builder.constant(0), e=1)
+    result = builder.combine(op.match.form.base.rpartition(".")[2], is_set, builder.predicate(op.operands[5]))
     operand = op.operands[0]
     if not isinstance(operand, Dual):
         unsupported("'lop3' without a predicate destination")
-    b.place(operand.first, op.type).write("mov_u32", value)
-    write_predicates(b, operand.second, result)
+    builder.place(operand.first, op.type).write("mov_u32", value)
+    write_predicates(builder, operand.second, result)
 
 
 # ---- bits
 
 
 @rule("bfind")
-def _bfind(b: UopBuilder, op: Operation) -> None:
-    _unary(b, op, f"bfind{'shift' if op.has('shiftamt') else ''}_{_signed(op.type)}", _U32)
+def _bfind(builder: UopBuilder, op: Operation) -> None:
+    _apply(builder, op, f"bfind{'shift' if op.has('shiftamt') else ''}_{signed(op.type)}", 1, _U32)
 
 
-def _limited(b: UopBuilder, op: Operation, index: int) -> int:
+def _limited(builder: UopBuilder, op: Operation, index: int) -> int:
     """A bit count: `.clamp` limits it to 32, `.wrap` takes it modulo 32."""
-    row = b.source(op, index, _U32)
+    row = builder.source(op, index, _U32)
     if op.has("wrap"):
-        return b.compute("and_u32", row, b.constant(31))
-    return b.compute("min_u32", row, b.constant(32))
+        return builder.compute("and_u32", row, builder.constant(31))
+    return builder.compute("min_u32", row, builder.constant(32))
 
 
 @rule("bfi")
-def _bfi(b: UopBuilder, op: Operation) -> None:
-    d = b.destination(op)
-    length = b.source(op, 4, _U32)
-    d.write(f"bfi_{_width(op.type)}", b.source(op, 1), b.source(op, 2), b.source(op, 3, _U32), length)
+def _bfi(builder: UopBuilder, op: Operation) -> None:
+    d = builder.destination(op)
+    length = builder.source(op, 4, _U32)
+    d.write(
+        f"bfi_u{row_bits(op.type)}",
+        builder.source(op, 1),
+        builder.source(op, 2),
+        builder.source(op, 3, _U32),
+        length,
+    )
 
 
 @rule("bmsk")
-def _bmsk(b: UopBuilder, op: Operation) -> None:
-    b.destination(op).write("bmsk_u32", _limited(b, op, 1), _limited(b, op, 2))
+def _bmsk(builder: UopBuilder, op: Operation) -> None:
+    builder.destination(op).write("bmsk_u32", _limited(builder, op, 1), _limited(builder, op, 2))
 
 
 @rule("szext")
-def _szext(b: UopBuilder, op: Operation) -> None:
-    b.destination(op).write(f"bfe_{_signed(op.type)}", b.source(op, 1), b.constant(0), _limited(b, op, 2))
+def _szext(builder: UopBuilder, op: Operation) -> None:
+    builder.destination(op).write(
+        f"bfe_{signed(op.type)}", builder.source(op, 1), builder.constant(0), _limited(builder, op, 2)
+    )
 
 
 @rule("prmt")
-def _prmt(b: UopBuilder, op: Operation) -> None:
+def _prmt(builder: UopBuilder, op: Operation) -> None:
     modes = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
-    d = b.destination(op)
     mode = modes.index(op.match.one_of(*modes[1:]))
-    b.emit("prmt_u32", d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3), mode)
-    d.finish()
-
-
-@rule("dp4a")
-def _dp4a(b: UopBuilder, op: Operation) -> None:
-    b.destination(op, 0, _U32).write(
-        f"dp4a_{op.type.name[0]}{op.stype.name[0]}", *(b.source(op, k, _U32) for k in (1, 2, 3))
+    builder.destination(op).write(
+        "prmt_u32", builder.source(op, 1), builder.source(op, 2), builder.source(op, 3), mode
     )
 
 
-@rule("dp2a")
-def _dp2a(b: UopBuilder, op: Operation) -> None:
-    mode = 4 * op.has("hi") + 2 * op.type.is_signed + op.stype.is_signed
-    b.destination(op, 0, _U32).write(
-        "dp2a_u32", b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode
-    )
+@rule("dp4a", "dp2a")
+def _dot_product(builder: UopBuilder, op: Operation) -> None:
+    name, mode = f"dp4a_{op.type.name[0]}{op.stype.name[0]}", 0
+    if op.match.form.sem == "dp2a":
+        name, mode = "dp2a_u32", 4 * op.has("hi") + 2 * op.type.is_signed + op.stype.is_signed
+    d = builder.destination(op, 0, _U32)
+    d.write(name, builder.source(op, 1, _U32), builder.source(op, 2, _U32), builder.source(op, 3, _U32), mode)

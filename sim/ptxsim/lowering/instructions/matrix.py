@@ -10,44 +10,22 @@ import re
 from dataclasses import dataclass
 
 from ptxsim.execute import codes
-from ptxsim.execute.codes import LOAD_32, LOAD_64, NARROW, OPERANDS, STORE_32, STORE_64
+from ptxsim.execute.small_floats import FINITE, IEEE, ONE_NAN
 from ptxsim.execute.tensor import mma as kinds
 from ptxsim.execute.tensor.tensor_model import accumulation
-from ptxsim.lowering.builder import Destination, UopBuilder, rule
+from ptxsim.lowering.addresses import load_code, store_code
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.memory import space_of
+from ptxsim.lowering.instructions.small_formats import FORMATS
 from ptxsim.lowering.rows import LONG, TRUE, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Immediate, Operand, Vector
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
 
-_FLOATS = {
-    # type: fraction bits, exponent bits, special exponents
-    "f32": (23, 8, kinds.IEEE),
-    "f16": (10, 5, kinds.IEEE),
-    "bf16": (7, 8, kinds.IEEE),
-    "tf32": (10, 8, kinds.IEEE),
-    "e5m2": (2, 5, kinds.IEEE),
-    "e4m3": (3, 4, kinds.ONE_NAN),
-    "e3m2": (2, 3, kinds.NO_SPECIALS),
-    "e2m3": (3, 2, kinds.NO_SPECIALS),
-    "e2m1": (1, 2, kinds.NO_SPECIALS),
-    "ue8m0": (0, 8, kinds.ONE_NAN),
-    "ue4m3": (3, 4, kinds.ONE_NAN),
-}
+_SPECIALS = {IEEE: kinds.IEEE, ONE_NAN: kinds.ONE_NAN, FINITE: kinds.NO_SPECIALS}
+# fraction bits, exponent bits, what the highest codes are
+_FLOATS = FORMATS | {"f32": (23, 8, IEEE), "ue8m0": (0, 8, ONE_NAN), "ue4m3": (3, 4, ONE_NAN)}
 _INTEGERS = {"s8": (8, 1), "u8": (8, 0), "s4": (4, 1), "u4": (4, 0)}
-_BITS = {
-    "f16": 16,
-    "bf16": 16,
-    "tf32": 32,
-    "f32": 32,
-    "s32": 32,
-    "f64": 64,
-    "s8": 8,
-    "u8": 8,
-    "s4": 4,
-    "u4": 4,
-    "b1": 1,
-}
 _ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 
@@ -62,8 +40,8 @@ def _shape(op: Operation) -> tuple[int, int, int]:
 
 def _format(name: str) -> int:
     if name in _FLOATS:
-        fraction, exponent, rule_ = _FLOATS[name]
-        return fraction | exponent << 8 | rule_ << 16
+        fraction, exponent, specials = _FLOATS[name]
+        return fraction | exponent << 8 | _SPECIALS[specials] << 16
     width, is_signed = _INTEGERS.get(name, (32, 0))
     return width | is_signed << 8
 
@@ -78,16 +56,16 @@ def _element_bits(name: str, is_packed: bool) -> int:
         return 32 | 13 << 8
     if name == "e2m1":
         return 8 | 2 << 8
-    return _BITS.get(name, 8)
+    return TYPES[name].bits
 
 
 def _items(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def _capability(b: UopBuilder) -> int:
+def _capability(builder: UopBuilder) -> int:
     """The number of the module's target: 75 for `sm_75`."""
-    found = re.search(r"_(\d+)", b.kernel.module.directive("target") or "")
+    found = re.search(r"_(\d+)", builder.kernel.module.directive("target") or "")
     return int(found.group(1)) if found else 70
 
 
@@ -116,78 +94,74 @@ def _kind(op: Operation, product: _Product) -> int:
     return kinds.FLOATS if product.a in _FLOATS else kinds.INTEGERS
 
 
-def _multiply(b: UopBuilder, op: Operation, product: _Product) -> None:
+def _multiply(builder: UopBuilder, op: Operation, product: _Product) -> None:
     """The micro-operation, what it multiplies, and its registers."""
     m, n, k = product.shape
     kind = _kind(op, product)
     k = k // 32 if product.a == "b1" else k
     target, *factors = op.operands[:4]
     type_ = LONG if kind == kinds.DOUBLES else WORD
-    rows = [[b.value(item, type_) for item in _items(operand)] for operand in factors]
-    places: list[Destination] = [b.place(item, type_) for item in _items(target)]
+    rows = [[builder.value(item, type_) for item in _items(operand)] for operand in factors]
+    places = [builder.place(item, type_) for item in _items(target)]
     flags = product.flags | (kinds.SATURATES if op.has("satfinite") else 0)
     flags |= _ROUNDINGS.index(op.rounding) << kinds.ROUNDING_SHIFT
     group = 0
     if kind == kinds.FLOATS:
-        model = accumulation(_capability(b), product.a)
+        model = accumulation(_capability(builder), product.a)
         group = model.products | model.unit_bits << 8
         group |= (10 if product.d == "f16" else model.result_bits) << 16
     n_accumulators = len(places) * (2 if product.d == "f16" else 1)
-    b.emit_code(codes.MULTIPLY, n_accumulators, len(rows[0]), len(rows[1]))
-    b.emit_code(OPERANDS, m, n, k, _format(product.a), _format(product.b))
-    b.emit_code(OPERANDS, _format(product.c), _format(product.d), kind, group, flags)
-    b.emit_code(
-        OPERANDS,
-        product.metadata,
-        product.arrangement,
-        product.selector,
-        _element_bits(product.a, product.is_packed),
-        _element_bits(product.b, product.is_packed),
-    )
+    builder.emit(codes.MULTIPLY, n_accumulators, len(rows[0]), len(rows[1]))
+    builder.emit(codes.OPERANDS, m, n, k, _format(product.a), _format(product.b))
+    builder.emit(codes.OPERANDS, _format(product.c), _format(product.d), kind, group, flags)
+    bits = [_element_bits(name, product.is_packed) for name in (product.a, product.b)]
+    builder.emit(codes.OPERANDS, product.metadata, product.arrangement, product.selector, *bits)
     for r in range(max(len(places), *(len(column) for column in rows))):
         first, second, third = (column[r] if r < len(column) else 0 for column in rows)
-        b.emit_code(OPERANDS, places[r].row if r < len(places) else 0, first, second, third)
+        builder.emit(codes.OPERANDS, places[r].row if r < len(places) else 0, first, second, third)
     if product.flags & kinds.SCALED:
-        _scales(b, op)
+        _scales(builder, op)
     for place in places:
         place.finish()
 
 
-def _scales(b: UopBuilder, op: Operation) -> None:
+def _scales(builder: UopBuilder, op: Operation) -> None:
     """The scales of A and of B: registers, and numbers of byte and thread where they begin."""
     count = 1 if op.has("kind::mxf8f6f4") else 4 if op.has("scale_vec::4X") else 2
     format_ = _format("ue4m3" if op.has("ue4m3") else "ue8m0")
     for scales, where in zip(op.operands[-4::2], op.operands[-3::2], strict=True):
-        byte, thread = (b.value(item, TYPES["u16"]) for item in _items(where))
-        b.emit_code(OPERANDS, b.value(scales, WORD), byte, thread, format_, count)
+        byte, thread = (builder.value(item, TYPES["u16"]) for item in _items(where))
+        builder.emit(codes.OPERANDS, builder.value(scales, WORD), byte, thread, format_, count)
 
 
-def _scaled(op: Operation, product: _Product) -> None:
-    """What scaled blocks change about a product."""
+def _product(op: Operation) -> _Product:
+    """The shape and the types of a product, and what scaled blocks change about it."""
+    match = op.match
+    types = match.type, match.stype, match.utype, match.vtype
+    if not match.utype:  # of `wmma`
+        types = match.type, "f16", "f16", match.stype
+    product = _Product(_shape(op), *types)
     if op.has("block_scale"):
         product.flags |= kinds.SCALED
         product.is_packed = not op.has("kind::mxf8f6f4")
+    return product
 
 
-@rule("mma")
-def _mma(b: UopBuilder, op: Operation) -> None:
-    match = op.match
-    product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
+@rule("mma", "wmma_mma")
+def _mma(builder: UopBuilder, op: Operation) -> None:
+    product = _product(op)
     if product.shape == (8, 8, 4) and product.a == "f16":
         layouts = [name for name in op.instruction.opcode.modifiers if name in ("row", "col")]
-        product.flags = kinds.QUADS
+        product.flags |= kinds.QUADS
         product.flags |= kinds.A_BY_COLUMNS if layouts[0] == "col" else 0
         product.flags |= kinds.B_BY_ROWS if layouts[1] == "row" else 0
-    _scaled(op, product)
-    _multiply(b, op, product)
+    _multiply(builder, op, product)
 
 
 @rule("mma_sp")
-def _mma_sp(b: UopBuilder, op: Operation) -> None:
+def _mma_sp(builder: UopBuilder, op: Operation) -> None:
     """A has half of its elements; two bits of metadata tell where each one (or each pair) stands."""
-    match = op.match
-    product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
-    _scaled(op, product)
+    product = _product(op)
     k, a = product.shape[2], product.a
     indices = kinds.PAIR_OF_FOUR
     if a in ("s4", "u4") or product.is_packed:
@@ -204,26 +178,16 @@ def _mma_sp(b: UopBuilder, op: Operation) -> None:
     if not isinstance(selector, Immediate):
         unsupported("a sparsity selector that is no number")
     product.arrangement = arrangement | indices << kinds.INDEX_SHIFT
-    product.metadata = b.source(op, 4, TYPES["u32"])
+    product.metadata = builder.source(op, 4, TYPES["u32"])
     product.selector = integer(selector.text)
-    _multiply(b, op, product)
-
-
-@rule("wmma_mma")
-def _wmma_mma(b: UopBuilder, op: Operation) -> None:
-    match = op.match
-    if match.utype:
-        product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
-    else:
-        product = _Product(_shape(op), match.type, "f16", "f16", match.stype)
-    _multiply(b, op, product)
+    _multiply(builder, op, product)
 
 
 # ---- between memory and registers
 
 
 @rule("ldmatrix")
-def _ldmatrix(b: UopBuilder, op: Operation) -> None:
+def _ldmatrix(builder: UopBuilder, op: Operation) -> None:
     items = _items(op.operands[0])
     tall = op.has("m16n16")
     rows = 16 if tall else 8
@@ -231,181 +195,146 @@ def _ldmatrix(b: UopBuilder, op: Operation) -> None:
     if op.has("b6x16_p32") or op.has("b4x16_p64"):
         width = 6 if op.has("b6x16_p32") else 4
     per_matrix = 2 if tall else 1
-    _row_addresses(b, op, op.operands[1], rows * len(items) // per_matrix)
-    places = [b.place(item, WORD) for item in items]
+    _row_addresses(builder, op, op.operands[1], rows * len(items) // per_matrix)
+    places = [builder.place(item, WORD) for item in items]
     for r, place in enumerate(places):
         matrix, half = divmod(r, per_matrix)
-        b.emit_code(codes.MATRIX_LOAD, place.row, c=rows * matrix, e=width | op.has("trans") << 8 | half << 9)
+        builder.emit(
+            codes.MATRIX_LOAD, place.row, c=rows * matrix, e=width | op.has("trans") << 8 | half << 9
+        )
     for place in places:
         place.finish()
 
 
 @rule("stmatrix")
-def _stmatrix(b: UopBuilder, op: Operation) -> None:
+def _stmatrix(builder: UopBuilder, op: Operation) -> None:
     items = _items(op.operands[1])
     width = 8 if op.has("m16n8") else 16
-    values = [b.value(item, WORD) for item in items]
-    _row_addresses(b, op, op.operands[0], 8 * len(items))
+    values = [builder.value(item, WORD) for item in items]
+    _row_addresses(builder, op, op.operands[0], 8 * len(items))
     for r, row in enumerate(values):
-        b.emit_code(codes.MATRIX_STORE, a=row, c=8 * r, e=width | op.has("trans") << 8)
+        builder.emit(codes.MATRIX_STORE, a=row, c=8 * r, e=width | op.has("trans") << 8)
 
 
-def _row_addresses(b: UopBuilder, op: Operation, operand: Operand, lanes: int) -> None:
+def _row_addresses(builder: UopBuilder, op: Operation, operand: Operand, lanes: int) -> None:
     """The addresses of the rows, which the first lanes give; all lanes take part again afterwards."""
-    b.emit_code(NARROW, a=TRUE, e=(1 << lanes) - 1)
-    b.emit_access(operand, space_of(op), 16)
-    b.element_bytes = 16
-    b.emit_code(NARROW, a=TRUE, e=-1)
+    builder.emit(codes.NARROW, a=TRUE, e=(1 << lanes) - 1)
+    builder.emit_access(operand, space_of(op), 16)
+    builder.element_bytes = 16
+    builder.emit(codes.NARROW, a=TRUE, e=-1)
 
 
 @rule("movmatrix")
-def _movmatrix(b: UopBuilder, op: Operation) -> None:
-    source = b.source(op, 1, WORD)
-    d = b.destination(op, 0, WORD)
-    b.emit_code(codes.MATRIX_MOVE, d.row, source)
-    d.finish()
+def _movmatrix(builder: UopBuilder, op: Operation) -> None:
+    source = builder.source(op, 1, WORD)
+    builder.destination(op, 0, WORD).write(codes.MATRIX_MOVE, source)
 
 
-@dataclass
 class _Tile:
     """The fragment of a `wmma` matrix in memory: offsets of elements as (multiple of the stride, bytes) and by lane."""
 
-    b: UopBuilder
-    op: Operation
-    address: Operand
-    stride: Operand | None
-    bits: int
-    contiguous: bool  # along the direction in which a register's elements follow each other
-    natural: int  # the stride, in elements, where none is given
-
-    def __post_init__(self) -> None:
-        b = self.b
-        self.space = space_of(self.op)
-        self.where = b.address(self.address, self.space)
-        lane = b.special_row(codes.LANEID)
-        group = b.compute("shr_u32", lane, b.constant(2))
-        member = b.compute("and_u32", lane, b.constant(3))
-        if self.stride is None:
-            self.pitch = b.constant(self.natural * self.bits // 8)
+    def __init__(self, builder: UopBuilder, op: Operation, which: str, address: Operand):
+        """The fragment of matrix a, b or c (d is as c); the stride is operand 2, by default that of a dense matrix."""
+        m, n, k = _shape(op)
+        self.b, self.type, bits = builder, LONG if op.type.bits == 64 else WORD, op.type.bits
+        self.bits = bits
+        self.registers = _registers(op, which)
+        # whether the elements of a register follow each other in memory
+        self.contiguous = op.has("row") == (which != "b")
+        step = 2 if which == "c" else len(self.registers[0])  # elements between two members of a group
+        self.space = space_of(op)
+        self.where = builder.address(address, self.space)
+        lane = builder.special_row(codes.LANEID)
+        group = builder.compute("shr_u32", lane, builder.constant(2))
+        member = builder.compute("and_u32", lane, builder.constant(3))
+        if len(op.operands) > 2:
+            elements = builder.value(op.operands[2], TYPES["u32"])
+            pitch_bits = builder.compute("mul_u32", elements, builder.constant(bits))
+            self.pitch = builder.compute("shr_u32", pitch_bits, builder.constant(3))
         else:
-            elements = b.value(self.stride, TYPES["u32"])
-            self.pitch = b.compute(
-                "shr_u32", b.compute("mul_u32", elements, b.constant(self.bits)), b.constant(3)
-            )
+            row_length, column_length = {"a": (k, m), "b": (n, k), "c": (n, m)}[which]
+            self.pitch = builder.constant((row_length if op.has("row") else column_length) * bits // 8)
         across, along = (group, member) if self.contiguous else (member, group)
-        step = self.step if not self.contiguous else 1
-        size = self.bits * (self.step if self.contiguous else 1) // 8
-        pitches = b.compute("mul_u32", across, b.constant(step))
-        self.lanes = b.compute("mad_u32", along, b.constant(size), b.compute("mul_u32", pitches, self.pitch))
+        pitches = builder.compute("mul_u32", across, builder.constant(1 if self.contiguous else step))
+        size = builder.constant(bits * (step if self.contiguous else 1) // 8)
+        self.lanes = builder.compute("mad_u32", along, size, builder.compute("mul_u32", pitches, self.pitch))
         self.rows = {0: self.lanes}
 
-    step: int = 1  # elements between two members of a group
+    def is_whole(self, r: int) -> bool:
+        """Whether the elements of register r are one access."""
+        return self.contiguous or len(self.registers[r]) == 1
 
-    def access(self, along: int, across: int, n_bytes: int) -> None:
-        """Check the access of an element: `along` elements on, `across` strides on."""
+    def access(self, element: tuple[int, int], n_bytes: int) -> None:
+        """Check the access of an element, given as in `_registers`."""
+        along, across = element if self.contiguous else element[::-1]
         if across not in self.rows:
             self.rows[across] = self.b.compute("mad_u32", self.pitch, self.b.constant(across), self.lanes)
         self.b.emit_address(self.where, self.space, n_bytes, self.rows[across], along * self.bits // 8)
 
-    def note(self, n_bytes: int) -> None:
+    def note(self) -> None:
         """What the timing model sees: the first element's address, and a lane's bytes."""
-        self.b.access_bytes, self.b.element_bytes = min(n_bytes, 16), min(n_bytes, 4)
+        self.b.access_bytes, self.b.element_bytes = min(4 * len(self.registers), 16), 4
 
 
-def _places(op: Operation, which: str) -> tuple[int, int, bool, list[list[tuple[int, int]]], int, int]:
-    """The registers' elements as (along, across): the direction of a register's elements, and the other one.
-
-    Also the bits of an element, elements of a step, whether rows are what `along` follows, the natural stride.
-    """
+def _registers(op: Operation, which: str) -> list[list[tuple[int, int]]]:
+    """The elements of each register as (along, across): the direction of a register's elements, and the other one."""
     m, n, k = _shape(op)
-    bits = _BITS[op.match.type]
-    per_register = max(32 // bits, 1)
-    registers: list[list[tuple[int, int]]] = []
-    if which in "ab":
-        extent = m if which == "a" else n
-        steps = k // (4 * per_register)
-        for first in range(steps if which == "a" else extent // 8):
-            for second in range(extent // 8 if which == "a" else steps):
-                step, block = (first, second) if which == "a" else (second, first)
-                registers.append([(4 * per_register * step + j, 8 * block) for j in range(per_register)])
-        by_rows = which == "a"
-        step_elements = per_register
-    else:
+    per_register = max(32 // op.type.bits, 1)
+    if which == "c":
         flat = [(8 * (i // (m // 4)) + i % 2, 8 * (i // 2 % (m // 8))) for i in range(m * n // 32)]
-        registers = [flat[i : i + per_register] for i in range(0, len(flat), per_register)]
-        by_rows, step_elements = True, 2
-    row_length = {"a": k, "b": n, "c": n}[which]
-    column_length = {"a": m, "b": k, "c": m}[which]
-    natural = row_length if op.has("row") else column_length
-    return bits, step_elements, by_rows, registers, natural, per_register
-
-
-def _tile(
-    b: UopBuilder, op: Operation, which: str, address: Operand, stride: Operand | None
-) -> tuple[_Tile, list[list[tuple[int, int]]]]:
-    bits, step, by_rows, registers, natural, _ = _places(op, which)
-    contiguous = op.has("row") == by_rows
-    return _Tile(b, op, address, stride, bits, contiguous, natural, step), registers
+        return [flat[i : i + per_register] for i in range(0, len(flat), per_register)]
+    steps, blocks = range(k // (4 * per_register)), range((m if which == "a" else n) // 8)
+    if which == "a":
+        places = [(step, block) for step in steps for block in blocks]
+    else:
+        places = [(step, block) for block in blocks for step in steps]
+    elements = range(per_register)
+    return [[(4 * per_register * step + j, 8 * block) for j in elements] for step, block in places]
 
 
 @rule("wmma_load")
-def _wmma_load(b: UopBuilder, op: Operation) -> None:
-    which = op.match.form.base[-1]
+def _wmma_load(builder: UopBuilder, op: Operation) -> None:
     items = _items(op.operands[0])
-    tile, registers = _tile(b, op, which, op.operands[1], op.operands[2] if len(op.operands) > 2 else None)
-    type_ = LONG if tile.bits == 64 else WORD
-    loaded: list[int] = [0] * len(registers)
-    for r in reversed(
-        range(len(registers))
-    ):  # the first one last: its addresses are what the timing model sees
-        loaded[r] = _load_register(b, tile, registers[r])
-    tile.note(4 * len(registers))
-    places = [b.place(item, type_) for item in items]
+    tile = _Tile(builder, op, op.match.form.base[-1], op.operands[1])
+    # the first register is loaded last: its addresses are what the timing model sees
+    loaded = [_load_register(builder, tile, r) for r in reversed(range(len(tile.registers)))][::-1]
+    tile.note()
+    places = [builder.place(item, tile.type) for item in items]
     for r, place in enumerate(places):
-        b.emit("mov_u64" if tile.bits == 64 else "mov_u32", place.row, loaded[r % len(loaded)])
-        place.finish()
+        place.write(f"mov_u{tile.type.bits}", loaded[r % len(loaded)])
 
 
-def _load_register(b: UopBuilder, tile: _Tile, elements: list[tuple[int, int]]) -> int:
+def _load_register(builder: UopBuilder, tile: _Tile, r: int) -> int:
     """The row of a register's elements."""
-    if tile.bits == 64:
-        tile.access(*_oriented(tile, elements[0]), 8)
-        return b.emit_code(LOAD_64, b.temporary(64))
-    if tile.contiguous or len(elements) == 1:
-        tile.access(*_oriented(tile, elements[0]), 4)
-        return b.emit_code(LOAD_32, b.temporary())
+    elements = tile.registers[r]
+    if tile.is_whole(r):
+        tile.access(elements[0], tile.type.bytes)
+        return builder.emit(load_code(tile.type), builder.temporary(tile.type.bits))
     if tile.bits < 8:
         unsupported("elements of less than a byte across their layout")
     code = codes.LOAD_U16 if tile.bits == 16 else codes.LOAD_U8
-    value = b.constant(0)
-    for j in reversed(range(len(elements))):
-        tile.access(*_oriented(tile, elements[j]), tile.bits // 8)
-        part = b.emit_code(code, b.temporary())
-        value = b.compute("or_u32", b.compute("shl_u32", value, b.constant(tile.bits)), part)
+    value = builder.constant(0)
+    for element in reversed(elements):
+        tile.access(element, tile.bits // 8)
+        part = builder.emit(code, builder.temporary())
+        value = builder.compute(
+            "or_u32", builder.compute("shl_u32", value, builder.constant(tile.bits)), part
+        )
     return value
 
 
-def _oriented(tile: _Tile, element: tuple[int, int]) -> tuple[int, int]:
-    """(elements on, strides on) of an element's (along, across)."""
-    along, across = element
-    return (along, across) if tile.contiguous else (across, along)
-
-
 @rule("wmma_store")
-def _wmma_store(b: UopBuilder, op: Operation) -> None:
-    values = [b.value(item, LONG if op.type.bits == 64 else WORD) for item in _items(op.operands[1])]
-    tile, registers = _tile(b, op, "c", op.operands[0], op.operands[2] if len(op.operands) > 2 else None)
-    for r in reversed(range(len(registers))):
-        elements, row = registers[r], values[r]
-        if tile.bits == 64:
-            tile.access(*_oriented(tile, elements[0]), 8)
-            b.emit_code(STORE_64, a=row)
-        elif tile.contiguous or len(elements) == 1:
-            tile.access(*_oriented(tile, elements[0]), 4)
-            b.emit_code(STORE_32, a=row)
+def _wmma_store(builder: UopBuilder, op: Operation) -> None:
+    values = [builder.value(item, LONG if op.type.bits == 64 else WORD) for item in _items(op.operands[1])]
+    tile = _Tile(builder, op, "c", op.operands[0])
+    for r in reversed(range(len(tile.registers))):
+        elements, row = tile.registers[r], values[r]
+        if tile.is_whole(r):
+            tile.access(elements[0], tile.type.bytes)
+            builder.emit(store_code(tile.type), a=row)
         else:
-            high = b.compute("high16_u32", row)
+            high = builder.compute("high16_u32", row)
             for j in (1, 0):
-                tile.access(*_oriented(tile, elements[j]), 2)
-                b.emit_code(codes.STORE_16, a=high if j else row)
-    tile.note(4 * len(registers))
+                tile.access(elements[j], 2)
+                builder.emit(codes.STORE_16, a=high if j else row)
+    tile.note()

@@ -5,11 +5,10 @@ Loads of 8 and 16 bits extend to the destination's width by the sign of the type
 
 from ptxsim.base.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.execute import codes
-from ptxsim.execute.codes import ATOMIC16, ATOMIC32, ATOMIC64, ATOMIC128
 from ptxsim.lowering.addresses import load_code, store_code
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.packed import element_type, is_packed, merge, split
-from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
+from ptxsim.lowering.rows import LONG, WORD, Operation, extension, row_bits, unsupported
 from ptxtool.ir.nodes import Name, Operand, Vector
 from ptxtool.isa.types import Type
 
@@ -28,12 +27,12 @@ def space_of(op: Operation) -> int:
     return GENERIC
 
 
-def elements(b: UopBuilder, operand: Operand, count: int) -> tuple[Operand, ...]:
+def elements(builder: UopBuilder, operand: Operand, count: int) -> tuple[Operand, ...]:
     """The registers of a vector operand: in braces, a vector register's components, or the one register."""
     if isinstance(operand, Vector):
         items = operand.items
     else:
-        register = b.register(operand.text) if isinstance(operand, Name) else None
+        register = builder.register_of(operand)
         if count > 1 and register is not None and register.vector == count and isinstance(operand, Name):
             items = tuple(Name(operand.text, part) for part in "xyzw"[:count])
         else:
@@ -43,117 +42,120 @@ def elements(b: UopBuilder, operand: Operand, count: int) -> tuple[Operand, ...]
     return items
 
 
-def _shape(b: UopBuilder, op: Operation, operand: Operand) -> tuple[Type, tuple[Operand, ...]]:
+def _shape(builder: UopBuilder, op: Operation, operand: Operand) -> tuple[Type, tuple[Operand, ...]]:
     """Element type and registers of a load or store."""
     vector = op.match.one_of("v2", "v4", "v8")
     count = int(vector[1:]) if vector else 1
     if op.type.name in _PAIRS and isinstance(operand, Vector):
-        return WORD, elements(b, operand, count * _PAIRS[op.type.name])
-    return b.loaded_type(op.type), elements(b, operand, count)
+        return WORD, elements(builder, operand, count * _PAIRS[op.type.name])
+    return builder.loaded_type(op.type), elements(builder, operand, count)
 
 
-def _frame_or(b: UopBuilder, op: Operation, address: Operand) -> int:
+def _frame_or(builder: UopBuilder, op: Operation, address: Operand) -> int:
     """The space of a load or store: parameters of functions and of calls lie in local memory."""
     space = space_of(op)
-    if space == PARAM and ("param::func" in op.instruction.opcode.modifiers or b.is_in_frame(address)):
-        b.is_passing = True
+    if space == PARAM and ("param::func" in op.instruction.opcode.modifiers or builder.is_in_frame(address)):
+        builder.is_passing = True
         return LOCAL
     return space
 
 
 @rule("ld")
-def _ld(b: UopBuilder, op: Operation) -> None:
-    type_, items = _shape(b, op, op.operands[0])
-    load_vector(b, op.operands[1], _frame_or(b, op, op.operands[1]), type_, items)
+def _ld(builder: UopBuilder, op: Operation) -> None:
+    type_, items = _shape(builder, op, op.operands[0])
+    load_vector(builder, op.operands[1], _frame_or(builder, op, op.operands[1]), type_, items)
 
 
 @rule("st")
-def _st(b: UopBuilder, op: Operation) -> None:
-    type_, items = _shape(b, op, op.operands[1])
-    space = _frame_or(b, op, op.operands[0])
+def _st(builder: UopBuilder, op: Operation) -> None:
+    type_, items = _shape(builder, op, op.operands[1])
+    space = _frame_or(builder, op, op.operands[0])
     if space in (CONST, PARAM):
         unsupported("a store to this state space")
-    store_vector(b, op.operands[0], space, type_, items)
+    store_vector(builder, op.operands[0], space, type_, items)
 
 
-def _in_words(b: UopBuilder, type_: Type, items: tuple[Operand, ...]) -> tuple[Type, tuple[Operand, ...]]:
+def _in_words(
+    builder: UopBuilder, type_: Type, items: tuple[Operand, ...]
+) -> tuple[Type, tuple[Operand, ...]]:
     """Elements of 128 bits as twice as many of 64."""
     if type_.bits != 128:
         return type_, items
-    return LONG, tuple(part for item in items for part in b.halves(item))
+    return LONG, tuple(part for item in items for part in builder.halves(item))
 
 
-def load_vector(b: UopBuilder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
+def load_vector(
+    builder: UopBuilder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]
+) -> None:
     """Load consecutive elements into registers."""
-    type_, items = _in_words(b, type_, items)
-    address = b.emit_access(operand, space, type_.bytes * len(items))
-    b.element_bytes = type_.bytes
+    type_, items = _in_words(builder, type_, items)
+    address = builder.emit_access(operand, space, type_.bytes * len(items))
+    builder.element_bytes = type_.bytes
     for k, item in enumerate(items):
-        load_into(b, item, type_, k * type_.bytes)
-    b.finish_access(address)
+        load_into(builder, item, type_, k * type_.bytes)
+    builder.finish_access(address)
 
 
-def load_into(b: UopBuilder, item: Operand, type_: Type, offset: int) -> None:
+def load_into(builder: UopBuilder, item: Operand, type_: Type, offset: int) -> None:
     """One element: straight into a register that holds it as it is, otherwise by way of a temporary row."""
     code = load_code(type_)
-    register = b.register(item.text) if isinstance(item, Name) else None
+    register = builder.register_of(item)
     if register is not None and not register.role and not register.is_predicate and isinstance(item, Name):
         whole = item.part not in ("lo", "hi")
-        bits, row = b.row_of(register, item.part)
+        bits, row = builder.row_of(register, item.part)
         width = 64 if bits == 64 else register.bits // register.vector
         clean = type_.bits >= 32 or not type_.is_signed or width == 32
         if whole and (bits == 64) == (type_.bits == 64) and clean:
-            b.emit_code(code, row, e=offset)
+            builder.emit(code, row, e=offset)
             return
         if whole and bits == 64:
-            narrow = b.emit_code(code, b.temporary(), e=offset)
-            b.emit("sext_u64" if type_.is_signed else "zext_u64", row, narrow)
+            narrow = builder.emit(code, builder.temporary(), e=offset)
+            builder.emit(extension(type_), row, narrow)
             return
-    d = b.place(item, type_)
-    b.emit_code(code, d.row, e=offset)
-    d.finish()
+    d = builder.place(item, type_)
+    d.write(code, e=offset)
 
 
 def store_vector(
-    b: UopBuilder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]
+    builder: UopBuilder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]
 ) -> None:
     """Store registers as consecutive elements."""
-    type_, items = _in_words(b, type_, items)
-    rows = [stored(b, item, type_) for item in items]
-    address = b.emit_access(operand, space, type_.bytes * len(items))
-    b.element_bytes = type_.bytes
+    type_, items = _in_words(builder, type_, items)
+    rows = [stored(builder, item, type_) for item in items]
+    address = builder.emit_access(operand, space, type_.bytes * len(items))
+    builder.element_bytes = type_.bytes
     for k, row in enumerate(rows):
-        b.emit_code(store_code(type_), a=row, e=k * type_.bytes)
-    b.finish_access(address)
+        builder.emit(store_code(type_), a=row, e=k * type_.bytes)
+    builder.finish_access(address)
 
 
-def stored(b: UopBuilder, item: Operand, type_: Type) -> int:
+def stored(builder: UopBuilder, item: Operand, type_: Type) -> int:
     """The row of a value to store; upper bits do not matter."""
-    register = b.register(item.text) if isinstance(item, Name) else None
+    register = builder.register_of(item)
     if register is not None and not register.role and not register.is_predicate and isinstance(item, Name):
-        bits, row = b.row_of(register, item.part)
+        bits, row = builder.row_of(register, item.part)
         if bits == 32 and type_.bits <= 32 and item.part not in ("lo", "hi"):
             return row
-    return b.value(item, type_)
+    return builder.value(item, type_)
 
 
 @rule("atom")
-def _atom(b: UopBuilder, op: Operation) -> None:
-    _atomic(b, op, op.operands[0], op.operands[1], op.operands[2:])
+def _atom(builder: UopBuilder, op: Operation) -> None:
+    _atomic(builder, op, op.operands[0], op.operands[1], op.operands[2:])
 
 
 @rule("red")
-def _red(b: UopBuilder, op: Operation) -> None:
-    reduce_at(b, op, op.operands[0], op.operands[1:])
+def _red(builder: UopBuilder, op: Operation) -> None:
+    reduce_at(builder, op, op.operands[0], op.operands[1:])
 
 
-def reduce_at(b: UopBuilder, op: Operation, address: Operand, values: tuple[Operand, ...]) -> None:
+def reduce_at(builder: UopBuilder, op: Operation, address: Operand, values: tuple[Operand, ...]) -> None:
     """An atomic without a result."""
-    _atomic(b, op, None, address, values)
+    _atomic(builder, op, None, address, values)
 
 
 def _atomic(
-    b: UopBuilder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+    builder: UopBuilder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
 ) -> None:
     """An atomic: one micro-operation for each element of a vector or a packed value."""
     name = op.match.one_of(*codes.ATOMICS)
@@ -163,63 +165,64 @@ def _atomic(
     vector = op.match.one_of("v2", "v4", "v8")
     count = int(vector[1:]) if vector else 1
     if type_.bits == 128:
-        _atomic128(b, op, target, address, values)
+        _atomic128(builder, op, target, address, values)
         return
     kind = codes.FLOAT if type_.is_float else codes.SIGNED if type_.is_signed else codes.UNSIGNED
     kind = codes.BFLOAT if type_.name == "bf16" else kind
     operands = values[: 2 if name == "cas" else 1]
     columns = [
-        [row for item in elements(b, o, count) for row in split(b, b.value(item, op.type), op.type)]
+        [
+            row
+            for item in elements(builder, o, count)
+            for row in split(builder, builder.value(item, op.type), op.type)
+        ]
         for o in operands
     ]
-    targets = elements(b, target, count) if target is not None else ()
-    places = [b.place(item, op.type) for item in targets]
+    targets = elements(builder, target, count) if target is not None else ()
+    places = [builder.place(item, op.type) for item in targets]
     plain = len(places) == 1 and not is_packed(op.type)
-    place = b.emit_access(address, space_of(op), op.type.bytes * count)
-    b.element_bytes = op.type.bytes
-    code = {16: ATOMIC16, 32: ATOMIC32, 64: ATOMIC64}[type_.bits]
+    place = builder.emit_access(address, space_of(op), op.type.bytes * count)
+    builder.element_bytes = op.type.bytes
+    code = {16: codes.ATOMIC16, 32: codes.ATOMIC32, 64: codes.ATOMIC64}[type_.bits]
     old: list[int] = []
     for k in range(len(columns[0])):
-        row = places[0].row if plain else b.temporary(64 if type_.bits == 64 else 32)
+        row = places[0].row if plain else builder.temporary(row_bits(type_))
         rows = [column[k] for column in columns]
         what = codes.ATOMICS[name] | kind << 8
-        old.append(b.emit_code(code, row, rows[0], rows[-1], what, k * type_.bytes))
+        old.append(builder.emit(code, row, rows[0], rows[-1], what, k * type_.bytes))
+    per = len(old) // count
     for k, d in enumerate(places):
-        if not plain:
-            per = len(old) // count
-            b.emit(
-                "mov_u64" if op.type.bits == 64 else "mov_u32",
-                d.row,
-                merge(b, old[k * per : k * per + per], op.type),
-            )
-        d.finish()
-    b.finish_access(place)
+        if plain:
+            d.finish()
+        else:
+            d.write(f"mov_u{row_bits(op.type)}", merge(builder, old[k * per : k * per + per], op.type))
+    builder.finish_access(place)
 
 
 def _atomic128(
-    b: UopBuilder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+    builder: UopBuilder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
 ) -> None:
     """exch and cas of 128 bits, in pairs of neighbouring rows."""
     name = op.match.one_of(*codes.ATOMICS)
     pairs: list[int] = []
     for value in values[: 2 if name == "cas" else 1]:
-        rows = [b.value(half, LONG) for half in b.halves(value)]
-        pairs.append(b.new_row(64))
-        b.new_row(64)
+        rows = [builder.value(half, LONG) for half in builder.halves(value)]
+        pairs.append(builder.new_row(64))
+        builder.new_row(64)
         for k, row in enumerate(rows):
-            b.emit("mov_u64", pairs[-1] + k, row)
-    old = b.new_row(64)
-    b.new_row(64)
-    place = b.emit_access(address, space_of(op), op.type.bytes)
-    b.element_bytes = op.type.bytes
-    b.emit_code(ATOMIC128, old, pairs[0], pairs[-1], codes.ATOMICS[name])
+            builder.emit("mov_u64", pairs[-1] + k, row)
+    old = builder.new_row(64)
+    builder.new_row(64)
+    place = builder.emit_access(address, space_of(op), op.type.bytes)
+    builder.element_bytes = op.type.bytes
+    builder.emit(codes.ATOMIC128, old, pairs[0], pairs[-1], codes.ATOMICS[name])
     if target is not None:
-        for k, half in enumerate(b.halves(target)):
-            b.place(half, LONG).write("mov_u64", old + k)
-    b.finish_access(place)
+        for k, half in enumerate(builder.halves(target)):
+            builder.place(half, LONG).write("mov_u64", old + k)
+    builder.finish_access(place)
 
 
 @rule("createpolicy")
-def _createpolicy(b: UopBuilder, op: Operation) -> None:
+def _createpolicy(builder: UopBuilder, op: Operation) -> None:
     """The value is opaque and caches do not look at it: zero."""
-    b.destination(op, 0, LONG).write("mov_u64", b.constant(0, 64))
+    builder.destination(op, 0, LONG).write("mov_u64", builder.constant(0, 64))

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Sequence
 
 from ptxsim.lowering.builder import UopBuilder
+from ptxsim.lowering.rows import Operation, row_bits
 from ptxtool.isa.types import TYPES, Type
 
 
@@ -19,24 +20,32 @@ def element_type(type_: Type) -> Type:
     return TYPES[type_.name[:-2]] if is_packed(type_) else type_
 
 
-def split(b: UopBuilder, row: int, type_: Type) -> list[int]:
+def split(builder: UopBuilder, row: int, type_: Type) -> list[int]:
     """The rows of the elements, first the lower one."""
     if not is_packed(type_):
         return [row]
     if type_.bits == 64:
-        return [b.compute("trunc_u64", row), b.compute("high_u64", row)]
-    halves = [b.compute("zext16_u32", row), b.compute("high16_u32", row)]
-    return [b.compute("sext16_u32", half) for half in halves] if type_.is_signed else halves
+        return [builder.compute("trunc_u64", row), builder.compute("high_u64", row)]
+    halves = [builder.compute("zext16_u32", row), builder.compute("high16_u32", row)]
+    return [builder.compute("sext16_u32", half) for half in halves] if type_.is_signed else halves
 
 
-def merge(b: UopBuilder, rows: Sequence[int], type_: Type) -> int:
+def merge(builder: UopBuilder, rows: Sequence[int], type_: Type) -> int:
     """The row of the packed value; bits of an element above its width do not matter."""
     if not is_packed(type_):
         return rows[0]
-    return b.compute("pack_u64" if type_.bits == 64 else "merge_high_u32", rows[0], rows[1])
+    return builder.compute("pack_u64" if type_.bits == 64 else "merge_high_u32", rows[0], rows[1])
 
 
-def each(b: UopBuilder, type_: Type, rows: Sequence[int], compute: Callable[[list[int]], int]) -> int:
+def each(builder: UopBuilder, type_: Type, rows: Sequence[int], compute: Callable[[list[int]], int]) -> int:
     """A function of the elements of some values, element by element; the packed row of the results."""
-    columns = zip(*(split(b, row, type_) for row in rows), strict=True)
-    return merge(b, [compute(list(column)) for column in columns], type_)
+    columns = zip(*(split(builder, row, type_) for row in rows), strict=True)
+    return merge(builder, [compute(list(column)) for column in columns], type_)
+
+
+def write_each(
+    builder: UopBuilder, op: Operation, rows: Sequence[int], compute: Callable[[list[int]], int]
+) -> None:
+    """Write a function of the elements of some values to an instruction's destination."""
+    value = each(builder, op.type, rows, compute)
+    builder.destination(op).write(f"mov_u{row_bits(op.type)}", value)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from ptxsim.execute import codes
-from ptxsim.execute.codes import BALLOT, MATCH, MEMBERS, NEXT_GROUP, REDUCE, SHUFFLE, SHUFFLE_TEST, VOTE
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import write_predicates
 from ptxsim.lowering.rows import TRUE, WORD, Operation, unsupported
@@ -16,119 +15,118 @@ _U32 = TYPES["u32"]
 def by_group(apply: Callable[[UopBuilder, Operation], None]) -> Callable[[UopBuilder, Operation], None]:
     """A rule whose lanes work together with those that name the same mask, a number or a register."""
 
-    def grouped(b: UopBuilder, op: Operation) -> None:
+    def grouped(builder: UopBuilder, op: Operation) -> None:
         names = [o.name for o in op.match.form.operands]
         at = names.index("mask") if "mask" in names else len(op.operands)
         if at >= len(op.operands) or isinstance(op.operands[at], Immediate):
-            apply(b, op)
+            apply(builder, op)
             return
-        row = b.source(op, at, _U32)
-        start = len(b.uops)
-        b.emit_code(MEMBERS, a=row)
-        apply(b, op)
-        b.emit_code(NEXT_GROUP, e=len(b.uops) - start)
+        row = builder.source(op, at, _U32)
+        start = len(builder.uops)
+        builder.emit(codes.MEMBERS, a=row)
+        apply(builder, op)
+        builder.emit(codes.NEXT_GROUP, e=len(builder.uops) - start)
 
     return grouped
 
 
 @rule("vote")
 @by_group
-def _vote(b: UopBuilder, op: Operation) -> None:
-    source = b.predicate(op.operands[1])
+def _vote(builder: UopBuilder, op: Operation) -> None:
+    source = builder.predicate(op.operands[1])
     if op.has("ballot"):
-        d = b.destination(op, 0, WORD)
-        b.emit_code(BALLOT, d.row, source)
-        d.finish()
+        builder.destination(op, 0, WORD).write(codes.BALLOT, source)
         return
     mode = ("any", "all", "uni").index(op.match.one_of("any", "all", "uni"))
-    result = b.emit_code(VOTE, b.temporary(1), source, e=mode)
-    write_predicates(b, op.operands[0], result)
+    result = builder.emit(codes.VOTE, builder.temporary(1), source, e=mode)
+    write_predicates(builder, op.operands[0], result)
 
 
 @rule("shfl")
 @by_group
-def _shfl(b: UopBuilder, op: Operation) -> None:
+def _shfl(builder: UopBuilder, op: Operation) -> None:
     target = op.operands[0]
     mode = ("up", "down", "bfly", "idx").index(op.match.one_of("up", "down", "bfly", "idx"))
-    value, lane, limits = b.source(op, 1, WORD), b.source(op, 2, _U32), b.source(op, 3, _U32)
+    value, lane, limits = (
+        builder.source(op, 1, WORD),
+        builder.source(op, 2, _U32),
+        builder.source(op, 3, _U32),
+    )
     in_range = None
     if isinstance(target, Dual):
-        in_range = b.emit_code(SHUFFLE_TEST, b.temporary(1), value, lane, limits, mode)
-    d = b.place(target.first if isinstance(target, Dual) else target, WORD)
-    b.emit_code(SHUFFLE, d.row, value, lane, limits, mode)
-    d.finish()
+        in_range = builder.emit(codes.SHUFFLE_TEST, builder.temporary(1), value, lane, limits, mode)
+    d = builder.place(target.first if isinstance(target, Dual) else target, WORD)
+    d.write(codes.SHUFFLE, value, lane, limits, mode)
     if in_range is not None and isinstance(target, Dual):
-        write_predicates(b, target.second, in_range)
+        write_predicates(builder, target.second, in_range)
 
 
 @rule("match")
 @by_group
-def _match(b: UopBuilder, op: Operation) -> None:
+def _match(builder: UopBuilder, op: Operation) -> None:
     wide = op.type.bits == 64
-    same = b.emit_code(MATCH, b.temporary(), b.source(op, 1), e=int(wide))
+    same = builder.emit(codes.MATCH, builder.temporary(), builder.source(op, 1), e=int(wide))
     target = op.operands[0]
     if "any" in op.instruction.opcode.text.split("."):
-        b.destination(op, 0, WORD).write("mov_u32", same)
+        builder.destination(op, 0, WORD).write("mov_u32", same)
         return
-    everyone = b.emit_code(BALLOT, b.temporary(), TRUE)
-    agreed = b.compute("eq_u32", same, everyone)
-    b.place(target.first if isinstance(target, Dual) else target, WORD).write(
-        "sel_u32", everyone, b.constant(0), agreed
-    )
+    everyone = builder.emit(codes.BALLOT, builder.temporary(), TRUE)
+    agreed = builder.compute("eq_u32", same, everyone)
+    d = builder.place(target.first if isinstance(target, Dual) else target, WORD)
+    d.write("sel_u32", everyone, builder.constant(0), agreed)
     if isinstance(target, Dual):
-        write_predicates(b, target.second, agreed)
+        write_predicates(builder, target.second, agreed)
 
 
 @rule("redux")
 @by_group
-def _redux(b: UopBuilder, op: Operation) -> None:
+def _redux(builder: UopBuilder, op: Operation) -> None:
     if op.type.is_float:
-        _redux_float(b, op)
+        _redux_float(builder, op)
         return
     operation = codes.REDUCTIONS[op.match.one_of(*codes.REDUCTIONS)]
-    source = b.source(op, 1)
-    d = b.destination(op)
-    b.emit_code(REDUCE, d.row, source, e=operation | op.type.is_signed << 8)
-    d.finish()
+    source = builder.source(op, 1)
+    builder.destination(op).write(codes.REDUCE, source, e=operation | op.type.is_signed << 8)
 
 
-def _redux_float(b: UopBuilder, op: Operation) -> None:
+def _redux_float(builder: UopBuilder, op: Operation) -> None:
     """Minimum or maximum of `.f32`: by keys in whose unsigned order floats stand as they should, -0 below +0."""
-    source = b.source(op, 1)
+    source = builder.source(op, 1)
     if op.has("abs"):
-        source = b.compute("abs_f32", source)
-    is_number = b.compute("num_f32", source, source)
-    top = b.constant(0x80000000)
-    sign = b.compute("shr_s32", source, b.constant(31))
-    key = b.compute("xor_u32", source, b.compute("or_u32", sign, top))
+        source = builder.compute("abs_f32", source)
+    is_number = builder.compute("num_f32", source, source)
+    top = builder.constant(0x80000000)
+    sign = builder.compute("shr_s32", source, builder.constant(31))
+    key = builder.compute("xor_u32", source, builder.compute("or_u32", sign, top))
     name = op.match.one_of("min", "max")
-    neutral = b.constant(0xFFFFFFFF if name == "min" else 0)
-    key = b.compute("sel_u32", key, neutral, is_number)
-    best = b.emit_code(REDUCE, b.temporary(), key, e=codes.REDUCTIONS[name])
-    back = b.compute("or_u32", b.compute("not_u32", b.compute("shr_s32", best, b.constant(31))), top)
-    # a NaN loses against every number, and with `.NaN` wins
-    mode = ("any", "all").index("all" if op.has("NaN") else "any")
-    valid = b.emit_code(VOTE, b.temporary(1), is_number, e=mode)
-    b.destination(op).write("sel_u32", b.compute("xor_u32", best, back), b.constant(0x7FFFFFFF), valid)
+    neutral = builder.constant(0xFFFFFFFF if name == "min" else 0)
+    key = builder.compute("sel_u32", key, neutral, is_number)
+    best = builder.emit(codes.REDUCE, builder.temporary(), key, e=codes.REDUCTIONS[name])
+    back = builder.compute(
+        "or_u32", builder.compute("not_u32", builder.compute("shr_s32", best, builder.constant(31))), top
+    )
+    # a NaN loses against every number, and with `.NaN` wins: any lane, or all, must have a number
+    valid = builder.emit(codes.VOTE, builder.temporary(1), is_number, e=int(op.has("NaN")))
+    builder.destination(op).write(
+        "sel_u32", builder.compute("xor_u32", best, back), builder.constant(0x7FFFFFFF), valid
+    )
 
 
 @rule("activemask")
-def _activemask(b: UopBuilder, op: Operation) -> None:
-    d = b.destination(op, 0, WORD)
-    b.emit_code(BALLOT, d.row, TRUE)
-    d.finish()
+def _activemask(builder: UopBuilder, op: Operation) -> None:
+    builder.destination(op, 0, WORD).write(codes.BALLOT, TRUE)
 
 
 @rule("elect")
 @by_group
-def _elect(b: UopBuilder, op: Operation) -> None:
+def _elect(builder: UopBuilder, op: Operation) -> None:
     """The lowest active lane."""
-    active = b.emit_code(BALLOT, b.temporary(), TRUE)
-    lowest = b.compute("and_u32", active, b.compute("neg_u32", active))
-    leader = b.compute("sub_u32", b.constant(31), b.compute("clz_u32", lowest))
-    elected = b.compute("eq_u32", leader, b.special_row(codes.LANEID))
+    active = builder.emit(codes.BALLOT, builder.temporary(), TRUE)
+    lowest = builder.compute("and_u32", active, builder.compute("neg_u32", active))
+    leader = builder.compute("sub_u32", builder.constant(31), builder.compute("clz_u32", lowest))
+    elected = builder.compute("eq_u32", leader, builder.special_row(codes.LANEID))
     target = op.operands[0]
     if not isinstance(target, Dual):
         unsupported("'elect' without a predicate destination")
-    b.place(target.first, WORD).write("mov_u32", leader)
-    write_predicates(b, target.second, elected)
+    builder.place(target.first, WORD).write("mov_u32", leader)
+    write_predicates(builder, target.second, elected)

@@ -140,7 +140,7 @@ def _next_membar(run, sm):
 
 
 @njit
-def sm_cycle(run, sm, x, l1, memory, pick, window):
+def sm_cycle(run, sm, execution, l1, memory, pick, window):
     """One core cycle of one SM."""
     _count_retries(run, sm, l1)
     if run.eager_slots:
@@ -163,14 +163,14 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
                 charge_until(run, sm, window, run.cycle - 1)
             sm.charged = run.cycle
             sm.active_cycles += 1
-            issued = issue(run, sm, x, pick, window)
+            issued = issue(run, sm, execution, pick, window)
         else:
             _look(run, sm, window, run.cycle - 1)
     for _ in range(run.fetches):
         decode(run, sm)
         fetch(run, sm, memory)
     if run.switching:
-        switch_ctas(run, sm, x, memory)
+        switch_ctas(run, sm, execution, memory)
     if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0:
         l1_forget(l1)
     _look(run, sm, window, run.cycle)
@@ -229,14 +229,14 @@ def _finish(run, window):
 def _simulate(run_array, contexts, special_rows, memories, pick, window):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
     run = run_array[0]
-    x = contexts[0]
+    execution = contexts[0]
     memory = memories[0]
-    half = x.host_bytes >> 1  # of the print buffer
+    half = execution.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
             _finish(run, window)
             return LIMIT
-        if run.cycle >= run.stop_cycle or x.host_used > half:
+        if run.cycle >= run.stop_cycle or execution.host_used > half:
             return PAUSED
         if memory.next <= run.cycle:
             memory_cycle(memory, run.cycle)
@@ -250,7 +250,7 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
                 if due or not take_reply_asleep(run, sm, l1, memory):
                     now = run.cycle
                     while True:
-                        sm_cycle(run, sm, x, l1, memory, pick, window)
+                        sm_cycle(run, sm, execution, l1, memory, pick, window)
                         if run.timeline:
                             observe(run, sm)
                         if run.fault_kind:
@@ -267,7 +267,7 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
             run.cycle += 1
             break
         if run.open_sms and run.next_cta < run.n_ctas:
-            dispatch(run, x, special_rows)
+            dispatch(run, execution, special_rows)
             for index in range(run.n_sms):
                 following = min(following, run.sm_next[index])
         following = max(min(following, memory.next), run.cycle + 1)

@@ -11,14 +11,14 @@ from ptxsim.timing.timeline_events import note
 
 
 @inline
-def dispatch(run, x, special_rows):
+def dispatch(run, execution, special_rows):
     """Launch CTAs after the SMs' cycle."""
     in_turn = run.open_sms & from_bit(run.last_sm + 1)
     for _ in range(2):
         while in_turn and run.next_cta < run.n_ctas:
             index = ctz(in_turn)
             in_turn &= in_turn - 1
-            _launch(run, sm_at(run.sms, index), x, special_rows)
+            _launch(run, sm_at(run.sms, index), execution, special_rows)
             run.launched_sm = index
         in_turn = run.open_sms & ~from_bit(run.last_sm + 1)
     run.last_sm = run.launched_sm
@@ -29,7 +29,7 @@ def dispatch(run, x, special_rows):
 
 
 @inline
-def _launch(run, sm, x, special_rows):
+def _launch(run, sm, execution, special_rows):
     slot = ctz(sm.free_slots)
     sm.free_slots &= ~bit(slot)
     if sm.free_slots == 0:
@@ -52,9 +52,9 @@ def _launch(run, sm, x, special_rows):
         memory = flat_u8(sm.shared_memory + context * sm.shared_bytes, sm.shared_bytes)
         for k in range(sm.shared_bytes):
             memory[k] = image[k]
-        x.shared_memory = sm.shared_memory + context * sm.shared_bytes
+        execution.shared_memory = sm.shared_memory + context * sm.shared_bytes
     for k in range(run.warps_per_cta):
-        _start_warp(run, sm, x, special_rows, slot, k, cta)
+        _start_warp(run, sm, execution, special_rows, slot, k, cta)
     cta_started(run, sm, slot)
     if run.timeline:
         note(run, sm, CTA, slot, cta, 0, 0)
@@ -65,7 +65,7 @@ def _launch(run, sm, x, special_rows):
 
 
 @inline
-def _start_warp(run, sm, x, special_rows, slot, k, cta):
+def _start_warp(run, sm, execution, special_rows, slot, k, cta):
     w = slot * run.warps_per_cta + k
     me = bit(w)
     context = sm.cta_context[slot] * run.warps_per_cta + k
@@ -87,10 +87,10 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
     for r in range(context * run.n_registers, (context + 1) * run.n_registers):
         ready_at[r] = 0
-    x.warp = sm.index * run.contexts + context
+    execution.warp = sm.index * run.contexts + context
     columns, rows = run.grid[0], run.grid[1]
     init_warp(
-        x,
+        execution,
         special_rows,
         k,
         cta % columns,

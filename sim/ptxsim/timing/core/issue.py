@@ -51,12 +51,12 @@ def valid_warps(sm):
 
 
 @inline
-def issue(run, sm, x, pick, window):
+def issue(run, sm, execution, pick, window):
     """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
     issued = sm.warp_instructions
     s = _first_scheduler(sm.active_cycles - 1, run.n_schedulers) if run.rotate_schedulers else 0
     for _ in range(run.n_schedulers):
-        _schedule(run, sm, x, pick, window, s)
+        _schedule(run, sm, execution, pick, window, s)
         if run.fault_kind:
             break
         s += 1
@@ -72,7 +72,7 @@ def _first_scheduler(cycles, n):
 
 
 @njit
-def _schedule(run, sm, x, pick, window, s):
+def _schedule(run, sm, execution, pick, window, s):
     """One cycle of a scheduler. Not inlined: in the loop over the schedulers LLVM would keep all addresses live."""
     own = sm.supervised[s]
     if run.has_window:
@@ -82,7 +82,7 @@ def _schedule(run, sm, x, pick, window, s):
     ready = valid & sm.ready
     refused = False
     if valid & sm.needs_lock:
-        ready = _locked_out(run, sm, x, valid)
+        ready = _locked_out(run, sm, execution, valid)
         if run.fault_kind:
             return
         refused = (valid & sm.lock_wait) != 0
@@ -99,7 +99,7 @@ def _schedule(run, sm, x, pick, window, s):
                 return
             stale = bit(0) & 0
             kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
-            _issue_warp(run, sm, x, w)
+            _issue_warp(run, sm, execution, w)
     if run.hotspots and kind <= STALL:
         charge(run, sm, s, kind, own, valid, 1)
     if stale:  # nothing issued: the scan has seen all warps
@@ -124,7 +124,7 @@ def _chosen(run, sm, pick, s, candidates, stale):
 
 
 @inline
-def _locked_out(run, sm, x, valid):
+def _locked_out(run, sm, execution, valid):
     """The ready warps whose lock is free and whose memory accesses are not held back."""
     if valid & sm.marked:
         pass_marks(run, sm, valid & sm.marked)
@@ -132,7 +132,7 @@ def _locked_out(run, sm, x, valid):
     while testing:
         w = ctz(testing)
         testing &= testing - 1
-        fault = ask(run, sm, x, instruction_at(run.code, sm.ib_pc[w]), w)
+        fault = ask(run, sm, execution, instruction_at(run.code, sm.ib_pc[w]), w)
         if fault:
             _fault(run, sm, w, sm.ib_pc[w], fault, 0)
             break
@@ -157,41 +157,41 @@ def open_ports(run, sm):
 
 
 @inline
-def _issue_warp(run, sm, x, w):
+def _issue_warp(run, sm, execution, w):
     i = sm.ib_pc[w]
     instruction = instruction_at(run.code, i)
     active = sm.stack_mask[sm.depth[w] - 1, w]
     slot = sm.cta_slot[w]
-    x.warp = sm.index * run.contexts + sm.context[w]
-    x.shared_memory = sm.shared_memory + sm.cta_context[slot] * sm.shared_bytes
-    x.cycle = run.cycle
+    execution.warp = sm.index * run.contexts + sm.context[w]
+    execution.shared_memory = sm.shared_memory + sm.cta_context[slot] * sm.shared_bytes
+    execution.cycle = run.cycle
     mask = active
     if instruction.guard_row >= 0:
-        mask = guard_mask(x, i, active)
+        mask = guard_mask(execution, i, active)
     if instruction.uop_end > instruction.uop_start:
-        execute(x, i, mask)
-        if x.error:
-            _fault(run, sm, w, i, x.error, x.error_lane)
+        execute(execution, i, mask)
+        if execution.error:
+            _fault(run, sm, w, i, execution.error, execution.error_lane)
             return
     sm.warp_instructions += 1
     sm.thread_instructions += popcount(mask)
     flat_i64(run.issues, run.n_instructions)[i] += 1
-    _enter_pipe(run, sm, x, i, w, mask)
-    if not _move(run, sm, x, i, w, mask, active):
-        _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
+    _enter_pipe(run, sm, execution, i, w, mask)
+    if not _move(run, sm, execution, i, w, mask, active):
+        _fault(run, sm, w, i, execution.error if execution.error else STACK_OVERFLOW, 0)
         return
     if sm.needs_lock & bit(w):
         acquire(run, sm, instruction, w, i)
     if run.hotspots:
         note_issue(run, sm, i, w, mask, active)
     if sm.inner_wait & bit(w):
-        retest_barriers(run, sm, x, slot)
+        retest_barriers(run, sm, execution, slot)
         note_wait(sm, w)
-    _next_head(run, sm, x, w)
+    _next_head(run, sm, execution, w)
 
 
 @inline
-def _enter_pipe(run, sm, x, i, w, mask):
+def _enter_pipe(run, sm, execution, i, w, mask):
     """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
     instruction = instruction_at(run.code, i)
     port = instruction.unit
@@ -207,15 +207,17 @@ def _enter_pipe(run, sm, x, i, w, mask):
     sm.id_oc[port] |= queued(entry, sm.id_oc_n[port])
     sm.id_oc_n[port] += 1
     sm.front_count[w] += 1
-    reserve(run, sm, instruction, w, x.access_space if instruction.space == GENERIC else instruction.space)
+    reserve(
+        run, sm, instruction, w, execution.access_space if instruction.space == GENERIC else instruction.space
+    )
     if port == LDST_PORT:
-        prepare_access(run, sm, x, i, w, mask, entry)
+        prepare_access(run, sm, execution, i, w, mask, entry)
         if instruction.access == ATOMIC and mask:
             sm.in_atomic |= bit(w)
 
 
 @inline
-def _move(run, sm, x, i, w, mask, active):
+def _move(run, sm, execution, i, w, mask, active):
     """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
     instruction = instruction_at(run.code, i)
     following = i + 1
@@ -228,16 +230,16 @@ def _move(run, sm, x, i, w, mask, active):
         return _counted(sm, outcome)
     if kind == INDIRECT:
         return _counted(
-            sm, simt_stack.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+            sm, simt_stack.jump(sm, w, execution.lane_target, following, instruction.reconverge, mask, active)
         )
     if kind == CALL:
         return simt_stack.call(sm, w, instruction.target, following, mask)
     if kind == INVOKE:
-        return simt_stack.invoke(x, sm, w, i, instruction.target, mask)
+        return simt_stack.invoke(execution, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:
         depth = 0
-        if kind != RETURN and x.call_words:
-            note_exit(x, mask)
+        if kind != RETURN and execution.call_words:
+            note_exit(execution, mask)
         if kind == RETURN:
             depth = sm.stack_call[sm.depth[w] - 1, w]
         if mask:
@@ -246,12 +248,12 @@ def _move(run, sm, x, i, w, mask, active):
             simt_stack.settle(sm, w)
         else:
             simt_stack.advance(sm, w, following)
-        if x.call_words:
-            while simt_stack.end_call(x, sm, w):
+        if execution.call_words:
+            while simt_stack.end_call(execution, sm, w):
                 pass
         return True
     if kind == BARRIER and mask:
-        arrive(run, sm, x, i, w, mask)
+        arrive(run, sm, execution, i, w, mask)
         return True
     if kind == MEMBAR:
         sm.in_membar |= bit(w)
@@ -273,7 +275,7 @@ def _counted(sm, outcome):
 
 
 @inline
-def _next_head(run, sm, x, w):
+def _next_head(run, sm, execution, w):
     """Advance the I-buffer, and note whether the next instruction is on the right path."""
     me = bit(w)
     sm.has_head &= ~me
@@ -284,7 +286,7 @@ def _next_head(run, sm, x, w):
         simt_stack.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
         simt_stack.settle(sm, w)
     if sm.depth[w] == 0:
-        finish_warp(run, sm, x, w)
+        finish_warp(run, sm, execution, w)
         return
     pc = sm.stack_pc[sm.depth[w] - 1, w]
     sm.ib_n[w] -= 1

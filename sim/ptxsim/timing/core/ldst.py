@@ -62,33 +62,33 @@ _BY_L1D, _BY_L1C, _BY_L1T = 1, 2, 3
 
 
 @inline
-def prepare_access(run, sm, x, i, w, mask, entry):
+def prepare_access(run, sm, execution, i, w, mask, entry):
     """Queue the accesses of a memory instruction that has just executed."""
     instruction = instruction_at(run.code, i)
     slot = ctz(sm.memory_free)
     sm.memory_free &= ~bit(slot)
     sm.front_memory[entry] = slot
-    # a fence accesses nothing: `x` still holds the accesses of an earlier instruction
-    accesses = instruction.access != NO_ACCESS and mask != 0 and x.access_mask != 0
-    space = x.access_space if accesses else 0
+    # a fence accesses nothing: `execution` still holds the accesses of an earlier instruction
+    accesses = instruction.access != NO_ACCESS and mask != 0 and execution.access_mask != 0
+    space = execution.access_space if accesses else 0
     count = 0
     if accesses:
         if space == SHARED:
-            count = shared_conflict_degree(x, instruction.access_bytes)
+            count = shared_conflict_degree(execution, instruction.access_bytes)
             sm.shared_accesses += 1
             sm.bank_conflict_cycles += count - 1
         elif space == CONST or space == PARAM:
-            count = constant_lines(x, run.constant_line, sm.memory_line[slot])
+            count = constant_lines(execution, run.constant_line, sm.memory_line[slot])
         elif instruction.space == TEXTURE:
             space = TEXTURE
-            count = constant_lines(x, sm.l1t.line_bytes, sm.memory_line[slot])
+            count = constant_lines(execution, sm.l1t.line_bytes, sm.memory_line[slot])
             sm.texture_fetches += 1
         else:
             atomic = instruction.access == ATOMIC
             bypass = instruction.bypass > (1 if space == LOCAL else 0)
             sm.memory_bypass[slot] = bypass
             count = coalesce(
-                x,
+                execution,
                 instruction.access_bytes,
                 space == LOCAL,
                 run.atomic_parts if atomic else 0,

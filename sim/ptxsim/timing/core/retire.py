@@ -13,7 +13,7 @@ from ptxsim.timing.warps.barrier import retest_barriers
 
 
 @inline
-def finish_warp(run, sm, x, w):
+def finish_warp(run, sm, execution, w):
     """The last lane of warp w has exited: the warp issues no more and counts for no barrier."""
     me = bit(w)
     slot = sm.cta_slot[w]
@@ -25,7 +25,7 @@ def finish_warp(run, sm, x, w):
     sm.ib_n[w] = 0
     if sm.pair[slot] >= 0:
         warp_exited(run, sm, w)
-    retest_barriers(run, sm, x, slot)
+    retest_barriers(run, sm, execution, slot)
 
 
 @inline

@@ -1,6 +1,6 @@
 """Tags and miss entries of one cache: what the L1 and the L2 slices have in common.
 
-A set is searched for a line; a missing line takes the least recently used way that waits for no line, becomes RESERVED
+A set is searched for a line; a missing line takes a way (`replacement.py`), which becomes RESERVED
 and holds a miss entry (MSHR) with its waiters. When the line arrives, the entry goes to a ring and its waiters are
 woken one at a time; then the entry is free.
 
@@ -35,22 +35,6 @@ def lookup(c: Any, index: int, line: int) -> int:
         if c.tag[place] == line and c.state[place] != INVALID:
             return place
     return -1
-
-
-@njit
-def victim(c: Any, index: int) -> int:
-    """The place in set `index` that a new line would take, or -1 if all ways wait for their lines."""
-    first = index * c.ways
-    best = -1
-    oldest = 0
-    for place in range(first, first + c.ways):
-        state = c.state[place]
-        if state == INVALID:
-            return place
-        if state != RESERVED and (best < 0 or c.used[place] < oldest):
-            best = place
-            oldest = c.used[place]
-    return best
 
 
 @njit

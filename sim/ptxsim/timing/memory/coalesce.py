@@ -34,18 +34,18 @@ def _segment_bytes(size: int) -> int:
 
 
 @inline
-def _stride(x: Any, mask: int, size: int) -> int:
+def _stride(execution: Any, mask: int, size: int) -> int:
     """`size` if all 32 lanes access adjacent memory, 0 if all access the same address, else -1: a quick test for the
     most frequent patterns."""
     if mask != 0xFFFFFFFF:
         return -1
-    first = np.int64(x.lane_address[0])
-    stride: Any = np.int64(x.lane_address[1]) - first
+    first = np.int64(execution.lane_address[0])
+    stride: Any = np.int64(execution.lane_address[1]) - first
     if stride != 0 and stride != size:
         return -1
     difference = np.int64(0)
     for lane in range(32):
-        difference |= np.int64(x.lane_address[lane]) ^ (first + lane * stride)
+        difference |= np.int64(execution.lane_address[lane]) ^ (first + lane * stride)
     return stride if difference == 0 else -1
 
 
@@ -116,45 +116,47 @@ def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) 
 
 
 @inline
-def _local_threads(x: Any) -> int:
+def _local_threads(execution: Any) -> int:
     """Thread slots of the whole GPU."""
-    if x.rows32 <= 0:
-        return 32 * (x.warp + 1)
-    return (x.total_rows32 - x.constant_rows32) // x.rows32 * 32
+    if execution.rows32 <= 0:
+        return 32 * (execution.warp + 1)
+    return (execution.total_rows32 - execution.constant_rows32) // execution.rows32 * 32
 
 
 @inline
-def _local(x: Any, size: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
+def _local(execution: Any, size: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
     """Accesses in local memory: each word of a lane is adjacent to the same word of its neighbours."""
-    mask = np.int64(x.access_mask)
+    mask = np.int64(execution.access_mask)
     piece = min(size, 4)
     segment_bytes = segment_bytes or _segment_bytes(piece)
-    n_threads = _local_threads(x)
+    n_threads = _local_threads(execution)
     count = 0
     for lane in range(32):
         if mask >> lane & 1:
-            start = np.int64(x.lane_address[lane])
+            start = np.int64(execution.lane_address[lane])
             for offset in range(start, start + size, piece):
-                word = (offset >> 2) * n_threads + 32 * x.warp + lane
+                word = (offset >> 2) * n_threads + 32 * execution.warp + lane
                 address = LOCAL_BASE + 4 * word + (offset & 3)
                 count = _touch(count, address, piece, segment_bytes, lines, words)
     return _finish(count, segment_bytes, lines, sizes, words)
 
 
 @inline
-def _same_before(x: Any, mask: Any, first: int, lane: int) -> int:
+def _same_before(execution: Any, mask: Any, first: int, lane: int) -> int:
     """The number of lanes from `first` up to this one (excluded) with the same address."""
     same = 0
     for other in range(first, lane):
-        if mask >> other & 1 and x.lane_address[other] == x.lane_address[lane]:
+        if mask >> other & 1 and execution.lane_address[other] == execution.lane_address[lane]:
             same += 1
     return same
 
 
 @inline
-def _atomic(x: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
+def _atomic(
+    execution: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes: Any, words: Any
+) -> int:
     """Accesses of an atomic: the n-th lane on an address is in the n-th access of its segment."""
-    mask = np.int64(x.access_mask)
+    mask = np.int64(execution.access_mask)
     count = 0
     first = 0
     first_lane = 0
@@ -163,10 +165,10 @@ def _atomic(x: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes
             first = count
             first_lane = lane
         if mask >> lane & 1:
-            start = np.int64(x.lane_address[lane])
+            start = np.int64(execution.lane_address[lane])
             segment = start & -segment_bytes
             touched = _words(start, min(start + size, segment + segment_bytes) - 1)
-            before = _same_before(x, mask, first_lane, lane)
+            before = _same_before(execution, mask, first_lane, lane)
             k = first
             while k < count and (np.int64(lines[k]) != segment or before > 0):
                 if np.int64(lines[k]) == segment:
@@ -183,7 +185,7 @@ def _atomic(x: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes
 
 @inline
 def coalesce(
-    x: Any, size: int, local: int, atomic: int, segment_bytes: int, lines: Any, sizes: Any, words: Any
+    execution: Any, size: int, local: int, atomic: int, segment_bytes: int, lines: Any, sizes: Any, words: Any
 ) -> int:
     """List the accesses (addresses, bytes, words) of a load, store or atomic of `size` bytes a lane; their number.
 
@@ -191,33 +193,35 @@ def coalesce(
     `segment_bytes` is 0 for segments whose size follows from `size`.
     """
     if local:
-        return _local(x, size, segment_bytes, lines, sizes, words)
+        return _local(execution, size, segment_bytes, lines, sizes, words)
     if atomic:
-        return _atomic(x, size, atomic, segment_bytes or 128, lines, sizes, words)
-    mask = np.int64(x.access_mask)
+        return _atomic(execution, size, atomic, segment_bytes or 128, lines, sizes, words)
+    mask = np.int64(execution.access_mask)
     segment_bytes = segment_bytes or _segment_bytes(size)
     count = 0
-    stride = _stride(x, mask, size)
+    stride = _stride(execution, mask, size)
     if stride >= 0:
-        count = _touch(count, np.int64(x.lane_address[0]), 31 * stride + size, segment_bytes, lines, words)
+        count = _touch(
+            count, np.int64(execution.lane_address[0]), 31 * stride + size, segment_bytes, lines, words
+        )
         return _finish(count, segment_bytes, lines, sizes, words)
     for lane in range(32):
         if mask >> lane & 1:
-            count = _touch(count, np.int64(x.lane_address[lane]), size, segment_bytes, lines, words)
+            count = _touch(count, np.int64(execution.lane_address[lane]), size, segment_bytes, lines, words)
     return _finish(count, segment_bytes, lines, sizes, words)
 
 
 @inline
-def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
+def constant_lines(execution: Any, line_bytes: int, lines: Any) -> int:
     """List the distinct lines of the lanes' addresses (constant memory: 64 bytes); returns their number."""
-    if x.uniform:
-        lines[0] = np.int64(x.lane_address[0]) & -line_bytes
+    if execution.uniform:
+        lines[0] = np.int64(execution.lane_address[0]) & -line_bytes
         return 1
-    mask = np.int64(x.access_mask)
+    mask = np.int64(execution.access_mask)
     count = 0
     for lane in range(32):
         if mask >> lane & 1:
-            line = np.int64(x.lane_address[lane]) & -line_bytes
+            line = np.int64(execution.lane_address[lane]) & -line_bytes
             k = count
             while k > 0 and np.int64(lines[k - 1]) < line:
                 k -= 1
@@ -231,32 +235,32 @@ def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
 
 
 @inline
-def shared_conflict_degree(x: Any, size: int) -> int:
+def shared_conflict_degree(execution: Any, size: int) -> int:
     """Cycles that the banks of shared memory need: the most distinct words of 4 bytes in one of the 32 banks.
 
     Lanes are aligned, so the n-th words of the lanes conflict only with each other and are counted separately. A bank's
     words are chained in `lane_target`, which a memory instruction does not use: entry b holds the first lane of bank b
     in its low byte and the lane that follows lane b in the next byte (plus 1, 0 is the end).
     """
-    mask = np.int64(x.access_mask)
+    mask = np.int64(execution.access_mask)
     worst = 1
-    if size <= 4 and _stride(x, mask, size) >= 0:
+    if size <= 4 and _stride(execution, mask, size) >= 0:
         return worst
     for nth in range((size + 3) >> 2):
         for lane in range(32):
-            x.lane_target[lane] = 0
+            execution.lane_target[lane] = 0
         for lane in range(32):
             if mask >> lane & 1:
-                word = (np.int64(x.lane_address[lane]) >> 2) + nth
+                word = (np.int64(execution.lane_address[lane]) >> 2) + nth
                 bank = word & 31
-                first = x.lane_target[bank] & 255
+                first = execution.lane_target[bank] & 255
                 found = first
                 depth = 1
-                while found > 0 and (np.int64(x.lane_address[found - 1]) >> 2) + nth != word:
-                    found = x.lane_target[found - 1] >> 8
+                while found > 0 and (np.int64(execution.lane_address[found - 1]) >> 2) + nth != word:
+                    found = execution.lane_target[found - 1] >> 8
                     depth += 1
                 if found == 0:
-                    x.lane_target[lane] = (x.lane_target[lane] & 255) | first << 8
-                    x.lane_target[bank] = (x.lane_target[bank] & ~255) | (lane + 1)
+                    execution.lane_target[lane] = (execution.lane_target[lane] & 255) | first << 8
+                    execution.lane_target[bank] = (execution.lane_target[bank] & ~255) | (lane + 1)
                     worst = max(worst, depth)
     return worst

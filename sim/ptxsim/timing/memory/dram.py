@@ -24,21 +24,21 @@ from ptxsim.timing.memory.requests import drop_request
 
 
 @inline
-def dram_cycles(m: Any, now: int) -> int:
+def dram_cycles(memory: Any, now: int) -> int:
     """DRAM cycles that are over in core cycle `now`."""
-    return now * m.dram_mhz // m.core_mhz
+    return now * memory.dram_mhz // memory.core_mhz
 
 
 @inline
-def core_cycle(m: Any, cycle: int) -> int:
+def core_cycle(memory: Any, cycle: int) -> int:
     """The first core cycle in which a DRAM cycle is over."""
-    return (cycle * m.core_mhz + m.dram_mhz - 1) // m.dram_mhz
+    return (cycle * memory.core_mhz + memory.dram_mhz - 1) // memory.dram_mhz
 
 
 @inline
-def _enter(m: Any, ch: Any, r: int) -> None:
+def _enter(memory: Any, ch: Any, r: int) -> None:
     """Put a request into the scheduler queue, after those of its bank."""
-    q = m.request[r]
+    q = memory.request[r]
     number = np.int64(q.bank) & 31
     bank = ch.bank[number]
     at = ctz(~ch.queue_used) & 63
@@ -59,7 +59,7 @@ def _enter(m: Any, ch: Any, r: int) -> None:
 
 
 @njit
-def _is_recent(m: Any, ch: Any, place: int) -> bool:
+def _is_recent(memory: Any, ch: Any, place: int) -> bool:
     """Whether at least `window` requests are older than the one at a place."""
     older = 0
     left = ch.queue_used
@@ -67,17 +67,17 @@ def _is_recent(m: Any, ch: Any, place: int) -> bool:
         if ch.queue[ctz(left)].age < ch.queue[place].age:
             older += 1
         left &= left - 1
-    return older >= m.window
+    return older >= memory.window
 
 
 @inline
-def _in_window(m: Any, ch: Any, place: int) -> bool:
+def _in_window(memory: Any, ch: Any, place: int) -> bool:
     """Whether a request is one of the `window` oldest, which the scheduler considers."""
-    return ch.queue_count <= m.window or not _is_recent(m, ch, place)
+    return ch.queue_count <= memory.window or not _is_recent(memory, ch, place)
 
 
 @inline
-def _choose(m: Any, ch: Any) -> None:
+def _choose(memory: Any, ch: Any) -> None:
     """Assign a request to one idle bank, that of the oldest request: the oldest one to its open row, else the oldest.
     Nothing if that is outside the window. The caller has checked that there is an idle bank with requests."""
     left = ch.queued & ~ch.busy
@@ -90,13 +90,13 @@ def _choose(m: Any, ch: Any) -> None:
             number = other
     bank = ch.bank[number]
     chosen = np.int64(bank.first) - 1
-    if not _in_window(m, ch, chosen):
+    if not _in_window(memory, ch, chosen):
         return
     before = np.int64(-1)
     if bank.row >= 0:
         previous = np.int64(-1)
         place = chosen
-        while place >= 0 and _in_window(m, ch, place):
+        while place >= 0 and _in_window(memory, ch, place):
             if ch.queue[place].row == bank.row:
                 chosen = place
                 before = previous
@@ -105,10 +105,10 @@ def _choose(m: Any, ch: Any) -> None:
             place = np.int64(ch.queue[place].following) - 1
     _leave(ch, bank, number, chosen, before)
     r = np.int64(ch.queue[chosen].request)
-    q = m.request[r]
+    q = memory.request[r]
     bank.request = r
     bank.want = ch.queue[chosen].row
-    bank.atoms = (q.bytes + (1 << m.atom_shift) - 1) >> m.atom_shift
+    bank.atoms = (q.bytes + (1 << memory.atom_shift) - 1) >> memory.atom_shift
     if q.kind == FILL:
         ch.writing &= ~bit(number)
     else:
@@ -171,7 +171,7 @@ def _ripen(ch: Any, d: int) -> None:
 
 
 @inline
-def _columns(m: Any, ch: Any, d: int) -> int:
+def _columns(memory: Any, ch: Any, d: int) -> int:
     """The banks that may have a column command in DRAM cycle d."""
     if ch.cas_free > d:
         return 0
@@ -180,8 +180,8 @@ def _columns(m: Any, ch: Any, d: int) -> int:
         banks &= ch.writing
     if ch.turn_free[1] > d:
         banks &= ~ch.writing
-    for group in range(m.group_mask + 1):
-        banks &= ~(m.group_banks[group] & -np.int64(ch.group_free[group] > d))
+    for group in range(memory.group_mask + 1):
+        banks &= ~(memory.group_banks[group] & -np.int64(ch.group_free[group] > d))
     return banks
 
 
@@ -193,21 +193,21 @@ def _rows(ch: Any, d: int) -> int:
 
 
 @inline
-def _column(m: Any, ch: Any, number: int, d: int) -> None:
+def _column(memory: Any, ch: Any, number: int, d: int) -> None:
     """Read or write one atom; after the last one the request returns, and the next request is chosen."""
     bank = ch.bank[number]
-    ch.cas_free = d + max(m.tCCD, m.tBURST)
-    ch.group_free[number >> m.group_shift & m.group_mask] = d + m.tCCDL
+    ch.cas_free = d + max(memory.tCCD, memory.tBURST)
+    ch.group_free[number >> memory.group_shift & memory.group_mask] = d + memory.tCCDL
     if ch.writing & bit(number):
         ch.writes += 1
-        ch.turn_free[0] = d + m.tWTR
-        bank.precharge = max(bank.precharge, d + m.tWTP)
-        latency = m.WL
+        ch.turn_free[0] = d + memory.tWTR
+        bank.precharge = max(bank.precharge, d + memory.tWTP)
+        latency = memory.WL
     else:
         ch.reads += 1
-        ch.turn_free[1] = d + m.tRTW
-        bank.precharge = max(bank.precharge, d + m.tRTPL)
-        latency = m.CL
+        ch.turn_free[1] = d + memory.tRTW
+        bank.precharge = max(bank.precharge, d + memory.tRTPL)
+        latency = memory.CL
     bank.atoms -= 1
     if bank.atoms > 0:
         return
@@ -216,32 +216,32 @@ def _column(m: Any, ch: Any, number: int, d: int) -> None:
     ch.busy &= this
     ch.columns &= this
     ch.ripe &= this
-    ch.return_last = max(ch.return_last, d + latency + m.return_cycles)
-    m.request[r].due = ch.return_last
-    ch.returned[(ch.return_head + ch.return_count) & m.ring_mask] = r
+    ch.return_last = max(ch.return_last, d + latency + memory.return_cycles)
+    memory.request[r].due = ch.return_last
+    ch.returned[(ch.return_head + ch.return_count) & memory.ring_mask] = r
     if ch.return_count == 0:
         ch.return_due = ch.return_last
     ch.return_count += 1
     if ch.queued & ~ch.busy:  # no command of the bank can follow in this cycle
-        _choose(m, ch)
+        _choose(memory, ch)
 
 
 @inline
-def _row(m: Any, ch: Any, number: int, d: int) -> None:
+def _row(memory: Any, ch: Any, number: int, d: int) -> None:
     """Open the row that a bank's request wants, or close the one that is in its way."""
     bank = ch.bank[number]
     if bank.row < 0:
         ch.activates += 1
         bank.row = bank.want
-        ch.activate_free = d + m.tRRD
-        bank.read = d + m.tRCD
-        bank.write = d + m.tRCDWR
-        bank.precharge = max(bank.precharge, d + m.tRAS)
-        bank.activate = d + m.tRC
+        ch.activate_free = d + memory.tRRD
+        bank.read = d + memory.tRCD
+        bank.write = d + memory.tRCDWR
+        bank.precharge = max(bank.precharge, d + memory.tRAS)
+        bank.activate = d + memory.tRC
     else:
         bank.row = -1
-        bank.activate = max(bank.activate, d + m.tRP)
-    ch.bank_turn = (number + 1) & (m.banks - 1)
+        bank.activate = max(bank.activate, d + memory.tRP)
+    ch.bank_turn = (number + 1) & (memory.banks - 1)
     _step(ch, bank, number)
 
 
@@ -253,36 +253,36 @@ def _first(ch: Any, banks: int) -> int:
 
 
 @inline
-def _command(m: Any, ch: Any, columns: int, rows: int, d: int) -> None:
+def _command(memory: Any, ch: Any, columns: int, rows: int, d: int) -> None:
     """Give a command, or two, of those that DRAM cycle d allows these banks."""
     if rows == 0:
-        _column(m, ch, _first(ch, columns), d)
+        _column(memory, ch, _first(ch, columns), d)
         return
     row = _first(ch, rows)
     if columns:
         column = _first(ch, columns)
         turn = ch.bank_turn
-        if (row - turn) & (m.banks - 1) < (column - turn) & (m.banks - 1):
-            _row(m, ch, row, d)
-            if not m.row_with_column:
+        if (row - turn) & (memory.banks - 1) < (column - turn) & (memory.banks - 1):
+            _row(memory, ch, row, d)
+            if not memory.row_with_column:
                 return
-        _column(m, ch, column, d)
+        _column(memory, ch, column, d)
     else:
-        _row(m, ch, row, d)
+        _row(memory, ch, row, d)
 
 
 @inline
-def _schedule(m: Any, ch: Any, d: int) -> int:
+def _schedule(memory: Any, ch: Any, d: int) -> int:
     """DRAM cycle d: choose, and give the command that it allows, if any, of the first bank in turn. A row command may
     leave the cycle to a column command of a later bank, too. Returns the next cycle that may allow anything."""
     if ch.queued & ~ch.busy:
-        _choose(m, ch)
+        _choose(memory, ch)
     if ch.unripe_next <= d:
         _ripen(ch, d)
-    columns = _columns(m, ch, d)
+    columns = _columns(memory, ch, d)
     rows = _rows(ch, d)
     if columns | rows:
-        _command(m, ch, columns, rows, d)
+        _command(memory, ch, columns, rows, d)
     if ch.queued & ~ch.busy:
         return d + 1
     following = ch.unripe_next
@@ -301,71 +301,71 @@ def _schedule(m: Any, ch: Any, d: int) -> int:
 
 
 @inline
-def _return(m: Any, ch: Any, now: int, over: int) -> bool:
+def _return(memory: Any, ch: Any, now: int, over: int) -> bool:
     """Send finished requests to the slices' fill queues; False if one is full."""
     while ch.return_due <= over:
         r = np.int64(ch.returned[ch.return_head])
-        q = m.request[r]
+        q = memory.request[r]
         if q.kind == WRITEBACK:
-            drop_request(m, r)
+            drop_request(memory, r)
         else:
-            s = m.slice[q.slice]
-            if s.fill_count >= m.fill_capacity:
+            s = memory.slice[q.slice]
+            if s.fill_count >= memory.fill_capacity:
                 return False
             s.filling[(s.fill_head + s.fill_count) & (RING - 1)] = r
             s.fill_count += 1
-            m.slice_next[q.slice] = min(m.slice_next[q.slice], now)
-        ch.return_head = (ch.return_head + 1) & m.ring_mask
+            memory.slice_next[q.slice] = min(memory.slice_next[q.slice], now)
+        ch.return_head = (ch.return_head + 1) & memory.ring_mask
         ch.return_count -= 1
-        ch.return_due = m.request[ch.returned[ch.return_head]].due if ch.return_count else FOREVER
+        ch.return_due = memory.request[ch.returned[ch.return_head]].due if ch.return_count else FOREVER
         ch.in_flight -= 1
     return True
 
 
 @inline
-def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
+def _arbitrate(memory: Any, ch: Any, index: int, now: int) -> None:
     """Take one request of the slices in turn into the fixed delay. A slice has one, and there is a credit."""
-    asked = np.int64(m.channel_asked[index])
+    asked = np.int64(memory.channel_asked[index])
     local = ch.turn if asked >> ch.turn & 1 else 1 - ch.turn
-    which = index * m.slices_per_channel + local
-    s = m.slice[which]
+    which = index * memory.slices_per_channel + local
+    s = memory.slice[which]
     r = np.int64(s.dram[s.dram_head])
     s.dram_head = (s.dram_head + 1) & (RING - 1)
     s.dram_count -= 1
     if s.dram_count == 0:
-        m.channel_asked[index] = asked & ~bit(local)
-    if s.dram_count == m.dram_capacity - 1:  # the slice may have waited for room
-        m.slice_next[which] = min(m.slice_next[which], now)
-    m.request[r].due = now + m.fixed_cycles
-    ch.latency[(ch.latency_head + ch.latency_count) & m.ring_mask] = r
+        memory.channel_asked[index] = asked & ~bit(local)
+    if s.dram_count == memory.dram_capacity - 1:  # the slice may have waited for room
+        memory.slice_next[which] = min(memory.slice_next[which], now)
+    memory.request[r].due = now + memory.fixed_cycles
+    ch.latency[(ch.latency_head + ch.latency_count) & memory.ring_mask] = r
     if ch.latency_count == 0:
-        ch.entry_due = now + m.fixed_cycles
+        ch.entry_due = now + memory.fixed_cycles
     ch.latency_count += 1
     ch.in_flight += 1
-    ch.turn = (1 - local) & (m.slices_per_channel - 1)
+    ch.turn = (1 - local) & (memory.slices_per_channel - 1)
 
 
 @inline
-def channel_cycle(m: Any, index: int, now: int, before: int, over: int) -> None:
+def channel_cycle(memory: Any, index: int, now: int, before: int, over: int) -> None:
     """One core cycle of a channel: its DRAM cycles after `before`, up to `over`."""
-    ch = m.channel[index]
-    unblocked = _return(m, ch, now, over)
+    ch = memory.channel[index]
+    unblocked = _return(memory, ch, now, over)
     d = before
     while d < over:
         d += 1
         while ch.next <= d:
-            ch.next = _schedule(m, ch, ch.next)
-        if m.channel_asked[index] and ch.in_flight < m.credits:
-            _arbitrate(m, ch, index, now)
-        if ch.entry_due <= now and ch.queue_count < m.queue_capacity:
+            ch.next = _schedule(memory, ch, ch.next)
+        if memory.channel_asked[index] and ch.in_flight < memory.credits:
+            _arbitrate(memory, ch, index, now)
+        if ch.entry_due <= now and ch.queue_count < memory.queue_capacity:
             r = np.int64(ch.latency[ch.latency_head])
-            ch.latency_head = (ch.latency_head + 1) & m.ring_mask
+            ch.latency_head = (ch.latency_head + 1) & memory.ring_mask
             ch.latency_count -= 1
-            ch.entry_due = m.request[ch.latency[ch.latency_head]].due if ch.latency_count else FOREVER
-            _enter(m, ch, r)
+            ch.entry_due = memory.request[ch.latency[ch.latency_head]].due if ch.latency_count else FOREVER
+            _enter(memory, ch, r)
             ch.next = min(ch.next, d + 1)
-    m.dram_next[index] = min(ch.next, ch.return_due) if unblocked else ch.next
-    following = ch.entry_due if ch.queue_count < m.queue_capacity else FOREVER
-    if m.channel_asked[index] and ch.in_flight < m.credits:
+    memory.dram_next[index] = min(ch.next, ch.return_due) if unblocked else ch.next
+    following = ch.entry_due if ch.queue_count < memory.queue_capacity else FOREVER
+    if memory.channel_asked[index] and ch.in_flight < memory.credits:
         following = now + 1
-    m.channel_next[index] = max(following, now + 1)
+    memory.channel_next[index] = max(following, now + 1)

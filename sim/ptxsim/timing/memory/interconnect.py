@@ -5,8 +5,8 @@ is granted when the output is free and its queue has room, in the order of askin
 FIFO ask (head-of-line blocking, which costs random traffic about a third of the rate). A packet of f flits holds its
 input and its output for f + gap cycles and arrives `unloaded[f]` cycles after the grant.
 
-A packet is an index into `m.request`; its `due` becomes the cycle of arrival. The slice or the SM at an output takes
-packets from the output's queue with `take`.
+A packet is an index into `memory.request`; its `due` becomes the cycle of arrival. The slice or the SM at an output
+takes packets from the output's queue with `take`.
 
 With a gap of 0 and packets of one flit this is the input-queued crossbar whose rate head-of-line blocking limits to
 0.59 of its ports, as measured of GPGPU-Sim 4.2 (timing-model-42 section 3.4).
@@ -54,14 +54,14 @@ def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int
 
 
 @inline
-def take(m: Any, net: Any, target: int, wake: int) -> int:
+def take(memory: Any, net: Any, target: int, wake: int) -> int:
     """Take the oldest packet of an output's queue, which has arrived; its room can be used from cycle `wake` on."""
     target = target & (MAX_PORTS - 1)
     output = net.output[target]
     packet: Any = np.int64(net.queue[target, output.head])
     output.head = (output.head + 1) & (FIFO - 1)
     output.count -= 1
-    net.out_due[target] = m.request[net.queue[target, output.head]].due if output.count > 0 else FOREVER
+    net.out_due[target] = memory.request[net.queue[target, output.head]].due if output.count > 0 else FOREVER
     if output.wait_count > 0 and not net.granting & bit(target):
         output.next = max(wake, output.free)
         net.granting |= bit(target)
@@ -93,7 +93,7 @@ def _ask(net: Any, now: int) -> None:
 
 
 @inline
-def _grant(m: Any, net: Any, target: int, now: int) -> None:
+def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first, and note when this input and this output are free again."""
     output = net.output[target]
     lane = np.int64(output.wait[output.wait_head]) & (MAX_PORTS - 1)
@@ -105,12 +105,12 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
     flits = np.int64(entry.flits)
     fifo.head = (fifo.head + 1) & (FIFO - 1)
     fifo.count -= 1
-    q = m.request[packet]
+    q = memory.request[packet]
     source = lane
     if net.by_output:
         source = np.int64(q.slice if net.is_reply else q.sm) & (MAX_PORTS - 1)
     if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
-        m.slice_next[source] = min(m.slice_next[source], now + 1)
+        memory.slice_next[source] = min(memory.slice_next[source], now + 1)
     net.input[source].flits -= flits
     free = now + flits + net.gap
     fifo.free = free
@@ -133,7 +133,7 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
     output.count += 1
     q.due = arrival
     if not net.is_reply:
-        m.slice_next[target] = min(m.slice_next[target], net.out_due[target])
+        memory.slice_next[target] = min(memory.slice_next[target], net.out_due[target])
 
 
 @inline
@@ -155,7 +155,7 @@ def first_of(times: Any, n: int) -> int:
 
 
 @inline
-def network_cycle(m: Any, net: Any, now: int) -> None:
+def network_cycle(memory: Any, net: Any, now: int) -> None:
     """Let heads ask and outputs grant; notes in `net.next` when there is more to do."""
     if net.asking <= now:
         _ask(net, now)
@@ -169,7 +169,7 @@ def network_cycle(m: Any, net: Any, now: int) -> None:
             if output.count >= net.output_packets:
                 net.granting &= ~bit(target)  # until `take` makes room
                 continue
-            _grant(m, net, target, now)
+            _grant(memory, net, target, now)
             if output.wait_count == 0:
                 continue
         following = min(following, output.next)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, set_of, victim, wake
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, set_of, wake
 from ptxsim.timing.memory.memory_state import (
     DIRTY,
     FAIL,
@@ -35,6 +35,7 @@ from ptxsim.timing.memory.memory_state import (
     WRITE,
     WRITEBACK,
 )
+from ptxsim.timing.memory.replacement import victim
 
 ALL_WORDS = 0xFFFFFFFF  # of a line of 128 bytes
 # what an access in the pipe is

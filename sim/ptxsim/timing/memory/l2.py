@@ -6,7 +6,7 @@ store itself to DRAM, where it is acknowledged, and reads the line too (write-al
 An access that finds no way, miss entry or queue place is tried again in the next cycle, and all later ones wait.
 
 `slice_cycle` does what the cycle allows, in the order response, fill, miss queue, tags, network, and then notes in
-`m.slice_next` when there is more to do; a full queue that a slice waits for wakes the slice.
+`memory.slice_next` when there is more to do; a full queue that a slice waits for wakes the slice.
 
 In a slice with sectors the first request is served one sector per cycle (`sectors.py`); no store is sent to DRAM.
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, victim, wake
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, wake
 from ptxsim.timing.memory.interconnect import has_room, take
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
@@ -38,6 +38,7 @@ from ptxsim.timing.memory.memory_state import (
     WRITE,
     WRITEBACK,
 )
+from ptxsim.timing.memory.replacement import victim
 from ptxsim.timing.memory.requests import (
     answer,
     drop_request,
@@ -50,24 +51,24 @@ from ptxsim.timing.memory.sectors import access_sector, find_line
 
 
 @inline
-def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now: int) -> None:
+def _read_line(memory: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now: int) -> None:
     """Reserve `place` for the line of `r`, request it from DRAM and write back the line that it replaces."""
     c = s.cache
-    line = m.request[r].line & -c.line_bytes
+    line = memory.request[r].line & -c.line_bytes
     evicted = c.tag[place]
     was_dirty = c.state[place] == DIRTY
     reserve(c, place, line, waiter, dirty, now)
-    queue_miss(s, fill_request(m, r, place, c.entry[place], c.line_bytes))
+    queue_miss(s, fill_request(memory, r, place, c.entry[place], c.line_bytes))
     if was_dirty:
-        queue_miss(s, write_back(m, evicted, c.line_bytes))
-        s.port_free = now + port_cycles(m, c.line_bytes)
+        queue_miss(s, write_back(memory, evicted, c.line_bytes))
+        s.port_free = now + port_cycles(memory, c.line_bytes)
 
 
 @inline
-def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
+def _access(memory: Any, s: Any, index: int, r: int, now: int) -> bool:
     """One tag access; False if it must be tried again."""
     c = s.cache
-    q = m.request[r]
+    q = memory.request[r]
     is_store = q.kind == WRITE or q.kind == WRITEBACK
     dirty = 1 if q.kind == ATOMIC else 0
     line = q.line & -c.line_bytes
@@ -76,16 +77,16 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         c.used[place] = now
         if is_store or dirty:
             c.state[place] = DIRTY
-        s.port_free = now + port_cycles(m, q.bytes)
+        s.port_free = now + port_cycles(memory, q.bytes)
         if q.kind == WRITEBACK:
-            drop_request(m, r)
+            drop_request(memory, r)
         else:
-            answer(m, index, r, now)
+            answer(memory, index, r, now)
         c.accesses += 1
         c.hits += 1
         return True
     waiter = NO_WAITER if is_store else r
-    room = s.miss_count <= (m.miss_write_max if is_store else m.miss_read_max)
+    room = s.miss_count <= (memory.miss_write_max if is_store else memory.miss_read_max)
     if place >= 0:
         if (is_store and not room) or not merge(c, place, waiter, dirty):
             return False
@@ -100,26 +101,26 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         return False
     if is_store:
         queue_miss(s, r)
-    _read_line(m, s, r, place, waiter, dirty, now)
+    _read_line(memory, s, r, place, waiter, dirty, now)
     c.accesses += 1
     c.misses += 1
     return True
 
 
 @inline
-def channel_of(m: Any, index: int) -> int:
+def channel_of(memory: Any, index: int) -> int:
     """The channel of a slice."""
-    return index >> 1 if m.slices_per_channel == 2 else index
+    return index >> 1 if memory.slices_per_channel == 2 else index
 
 
 @njit
-def _wake_channel(m: Any, index: int, when: int) -> None:
-    channel = channel_of(m, index)
-    m.channel_next[channel] = min(m.channel_next[channel], when)
+def _wake_channel(memory: Any, index: int, when: int) -> None:
+    channel = channel_of(memory, index)
+    memory.channel_next[channel] = min(memory.channel_next[channel], when)
 
 
 @inline
-def _tags(m: Any, s: Any, index: int, now: int) -> None:
+def _tags(memory: Any, s: Any, index: int, now: int) -> None:
     """Try the tag access at the head; count one failed try for each cycle since it last failed."""
     c = s.cache
     if s.stuck:
@@ -128,26 +129,26 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
     if (
         s.rop_count == 0
         or s.port_free > now
-        or not has_room(m.replies, index, m.replies.longest)
-        or s.dram_count >= m.dram_capacity
-        or m.request[s.rop[s.rop_head]].due > now
-        or m.n_free < POOL_MARGIN
+        or not has_room(memory.replies, index, memory.replies.longest)
+        or s.dram_count >= memory.dram_capacity
+        or memory.request[s.rop[s.rop_head]].due > now
+        or memory.n_free < POOL_MARGIN
     ):
         return
     r = np.int64(s.rop[s.rop_head])
-    if m.sector_bytes:
-        done = access_sector(m, s, index, r, now)
+    if memory.sector_bytes:
+        done = access_sector(memory, s, index, r, now)
         if done:
-            s.ripe = _ripe(m, s, now) - 1
+            s.ripe = _ripe(memory, s, now) - 1
             s.sector += 1
-            if s.sector * m.sector_bytes < m.request[r].bytes:
+            if s.sector * memory.sector_bytes < memory.request[r].bytes:
                 return
             if s.sector > 1:  # its sectors were answered with requests of their own
-                drop_request(m, r)
+                drop_request(memory, r)
             s.sector = 0
             s.ripened -= 1
     else:
-        done = _access(m, s, index, r, now)
+        done = _access(memory, s, index, r, now)
     if done:
         s.rop_head = (s.rop_head + 1) & (ROP_RING - 1)
         s.rop_count -= 1
@@ -158,10 +159,10 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
 
 
 @njit
-def _ripe(m: Any, s: Any, now: int) -> int:
+def _ripe(memory: Any, s: Any, now: int) -> int:
     """Sectors that wait for the tags in cycle `now`: one per cycle joins them, of requests past their ROP delay."""
     while s.ripened < s.rop_count:
-        q = m.request[s.rop[(s.rop_head + s.ripened) & (ROP_RING - 1)]]
+        q = memory.request[s.rop[(s.rop_head + s.ripened) & (ROP_RING - 1)]]
         when = max(q.due, s.ripe_next)
         if when > now:
             break
@@ -177,13 +178,13 @@ def _ripe(m: Any, s: Any, now: int) -> int:
 
 
 @njit
-def _overtake(m: Any, s: Any, r: int, now: int) -> None:
+def _overtake(memory: Any, s: Any, r: int, now: int) -> None:
     """The last request is for texels, which have no ROP delay: it goes before all that still wait for theirs."""
-    m.request[r].due = now
+    memory.request[r].due = now
     k = s.rop_count - 1
     while k > 0:
         before = s.rop[(s.rop_head + k - 1) & (ROP_RING - 1)]
-        if m.request[before].due <= now:
+        if memory.request[before].due <= now:
             break
         s.rop[(s.rop_head + k) & (ROP_RING - 1)] = before
         k -= 1
@@ -191,95 +192,95 @@ def _overtake(m: Any, s: Any, r: int, now: int) -> None:
 
 
 @inline
-def _fill(m: Any, s: Any, index: int, now: int) -> None:
+def _fill(memory: Any, s: Any, index: int, now: int) -> None:
     """Take a request back from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
     r = np.int64(s.filling[s.fill_head])
-    q = m.request[r]
+    q = memory.request[r]
     if q.kind == FILL:
         if s.fill_free > now:
             return
         c = s.cache
         at = np.int64(q.at)
-        if m.sector_bytes:
+        if memory.sector_bytes:
             line = q.line & -c.line_bytes
             if c.tag[at // SECTORS] != line:  # read twice: it lies elsewhere now
                 place = find_line(c, q.set, line)
                 at = place * SECTORS + at % SECTORS if place >= 0 else np.int64(-1)
         arrive(c, at, q.tag)
-        s.fill_free = now + port_cycles(m, q.bytes)
-        drop_request(m, r)
-    elif has_room(m.replies, index, m.replies.longest):
-        answer(m, index, r, now)
+        s.fill_free = now + port_cycles(memory, q.bytes)
+        drop_request(memory, r)
+    elif has_room(memory.replies, index, memory.replies.longest):
+        answer(memory, index, r, now)
     else:
         return
-    if s.fill_count == m.fill_capacity:  # the channel may have waited for room
-        _wake_channel(m, index, now + 1)
+    if s.fill_count == memory.fill_capacity:  # the channel may have waited for room
+        _wake_channel(memory, index, now + 1)
     s.fill_head = (s.fill_head + 1) & (RING - 1)
     s.fill_count -= 1
 
 
 @njit
-def _open(m: Any, s: Any, now: int) -> bool:
+def _open(memory: Any, s: Any, now: int) -> bool:
     """Whether a request may be taken from the network."""
     if s.rop_count >= ROP_RING - 1:
         return False
-    if m.sector_bytes:
-        return _ripe(m, s, now) < m.icnt_capacity
-    if s.rop_count < m.icnt_capacity:
+    if memory.sector_bytes:
+        return _ripe(memory, s, now) < memory.icnt_capacity
+    if s.rop_count < memory.icnt_capacity:
         return True
-    ripe = s.rop[(s.rop_head + m.icnt_capacity - 1) & (ROP_RING - 1)]
-    return m.request[ripe].due > now
+    ripe = s.rop[(s.rop_head + memory.icnt_capacity - 1) & (ROP_RING - 1)]
+    return memory.request[ripe].due > now
 
 
 @inline
-def _wait(m: Any, s: Any, index: int, now: int) -> int:
+def _wait(memory: Any, s: Any, index: int, now: int) -> int:
     """The next cycle in which the slice has something to do; FOREVER if it waits for the network or DRAM."""
     soon = now + 1
-    replies = has_room(m.replies, index, m.replies.longest)
+    replies = has_room(memory.replies, index, memory.replies.longest)
     if s.cache.n_ready > 0 and replies:
         return soon
-    to_dram = s.dram_count < m.dram_capacity
+    to_dram = s.dram_count < memory.dram_capacity
     if s.miss_count > 0 and to_dram:
         return soon
     following = FOREVER
     if s.fill_count > 0:
-        if m.request[s.filling[s.fill_head]].kind == FILL:
+        if memory.request[s.filling[s.fill_head]].kind == FILL:
             following = s.fill_free
         elif replies:
             return soon
     if s.rop_count > 0 and not s.stuck and replies and to_dram:
-        following = min(following, max(m.request[s.rop[s.rop_head]].due, s.port_free))
-    arrival = m.requests.out_due[index]
-    if arrival < following and _open(m, s, soon):
+        following = min(following, max(memory.request[s.rop[s.rop_head]].due, s.port_free))
+    arrival = memory.requests.out_due[index]
+    if arrival < following and _open(memory, s, soon):
         following = arrival
     return max(following, soon)
 
 
 @inline
-def slice_cycle(m: Any, index: int, now: int) -> None:
+def slice_cycle(memory: Any, index: int, now: int) -> None:
     """One cycle of a slice."""
-    s = m.slice[index]
-    if s.cache.n_ready > 0 and has_room(m.replies, index, m.replies.longest):
+    s = memory.slice[index]
+    if s.cache.n_ready > 0 and has_room(memory.replies, index, memory.replies.longest):
         waiter = wake(s.cache)
         if waiter != NO_WAITER:
-            answer(m, index, waiter, now)
+            answer(memory, index, waiter, now)
     if s.fill_count > 0:
-        _fill(m, s, index, now)
-    if s.miss_count > 0 and s.dram_count < m.dram_capacity:
+        _fill(memory, s, index, now)
+    if s.miss_count > 0 and s.dram_count < memory.dram_capacity:
         s.dram[(s.dram_head + s.dram_count) & (RING - 1)] = s.miss[s.miss_head]
         s.dram_count += 1
         s.miss_head = (s.miss_head + 1) & (RING - 1)
         s.miss_count -= 1
-        m.channel_asked[channel_of(m, index)] |= 1 << (index & (m.slices_per_channel - 1))
-        _wake_channel(m, index, now + 1)
-    _tags(m, s, index, now)
-    if m.requests.out_due[index] <= now and _open(m, s, now):
-        r = take(m, m.requests, index, now)
-        m.request[r].due = now + m.rop_cycles
+        memory.channel_asked[channel_of(memory, index)] |= 1 << (index & (memory.slices_per_channel - 1))
+        _wake_channel(memory, index, now + 1)
+    _tags(memory, s, index, now)
+    if memory.requests.out_due[index] <= now and _open(memory, s, now):
+        r = take(memory, memory.requests, index, now)
+        memory.request[r].due = now + memory.rop_cycles
         if s.rop_count == 0:
             s.rop_head = 0
         s.rop[(s.rop_head + s.rop_count) & (ROP_RING - 1)] = r
         s.rop_count += 1
-        if m.request[r].kind == TEXTURE:
-            _overtake(m, s, r, now)
-    m.slice_next[index] = _wait(m, s, index, now)
+        if memory.request[r].kind == TEXTURE:
+            _overtake(memory, s, r, now)
+    memory.slice_next[index] = _wait(memory, s, index, now)

@@ -87,16 +87,16 @@ def _clear(c: Any, place: int, line: int) -> int:
 
 
 @njit
-def _reply(m: Any, r: int, sector: int) -> int:
+def _reply(memory: Any, r: int, sector: int) -> int:
     """The request that answers for one sector of request r: r itself if it asks for one sector only."""
-    if m.request[r].bytes <= m.sector_bytes:
+    if memory.request[r].bytes <= memory.sector_bytes:
         return r
-    part = new_request(m)
-    q = m.request[part]
-    of = m.request[r]
-    q.line = (of.line & -(SECTORS * m.sector_bytes)) + sector * m.sector_bytes
+    part = new_request(memory)
+    q = memory.request[part]
+    of = memory.request[r]
+    q.line = (of.line & -(SECTORS * memory.sector_bytes)) + sector * memory.sector_bytes
     q.kind = of.kind
-    q.bytes = m.sector_bytes
+    q.bytes = memory.sector_bytes
     q.tag = of.tag
     q.sm = of.sm
     q.slice = of.slice
@@ -104,13 +104,13 @@ def _reply(m: Any, r: int, sector: int) -> int:
 
 
 @njit
-def _served(m: Any, s: Any, index: int, r: int, sector: int, now: int) -> None:
+def _served(memory: Any, s: Any, index: int, r: int, sector: int, now: int) -> None:
     """Answer for a sector that was a hit, or was written."""
     s.port_free = now + 1
-    if m.request[r].kind != WRITEBACK:
-        answer(m, index, _reply(m, r, sector), now)
-    elif m.request[r].bytes <= m.sector_bytes:
-        drop_request(m, r)
+    if memory.request[r].kind != WRITEBACK:
+        answer(memory, index, _reply(memory, r, sector), now)
+    elif memory.request[r].bytes <= memory.sector_bytes:
+        drop_request(memory, r)
 
 
 @njit
@@ -127,17 +127,17 @@ def _write(s: Any, index: int, words: int) -> None:
 
 
 @njit
-def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
+def _second_half(memory: Any, s: Any, r: int, place: int, now: int) -> bool:
     """GPGPU-Sim 4.2 requests both sectors of a constant line at the address of the first: the second waits in the
     first one's miss entry while there is one, but only the first sector arrives for it. The second is still missing
     then, and the next access without such an entry reads it. False if it must be tried again."""
     c = s.cache
-    first = place * SECTORS + m.request[r].sector
+    first = place * SECTORS + memory.request[r].sector
     second = first + s.sector
     entry = c.entry[first]
     miss = c.miss[entry]
     waits = miss.key == first and miss.n_woken < miss.n_waiters
-    if s.miss_count > m.miss_read_max or (not waits and c.n_free == 0):
+    if s.miss_count > memory.miss_read_max or (not waits and c.n_free == 0):
         return False
     if waits and np.int64(miss.n_waiters) - np.int64(miss.n_woken) >= c.max_waiters:
         return False
@@ -147,7 +147,7 @@ def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
         c.misses += 1
     c.accesses += 1
     c.used[place] = now
-    part = _reply(m, r, second & (SECTORS - 1))
+    part = _reply(memory, r, second & (SECTORS - 1))
     if waits:
         join(c, entry, part)
         c.state[second] = RESERVED
@@ -156,15 +156,15 @@ def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
         expect(c, second, part, 0)
         c.miss[c.entry[second]].key = first
         c.entry[first] = c.entry[second]
-        queue_miss(s, fill_request(m, r, second, c.entry[second], m.sector_bytes))
+        queue_miss(s, fill_request(memory, r, second, c.entry[second], memory.sector_bytes))
     return True
 
 
 @inline
-def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
+def access_sector(memory: Any, s: Any, index: int, r: int, now: int) -> bool:
     """One tag access, for the next sector of request r; False if it must be tried again."""
     c = s.cache
-    q = m.request[r]
+    q = memory.request[r]
     sector = q.sector + s.sector
     is_store = q.kind == WRITE or q.kind == WRITEBACK
     line = q.line & -c.line_bytes
@@ -180,25 +180,27 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         elif q.kind == ATOMIC:
             c.state[at] = DIRTY
         c.used[place] = now
-        _served(m, s, index, r, sector, now)
+        _served(memory, s, index, r, sector, now)
         c.accesses += 1
         c.hits += 1
         return True
-    if s.sector and q.kind == CONSTANT and m.constant_quirk:
-        return _second_half(m, s, r, place, now)
+    if s.sector and q.kind == CONSTANT and memory.constant_quirk:
+        return _second_half(memory, s, r, place, now)
     if state == RESERVED and c.miss[c.entry[at]].key == at:
         if is_store:
             c.miss[c.entry[at]].dirty = 1
-            _served(m, s, index, r, sector, now)
+            _served(memory, s, index, r, sector, now)
         else:
-            if s.miss_count > m.miss_read_max or c.miss[c.entry[at]].n_waiters >= c.max_waiters:
+            if s.miss_count > memory.miss_read_max or c.miss[c.entry[at]].n_waiters >= c.max_waiters:
                 return False
-            merge(c, at, _reply(m, r, sector), 1 if q.kind == ATOMIC else 0)
+            merge(c, at, _reply(memory, r, sector), 1 if q.kind == ATOMIC else 0)
         c.used[place] = now
         c.accesses += 1
         c.pending_hits += 1
         return True
-    if s.miss_count > (m.miss_write_max if is_store else m.miss_read_max) or (not is_store and c.n_free == 0):
+    if s.miss_count > (memory.miss_write_max if is_store else memory.miss_read_max) or (
+        not is_store and c.n_free == 0
+    ):
         return False
     evicted = -1
     dirty = 0
@@ -213,26 +215,26 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     c.used[place] = now
     if is_store:
         _write(s, at, np.int64(q.words) >> (8 * sector) & 255)
-        _served(m, s, index, r, sector, now)
+        _served(memory, s, index, r, sector, now)
     else:
-        part = _reply(m, r, sector)
+        part = _reply(memory, r, sector)
         expect(c, at, part, 1 if q.kind == ATOMIC or state == PARTIAL else 0)
-        queue_miss(s, fill_request(m, r, at, c.entry[at], m.sector_bytes))
+        queue_miss(s, fill_request(memory, r, at, c.entry[at], memory.sector_bytes))
     if dirty:
-        queue_miss(s, write_back(m, evicted, dirty * m.sector_bytes))
-        s.port_free = now + port_cycles(m, dirty * m.sector_bytes)
+        queue_miss(s, write_back(memory, evicted, dirty * memory.sector_bytes))
+        s.port_free = now + port_cycles(memory, dirty * memory.sector_bytes)
     c.accesses += 1
     c.misses += 1
     return True
 
 
 @inline
-def _fill_line(m: Any, line: int, first: int, last: int, clock: int) -> None:
+def _fill_line(memory: Any, line: int, first: int, last: int, clock: int) -> None:
     """Sectors first .. last of a line are present and clean; the line that they replace is dropped."""
-    r = np.int64(m.free[m.n_free - 1])
-    place_line(m, r, line)
-    q = m.request[r]
-    c = m.slice[q.slice].cache
+    r = np.int64(memory.free[memory.n_free - 1])
+    place_line(memory, r, line)
+    q = memory.request[r]
+    c = memory.slice[q.slice].cache
     place = find_line(c, q.set, line)
     if place < 0:
         place = _victim(c, q.set)
@@ -245,14 +247,14 @@ def _fill_line(m: Any, line: int, first: int, last: int, clock: int) -> None:
 @entry
 def copies_fill(memories: Any, start: int, size: int, clock: int) -> int:
     """A copy of `size` bytes from or to address `start`, before the launch; the clock of the next copy, from 0 on."""
-    m = memories[0]
-    c = m.slice[0].cache
+    memory = memories[0]
+    c = memory.slice[0].cache
     end = start + size
     line = start & -c.line_bytes
     while line < end:
-        first = max(start - line, 0) // m.sector_bytes
-        last = (min(end - line, c.line_bytes) - 1) // m.sector_bytes
-        _fill_line(m, line, first, last, LRU_START + clock)
+        first = max(start - line, 0) // memory.sector_bytes
+        last = (min(end - line, c.line_bytes) - 1) // memory.sector_bytes
+        _fill_line(memory, line, first, last, LRU_START + clock)
         clock += 1
         line += c.line_bytes
     return clock

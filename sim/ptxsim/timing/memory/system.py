@@ -1,6 +1,6 @@
 """The memory system beyond the L1 as the SMs see it: requests in, replies out, one call per cycle.
 
-A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `m.next > now`), then each SM, which may
+A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `memory.next > now`), then each SM, which may
 `inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
 data, a store or atomic once it is done; WRITEBACK is not answered. Where the L2 has sectors, each sector of a request
 has a reply of its own. `reply_next` is the cycle in which the next reply can be taken, so that an SM can sleep.
@@ -34,46 +34,48 @@ _ALL_WORDS = 0xFFFFFFFF
 
 
 @njit
-def inject(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int) -> bool:
+def inject(memory: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int) -> bool:
     """Send a request of `size` bytes into the network; False if there is no room: try again the next cycle."""
-    return inject_words(m, sm, now, line, size, kind, tag, _ALL_WORDS)
+    return inject_words(memory, sm, now, line, size, kind, tag, _ALL_WORDS)
 
 
 @inline
-def inject_words(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int, words: int) -> bool:
+def inject_words(
+    memory: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int, words: int
+) -> bool:
     """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
-    flits = flits_of(m, size if kind in (WRITE, ATOMIC, WRITEBACK) else 0)
-    if m.n_free < SECTOR_MARGIN or not has_room(m.requests, sm, flits):
+    flits = flits_of(memory, size if kind in (WRITE, ATOMIC, WRITEBACK) else 0)
+    if memory.n_free < SECTOR_MARGIN or not has_room(memory.requests, sm, flits):
         return False
-    r = new_request(m)
-    q = m.request[r]
+    r = new_request(memory)
+    q = memory.request[r]
     q.line = np.int64(line)
     q.kind = kind
     q.bytes = size
     q.tag = tag
     q.sm = sm
     q.words = words
-    place_line(m, r, q.line)
-    if m.quirk and kind == WRITE and size == 64 and q.line & 64:
+    place_line(memory, r, q.line)
+    if memory.quirk and kind == WRITE and size == 64 and q.line & 64:
         # its slice takes it for the upper half of the next line (timing-model-42 section 3.5)
         target = q.slice
         q.line += 64
-        place_line(m, r, q.line)
+        place_line(memory, r, q.line)
         q.slice = target
         q.sector = 2
-    push(m.requests, sm, q.slice, r, flits, now + 1)
-    m.next = min(m.next, m.requests.next)
+    push(memory.requests, sm, q.slice, r, flits, now + 1)
+    memory.next = min(memory.next, memory.requests.next)
     return True
 
 
 @inline
-def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
+def l1_send(l1: Any, memory: Any, sm: int, now: int) -> bool:
     """Send the head of an L1's miss queue, if there is one and the network has room: call it once a cycle."""
     if l1.miss_count == 0:
         return False
     head = l1.miss_head
     if not inject_words(
-        m,
+        memory,
         sm,
         now,
         l1.miss_line[head],
@@ -89,65 +91,65 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
 
 
 @inline
-def nothing_sent(m: Any, sm: int) -> bool:
+def nothing_sent(memory: Any, sm: int) -> bool:
     """Whether no request of an SM waits before the network, and there is room for the requests of a cycle."""
-    return m.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and m.n_free > 2 * SECTOR_MARGIN
+    return memory.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and memory.n_free > 2 * SECTOR_MARGIN
 
 
 @inline
-def reply_next(m: Any, sm: int) -> int:
+def reply_next(memory: Any, sm: int) -> int:
     """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none has passed the network."""
-    return m.replies.out_due[sm & (MAX_PORTS - 1)]
+    return memory.replies.out_due[sm & (MAX_PORTS - 1)]
 
 
 @inline
-def next_reply(m: Any, sm: int) -> int:
+def next_reply(memory: Any, sm: int) -> int:
     """The request that `pop_reply` will take; there is one."""
     sm = sm & (MAX_PORTS - 1)
-    r: Any = np.int64(m.replies.queue[sm, m.replies.output[sm].head])
+    r: Any = np.int64(memory.replies.queue[sm, memory.replies.output[sm].head])
     return r
 
 
 @inline
-def pop_reply(m: Any, sm: int, now: int) -> int:
-    """Take a reply: an index into `m.request` (line, kind, tag, bytes), or -1. Read it before the next `inject`."""
-    if reply_next(m, sm) > now:
+def pop_reply(memory: Any, sm: int, now: int) -> int:
+    """Take a reply: an index into `memory.request` (line, kind, tag, bytes), or -1. Read it before `inject`."""
+    if reply_next(memory, sm) > now:
         return -1
-    r = take(m, m.replies, sm, now + 1)
-    m.next = min(m.next, m.replies.next)
-    drop_request(m, r)
+    r = take(memory, memory.replies, sm, now + 1)
+    memory.next = min(memory.next, memory.replies.next)
+    drop_request(memory, r)
     return r
 
 
 @njit
-def in_flight(m: Any) -> int:
+def in_flight(memory: Any) -> int:
     """Requests anywhere in the memory system, the L2's own included."""
-    return POOL - m.n_free
+    return POOL - memory.n_free
 
 
 @njit
-def memory_cycle(m: Any, now: int) -> None:
-    """Do everything that is due in cycle `now`, and note in `m.next` when there is more to do."""
-    if m.next > now:
+def memory_cycle(memory: Any, now: int) -> None:
+    """Do everything that is due in cycle `now`, and note in `memory.next` when there is more to do."""
+    if memory.next > now:
         return
-    before, over = dram_cycles(m, now - 1), dram_cycles(m, now)
-    left = due(m.channel_next, m.n_channels, now) | due(m.dram_next, m.n_channels, over)
+    before, over = dram_cycles(memory, now - 1), dram_cycles(memory, now)
+    left = due(memory.channel_next, memory.n_channels, now) | due(memory.dram_next, memory.n_channels, over)
     while left:
-        channel_cycle(m, ctz(left), now, before, over)
+        channel_cycle(memory, ctz(left), now, before, over)
         left &= left - 1
-    left = due(m.slice_next, m.n_slices, now)
+    left = due(memory.slice_next, memory.n_slices, now)
     while left:
-        slice_cycle(m, ctz(left), now)
+        slice_cycle(memory, ctz(left), now)
         left &= left - 1
-    if m.requests.next <= now:
-        network_cycle(m, m.requests, now)
-    if m.replies.next <= now:
-        network_cycle(m, m.replies, now)
-    following = min(m.requests.next, m.replies.next)
+    if memory.requests.next <= now:
+        network_cycle(memory, memory.requests, now)
+    if memory.replies.next <= now:
+        network_cycle(memory, memory.replies, now)
+    following = min(memory.requests.next, memory.replies.next)
     if following > now + 1:
-        following = min(following, first_of(m.slice_next, m.n_slices))
-        following = min(following, first_of(m.channel_next, m.n_channels))
-        in_dram = first_of(m.dram_next, m.n_channels)
+        following = min(following, first_of(memory.slice_next, memory.n_slices))
+        following = min(following, first_of(memory.channel_next, memory.n_channels))
+        in_dram = first_of(memory.dram_next, memory.n_channels)
         if in_dram < FOREVER:
-            following = min(following, core_cycle(m, in_dram))
-    m.next = following
+            following = min(following, core_cycle(memory, in_dram))
+    memory.next = following

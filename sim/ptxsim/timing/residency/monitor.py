@@ -36,7 +36,7 @@ from ptxsim.timing.warps.scoreboard import written
 
 
 @njit
-def switch_ctas(run, sm, x, memory):
+def switch_ctas(run, sm, execution, memory):
     """A cycle of an SM's CTA switching, after its other stages."""
     switch = switch_at(run.switching, sm.index)
     _account(run, switch)
@@ -50,7 +50,7 @@ def switch_ctas(run, sm, x, memory):
             slot = ctz(sm.free_slots)
             sm.free_slots &= ~bit(slot)
             _begin(run, switch, slot, c, _fetch(switch, c))
-    _look_at_stalled(run, sm, switch, x, memory)
+    _look_at_stalled(run, sm, switch, execution, memory)
     if switch.slot != NOWHERE:
         switch.next = min(switch.next, switch.due)
     _open(run, sm, switch)
@@ -176,7 +176,7 @@ def _finish(run, sm, switch):
 
 
 @njit
-def _look_at_stalled(run, sm, switch, x, memory):
+def _look_at_stalled(run, sm, switch, execution, memory):
     """Note which CTAs are stalled, and let the first that can give way."""
     more = run.next_cta < run.n_ctas and switch.resident < switch.ctas
     able = switch.slot == NOWHERE and (more or switch.n_ready > 0)
@@ -197,12 +197,12 @@ def _look_at_stalled(run, sm, switch, x, memory):
             continue
         if patient_until > run.cycle:
             switch.next = min(switch.next, patient_until)
-        elif _give_way(run, sm, switch, x, memory, slot, more):
+        elif _give_way(run, sm, switch, execution, memory, slot, more):
             able = False
 
 
 @njit
-def _give_way(run, sm, switch, x, memory, slot, more):
+def _give_way(run, sm, switch, execution, memory, slot, more):
     """A stalled CTA leaves its slot if another CTA can take it and its registers have room. False if it stays."""
     c = _ready(switch, False, 0)
     keeps = c != NOWHERE or has_room(switch)  # its registers in the ACRF: only contexts are swapped
@@ -222,7 +222,7 @@ def _give_way(run, sm, switch, x, memory, slot, more):
     if c != NOWHERE:
         coming = _fetch(switch, c)
     if not keeps:
-        evict(run, sm, switch, x, slot)
+        evict(run, sm, switch, execution, slot)
         going = switch.live_count[slot]
     cycles = max(going, coming)
     if not keeps:

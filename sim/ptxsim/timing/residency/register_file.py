@@ -30,7 +30,7 @@ def has_room(switch):
 
 
 @njit
-def evict(run, sm, switch, x, slot):
+def evict(run, sm, switch, execution, slot):
     """Move the live registers of the CTA in a slot, whose number has been looked up, to the PCRF."""
     c = sm.cta_context[slot]
     switch.entries[c] = switch.live_count[slot]
@@ -42,8 +42,8 @@ def evict(run, sm, switch, x, slot):
     for k in range(run.warps_per_cta):
         w = slot * run.warps_per_cta + k
         if sm.resident & ~sm.finishing & bit(w):
-            x.warp = sm.index * run.contexts + sm.context[w]
-            _lose(run, switch, x, np.int64(sm.stack_pc[sm.depth[w] - 1, w]))
+            execution.warp = sm.index * run.contexts + sm.context[w]
+            _lose(run, switch, execution, np.int64(sm.stack_pc[sm.depth[w] - 1, w]))
 
 
 @njit
@@ -65,20 +65,20 @@ def restore_cycles(switch, n):
 
 
 @njit
-def _lose(run, switch, x, i):
+def _lose(run, switch, execution, i):
     """Overwrite the rows of a warp that hold registers which are not live before instruction i."""
     kept = flat_u8(switch.kept, run.n_instructions * switch.kept_bytes)
     first = i * switch.kept_bytes
-    r32 = rows_u32(x.r32, x.total_rows32)
-    base = x.constant_rows32 + x.warp * x.rows32
-    for row in range(x.rows32):
+    r32 = rows_u32(execution.r32, execution.total_rows32)
+    base = execution.constant_rows32 + execution.warp * execution.rows32
+    for row in range(execution.rows32):
         if kept[first + (row >> 3)] >> (row & 7) & 1 == 0:
             for n in range(32):
                 r32[base + row, n] = np.uint32(_LOST)
-    r64 = rows_u64(x.r64, x.total_rows64)
-    base = x.constant_rows64 + x.warp * x.rows64
-    for row in range(x.rows64):
-        at = x.rows32 + row
+    r64 = rows_u64(execution.r64, execution.total_rows64)
+    base = execution.constant_rows64 + execution.warp * execution.rows64
+    for row in range(execution.rows64):
+        at = execution.rows32 + row
         if kept[first + (at >> 3)] >> (at & 7) & 1 == 0:
             for n in range(32):
                 r64[base + row, n] = np.uint64(_LOST)

@@ -72,17 +72,17 @@ def pass_marks(run, sm, marked):
 
 
 @njit
-def ask(run, sm, x, instruction, w):
+def ask(run, sm, execution, instruction, w):
     """Warp w is about to issue its head: let it wait if a lock or dynamic warp execution refuses it. A fault, or 0."""
     if run.shares_scratchpad:
         if instruction.reach_end and not sm.within & bit(w):
             has_released = sm.has_released & bit(w)
             if has_released or not scratchpad.holds(sm, w):
-                offset = scratchpad.shared_byte(run, sm, x, w)
+                offset = scratchpad.shared_byte(run, sm, execution, w)
                 if offset < 0:
                     sm.within |= bit(w)
                 elif has_released:
-                    x.error_address = np.uint64(offset)
+                    execution.error_address = np.uint64(offset)
                     return TOUCHED_SCRATCHPAD
                 elif not scratchpad.may_touch(run, sm, w):
                     refuse(run, sm, w, offset)

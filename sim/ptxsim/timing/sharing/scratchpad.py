@@ -30,12 +30,12 @@ def holds(sm, w):
 
 
 @njit
-def shared_byte(run, sm, x, w):
+def shared_byte(run, sm, execution, w):
     """The lowest byte beyond the private ones that the head of warp w will access, -1 if none."""
-    x.warp = sm.index * run.contexts + sm.context[w]
-    x.shared_memory = sm.shared_memory + sm.cta_context[sm.cta_slot[w]] * sm.shared_bytes
-    x.cycle = run.cycle
-    return reach(x, sm.ib_pc[w], sm.stack_mask[sm.depth[w] - 1, w], run.private_scratchpad)
+    execution.warp = sm.index * run.contexts + sm.context[w]
+    execution.shared_memory = sm.shared_memory + sm.cta_context[sm.cta_slot[w]] * sm.shared_bytes
+    execution.cycle = run.cycle
+    return reach(execution, sm.ib_pc[w], sm.stack_mask[sm.depth[w] - 1, w], run.private_scratchpad)
 
 
 @njit

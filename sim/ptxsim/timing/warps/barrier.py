@@ -16,28 +16,28 @@ from ptxsim.timing.sm_state import BARRIERS
 
 
 @njit
-def arrive(run, sm, x, i, w, mask):
+def arrive(run, sm, execution, i, w, mask):
     """Lanes `mask` of warp w execute barrier instruction i, which has left its operands in the context."""
     instruction = instruction_at(run.code, i)
     slot = sm.cta_slot[w]
-    number = x.barrier
+    number = execution.barrier
     sm.barriers += 1
-    live = simt_stack.live_lanes(sm, w, x, sm.index * run.contexts + sm.context[w])
+    live = simt_stack.live_lanes(sm, w, execution, sm.index * run.contexts + sm.context[w])
     lanes = live if instruction.barrier_aligned else mask
     sm.cta_arrived[slot, number] += popcount(lanes)
     sm.cta_counted[slot, number] += popcount(lanes)
     if not sm.cta_seen[slot, number] & bit(w):
         sm.cta_counted[slot, number] += 32 - popcount(live)
     sm.cta_seen[slot, number] |= bit(w)
-    sm.cta_expected[slot, number] = x.barrier_threads
-    sm.cta_holds[slot, number] += popcount(x.barrier_votes)
+    sm.cta_expected[slot, number] = execution.barrier_threads
+    sm.cta_holds[slot, number] += popcount(execution.barrier_votes)
     if instruction.barrier_kind == ARRIVE:
         simt_stack.advance(sm, w, i + 1)
     else:
         if simt_stack.wait(sm, w, number, i, mask, lanes != live):
             sm.inner_wait |= bit(w)
         note_wait(sm, w)
-    _test(run, sm, x, slot, number)
+    _test(run, sm, execution, slot, number)
 
 
 @njit
@@ -50,7 +50,7 @@ def note_wait(sm, w):
 
 
 @njit
-def _test(run, sm, x, slot, number):
+def _test(run, sm, execution, slot, number):
     """Let everyone go on if a barrier is complete."""
     first = slot * run.warps_per_cta
     if sm.cta_expected[slot, number]:
@@ -59,17 +59,17 @@ def _test(run, sm, x, slot, number):
     else:
         live = 0
         for w in range(first, first + run.warps_per_cta):
-            live += popcount(simt_stack.live_lanes(sm, w, x, sm.index * run.contexts + sm.context[w]))
+            live += popcount(simt_stack.live_lanes(sm, w, execution, sm.index * run.contexts + sm.context[w]))
         if sm.cta_arrived[slot, number] < live:
             return
-    executing = x.warp
+    executing = execution.warp
     for w in range(first, first + run.warps_per_cta):
         for k in range(sm.depth[w]):
             if sm.stack_wait[k, w] == number + 1:
                 instruction = instruction_at(run.code, sm.waits_since[k, w])
-                x.warp = sm.index * run.contexts + sm.context[w]
+                execution.warp = sm.index * run.contexts + sm.context[w]
                 give_reduction(
-                    x,
+                    execution,
                     instruction,
                     sm.waiting_lanes[k, w],
                     sm.cta_holds[slot, number],
@@ -79,7 +79,7 @@ def _test(run, sm, x, slot, number):
         if sm.at_barrier & bit(w):
             simt_stack.settle(sm, w)
             note_wait(sm, w)
-    x.warp = executing
+    execution.warp = executing
     sm.cta_arrived[slot, number] = 0
     sm.cta_counted[slot, number] = 0
     sm.cta_holds[slot, number] = 0
@@ -87,8 +87,8 @@ def _test(run, sm, x, slot, number):
 
 
 @njit
-def retest_barriers(run, sm, x, slot):
+def retest_barriers(run, sm, execution, slot):
     """Lanes of the CTA have exited: those that wait may be complete now."""
     for number in range(BARRIERS):
         if sm.cta_arrived[slot, number]:
-            _test(run, sm, x, slot, number)
+            _test(run, sm, execution, slot, number)

@@ -9,7 +9,7 @@ from ptxtool.analysis.compare.difference import MEASURES, Difference, difference
 from ptxtool.analysis.compare.figures import Figures
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 REGISTERS = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;"
@@ -104,7 +104,7 @@ def test_what_is_a_change(old: str, new: str) -> None:
         ("%r1, 1", "%r1,0x1"),
         ("add.s32 ", "add .s32\t"),
         ("DONE:", "DONE:\n.loc 1 2 3\n"),
-        ("ret;", "NOBODY: ret;"),
+        ("ret;", "UNUSED: ret;"),
     ],
 )
 def test_what_is_none(old: str, new: str) -> None:

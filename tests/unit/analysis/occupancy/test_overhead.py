@@ -1,29 +1,29 @@
 """Storage of the sharing schemes: the papers' formulas, worked out by hand."""
 
-from ptxtool.analysis.occupancy.overhead import overhead, register_sharing_storage, scratchpad_sharing_storage
+from ptxtool.analysis.occupancy.overhead import overhead, storage_of
 from ptxtool.formats.gpu import load_gpu
 
 GPU = load_gpu("tesla-c2050")
 
 
 def test_register_sharing_on_the_papers_machine() -> None:
-    storage = register_sharing_storage(GPU)
+    storage = storage_of(GPU, "register")
     assert storage.bits_per_sm == 273  # the paper, section 6
     assert [item.bits for item in storage.items] == [1, 32, 48, 48, 144]
     assert storage.bits == 273 * 14
 
 
 def test_scratchpad_sharing_on_the_papers_machine() -> None:
-    storage = scratchpad_sharing_storage(GPU)
+    storage = storage_of(GPU, "scratchpad")
     assert storage.bits_per_sm == 93
     assert [item.bits for item in storage.items] == [1, 32, 48, 12]
 
 
 def test_logarithms_are_rounded_up() -> None:
     gpu = GPU.with_sm(ctas=7, warps=33)  # log2(8) = 3, log2(33) -> 6, log2(7) -> 3
-    assert register_sharing_storage(gpu).bits_per_sm == 1 + 7 * 3 + 2 * 33 + 16 * 6
-    assert scratchpad_sharing_storage(gpu).bits_per_sm == 1 + 7 * 3 + 33 + 3 * 3
-    assert scratchpad_sharing_storage(GPU.with_sm(ctas=1, warps=1)).bits_per_sm == 1 + 1 + 1
+    assert storage_of(gpu, "register").bits_per_sm == 1 + 7 * 3 + 2 * 33 + 16 * 6
+    assert storage_of(gpu, "scratchpad").bits_per_sm == 1 + 7 * 3 + 33 + 3 * 3
+    assert storage_of(GPU.with_sm(ctas=1, warps=1), "scratchpad").bits_per_sm == 1 + 1 + 1
 
 
 def test_reports_name_every_scheme() -> None:

@@ -103,7 +103,7 @@ def test_what_limits_a_plan() -> None:
 def test_another_resource_below_g_leaves_nothing_to_share() -> None:
     plan = sharing_plan(GPU, 256, 36, 49152, share_registers=90)  # the scratchpad holds one CTA
     assert (plan.resident_ctas, plan.unshared_ctas, plan.shared_pairs) == (1, 1, 0)
-    assert (plan.limiter, plan.is_shared) == ("scratchpad", False)
+    assert (plan.limiter, plan.shared_pairs) == ("scratchpad", 0)
 
 
 def test_sharing_a_resource_that_is_not_used_changes_nothing() -> None:

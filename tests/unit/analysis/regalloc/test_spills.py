@@ -14,10 +14,10 @@ from ptxtool.analysis.regalloc.spills import (
     FILES,
     FreeUnits,
     Insertion,
-    Spiller,
     SpillInputs,
     SpillState,
     ValueTable,
+    reduce_demand,
     spill,
 )
 
@@ -59,7 +59,7 @@ class Values(NamedTuple):
         """The demand when at most so many units are live, None if that cannot be; instruction `deep` is in a loop."""
         inputs = replace(self.inputs, unspillable=unspillable, weights=weights([deep]))
         demand = self.state.demand("general")
-        return demand if Spiller(self.state, "general", demand, inputs).reduce_to(limit) else None
+        return demand if reduce_demand(self.state, "general", demand, limit, inputs) else None
 
 
 def weights(loops: Collection[int]) -> npt.NDArray[np.float64]:

@@ -16,7 +16,7 @@ from ptxtool.base.bits import from_indices
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Function
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 REGISTERS = ".reg .pred %p; .reg .b32 %r<8>;"
 

@@ -131,7 +131,7 @@ def check_layout(kernel: Function) -> None:
 
 
 @pytest.mark.parametrize("name", ["hotspot", "reduction", "saxpy"])
-def test_runs_reach_what_was_told(name: str) -> None:
+def test_runs_reach_what_was_reported(name: str) -> None:
     launch, kernel = sample(name)
     check_layout(kernel)
     with watch(kernel) as observed:

@@ -112,7 +112,7 @@ def test_variables_of_the_module():
 
 
 @pytest.mark.parametrize(
-    ("args", "constants", "code", "told"),
+    ("args", "constants", "code", "reported"),
     [
         (("1", "u8[1]", "1"), (), "E401", "'1' is a number, but parameter '.b8 s' is a structure by value"),
         (("{f32 x}", "u8[1]", "{u16 1}"), (), "E502", "'{f32 x}' is none of the forms"),
@@ -128,16 +128,16 @@ def test_variables_of_the_module():
         (("{u8 3}", "u8[1]", "{u16 1}"), ("flag:x",), "E502", "none of the forms"),
     ],
 )
-def test_what_can_be_wrong_with_these(args, constants, code, told):
+def test_what_can_be_wrong_with_these(args, constants, code, reported):
     with pytest.raises(PtxError) as caught:
         structs(*args, constants=constants)
     assert [d.code for d in caught.value.diagnostics] == [code]
-    assert told in caught.value.diagnostics[0].message
+    assert reported in caught.value.diagnostics[0].message
     assert caught.value.diagnostics[0].help
 
 
 @pytest.mark.parametrize(
-    ("args", "code", "told"),
+    ("args", "code", "reported"),
     [
         (("f32[4]",), "E401", "3 arguments, 1 given"),
         (("f32[4]", "1", "2", "3"), "E401", "3 arguments, 4 given"),
@@ -153,11 +153,11 @@ def test_what_can_be_wrong_with_these(args, constants, code, told):
         (("a:f32[4]", "a:1", "2"), "E502", "two arguments named 'a'"),
     ],
 )
-def test_what_can_be_wrong(args, code, told):
+def test_what_can_be_wrong(args, code, reported):
     with pytest.raises(PtxError) as caught:
         launch(*args)
     assert [d.code for d in caught.value.diagnostics] == [code]
-    assert told in caught.value.diagnostics[0].message
+    assert reported in caught.value.diagnostics[0].message
     assert caught.value.diagnostics[0].help
 
 

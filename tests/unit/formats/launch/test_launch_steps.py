@@ -107,7 +107,7 @@ def test_an_entry_as_a_launch_of_its_kernel() -> None:
     assert check_arguments(single, KERNELS["second"]) == ()
 
 
-def test_arguments_that_do_not_fit_are_told_at_their_entry() -> None:
+def test_arguments_that_do_not_fit_are_reported_at_their_entry() -> None:
     launch = read(LIST)
     single = launch_of_step(launch, launch.steps[0], KERNELS["second"])
     problems = check_arguments(single, KERNELS["second"])

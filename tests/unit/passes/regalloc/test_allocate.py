@@ -6,7 +6,7 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -75,7 +75,7 @@ def test_everything_but_registers_stays() -> None:
 
 
 def test_spills_stand_on_lines_of_their_own() -> None:
-    """A label and the instruction behind it share a line: what is inserted comes between them."""
+    """A label and the instruction after it share a line: what is inserted comes between them."""
     text = kernel(
         "\t.reg .b32 %r<6>;\n\tmov.u32 %r1, %clock;\n\tmov.u32 %r2, %clock;\n\tmov.u32 %r3, %clock;\n"
         "\tadd.u32 %r4, %r2, %r3;\nL:\tadd.u32 %r4, %r4, %r1;\n\tst.shared.u32 [0], %r4;\n"
@@ -291,7 +291,7 @@ def crowded(n: int) -> str:
     return kernel(f"\t.reg .b32 %r<{n}>;\n{body}")
 
 
-def test_what_no_bound_holds_is_not_told_to_give_more() -> None:
+def test_what_no_bound_holds_is_not_reported_to_give_more() -> None:
     what = refusal(crowded(300), "{spill=none}")
     assert "'k' does not fit into 255 registers without spilling: it needs 300" in what
     assert "no more than 255 can be given; 'spill=local' lets values spill" in what

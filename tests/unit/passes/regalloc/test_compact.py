@@ -4,7 +4,7 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 REGISTERS = (
     "\t.reg .u32 $r<30>;\n\t.reg .u32 $ofs<9>;\n\t.reg .pred $p<9>;\n\t.reg .u32 $r124;\n\t.reg .u32 $o127;\n"

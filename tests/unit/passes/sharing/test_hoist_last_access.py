@@ -1,4 +1,4 @@
-"""hoist-last-access: what comes behind the last access, what must not, and how many registers it takes."""
+"""hoist-last-access: what comes after the last access, what must not, and how many registers it takes."""
 
 import random
 
@@ -11,7 +11,7 @@ from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 n)\n{\n"
 REGISTERS = "\t.reg .pred %p;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<2>;\n\t.shared .b32 tile[8];\n"
@@ -108,8 +108,8 @@ def test_registers_bound_what_comes_early() -> None:
     for registers in range(3, 11):
         result = rewrite(parse(source(lines)), f"hoist-last-access{{share=90,registers={registers}}}").module
         assert pressure(result.kernels["k"]).maximum <= registers
-        behind = len(lines) - 1 - code(result).index(loads[-1])
-        assert behind == (registers - 2 + 1 if registers < 10 else len(loads) + 2)
+        n_after = len(lines) - 1 - code(result).index(loads[-1])
+        assert n_after == (registers - 2 + 1 if registers < 10 else len(loads) + 2)
 
 
 def test_without_a_number_the_kernels_own_is_the_bound() -> None:

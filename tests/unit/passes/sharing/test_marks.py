@@ -2,9 +2,8 @@
 
 import pytest
 
-from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<4>;\n"
 MARK = '.pragma "release_registers";'
@@ -35,29 +34,6 @@ def test_a_mark_stands_behind_a_label_on_its_line() -> None:
     assert released(body)[0] == f"\tmov.u32 %r3, 1;\nL: {MARK} mov.u32 %r1, 1;\n\tbra L;\n"
 
 
-@pytest.mark.parametrize(
-    ("body", "registers", "is_told"),
-    [
-        ("\tadd.u32 %r3, %r1, %r2;\n", 4, False),  # units 0 to 3: as physical as can be
-        ("\tadd.u32 %r3, %r1, %r2;\n", 3, True),  # a thread of three has no unit 3
-        ("\t.reg .b32 %f<4>;\n\tmov.u32 %r1, 1;\n\tmov.u32 %f1, %r1;\n\tmov.u32 %r2, %f1;\n", 4, False),
-        ("\t.reg .b32 %f<4>;\n\tmov.u32 %r1, 1;\n\tmov.u32 %f1, 2;\n\tadd.u32 %r2, %f1, %r1;\n", 4, True),
-    ],
-)
-@pytest.mark.parametrize("name", ["release-registers", "delay-first-use"])
-def test_virtual_registers_are_told(name: str, body: str, registers: int, is_told: bool) -> None:
-    """Of the last two kernels one has both values of unit 1 live at once."""
-    text = f"{HEAD}{body}\tret;\n}}\n"
-    result = rewrite(parse(text), f"{name}{{share=50,registers={registers}}}")
-    said = [r.message for r in result.remarks if "not physical" in r.message]
-    n = 8 if "%f" in body else 4
-    expected = (
-        f"its registers are not physical: {n} are declared, a thread takes {registers}, and {registers // 2} of these "
-        "count as private; run allocate or compact before"
-    )
-    assert said == ([expected] if is_told else [])
-
-
 def test_old_marks_go_and_right_ones_stay() -> None:
     right = f"\tmov.u32 %r3, 1;\n\t{MARK} // mine\n\tmov.u32 %r1, 1;\n\tret;\n"
     assert released(right) == (right, "nothing to do: the marks stand where they should")
@@ -83,19 +59,3 @@ def test_a_statement_that_releases_both_loses_one() -> None:
 )
 def test_nothing_to_release(body: str, pipeline: str, message: str) -> None:
     assert released(body, pipeline) == (body, message)
-
-
-@pytest.mark.parametrize(
-    ("pipeline", "message"),
-    [
-        ("release-registers", "E301.*needs the sharing percentage"),
-        ("release-scratchpad", "E301.*needs the sharing percentage"),
-        ("release-registers{share=100}", "E502.*leaves a CTA no private part"),
-        ("release-registers{share=x}", "E502.*is no number"),
-        ("release-registers{share=50,registers=-1}", "E502.*less than 0"),
-        ("release-scratchpad{share=50,scratchpad=-4}", "E502.*scratchpad = -4 is less than 0"),
-    ],
-)
-def test_wrong_options(pipeline: str, message: str) -> None:
-    with pytest.raises(PtxError, match=message):
-        rewrite(parse(f"{HEAD}\tret;\n}}\n"), pipeline)

@@ -8,7 +8,7 @@ from checkout import TESTS
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.issue_counts import read_issue_counts
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 FIGURE_7 = TESTS / "cases" / "rewrite" / "figure_7.ptxplus"
 
@@ -39,7 +39,7 @@ def test_figure_7_of_the_paper() -> None:
     assert names[:8] == ["$p0", "$o127", "$r124", "$r16", "$r17", "$r9", "$r18", "$r10"]
     number = {name: place for place, name in enumerate(names, 1)}
     assert (number["$p0"], number["$o127"], number["$r124"]) == (1, 2, 3)
-    # the never-used ones keep their order behind the used ones
+    # the never-used ones keep their order after the used ones
     rest = [r.name for r in before.kernels["mysgemmNT"].registers if r.name not in names[:8]]
     assert names[8:] == rest
 
@@ -108,10 +108,10 @@ def test_functions_are_left_alone() -> None:
 
 
 def test_packed_declarations_are_declined() -> None:
-    told = decline("\t.reg .b32 %r<4>;\n\tmov.u32 %r1, 1;\n\texit;\n")
-    assert "'%r<4>' declares several" in told
-    assert "run unroll-decls first" in told
-    assert ":6:2:" in told
+    reported = decline("\t.reg .b32 %r<4>;\n\tmov.u32 %r1, 1;\n\texit;\n")
+    assert "'%r<4>' declares several" in reported
+    assert "run unroll-decls first" in reported
+    assert ":6:2:" in reported
     assert "'a, ...' declares several" in decline("\t.reg .b32 a, b;\n\texit;\n")
 
 
@@ -127,8 +127,8 @@ def test_a_declaration_that_would_move_behind_its_use_is_declined() -> None:
         "\t.reg .b32 b;\n\tbra L2;\nL1:\n\tmov.u32 b, 1;\n\texit;\n"
         "L2:\n\t.reg .b32 d;\n\tmov.u32 d, 1;\n\tbra L1;\n"
     )
-    told = decline(body, "cfg")
-    assert "'b' is declared between instructions and cannot trade places with 'd'" in told
+    reported = decline(body, "cfg")
+    assert "'b' is declared between instructions and cannot trade places with 'd'" in reported
     assert reorder(body, "text") == kernel(body)
 
 

@@ -6,7 +6,7 @@ from ptxtool.analysis.sharing.tail import split_tail
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
 REGISTERS = "\t.reg .b32 %r<7>;\n\t.reg .b64 %rd<8>;\n\t.reg .pred %p<2>;\n"

@@ -4,7 +4,7 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes import rewrite
+from ptxtool.passes.pipeline import rewrite
 
 
 def kernel(body: str) -> str:

@@ -77,9 +77,9 @@ def test_only_boundaries_are_imported_from_behind_one():
     for path in SOURCES.values():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module in machine_code.ACROSS_BOUNDARY:
-                behind = importlib.import_module(node.module)
+                wrapped = importlib.import_module(node.module)
                 for alias in node.names:
-                    assert isinstance(getattr(behind, alias.name), _Intrinsic), (path, alias.name)
+                    assert isinstance(getattr(wrapped, alias.name), _Intrinsic), (path, alias.name)
 
 
 def test_numbers_of_lane_operations_end_before_the_others():

@@ -9,8 +9,7 @@ import pytest
 import ptxsim
 from ptxsim.base import record_pool
 from ptxsim.timing.machine_records import memory_records, sm_records
-from ptxsim.timing.memory.copied import leave, leave_in_empty
-from ptxsim.timing.memory.memory_state import L1, make_memory
+from ptxsim.timing.memory.memory_state import L1
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
@@ -200,14 +199,3 @@ def test_the_stock_is_bounded() -> None:
     for records in [record_pool.acquire(sm_records, gpu) for _ in range(20)]:
         record_pool.release(records)
     assert len(record_pool._pool) == record_pool._CAPACITY
-
-
-def test_copies_that_are_known_leave_what_they_left_before() -> None:
-    gpu = load_gpu("gpgpusim42-c2050")
-    for copies in ([(40, 1000), (4096, 1 << 20), (96, 8)], [(1 << 16, 3000)], []):
-        expected = make_memory(gpu)
-        leave(expected, copies)
-        for _ in range(2):
-            memory = make_memory(gpu)
-            leave_in_empty(memory, gpu, copies)
-            assert memory.tobytes() == expected.tobytes()

@@ -8,7 +8,7 @@ import lane_expectations as expect
 import pytest
 from checkout import TESTS
 
-from ptxtool.isa.lanes import LaneError, load, operations
+from ptxtool.isa.lanes import operations
 
 NAMES = [name for name in operations() if name not in expect.DIRECTED]
 
@@ -28,20 +28,3 @@ def test_uncompiled_operations_give_the_same() -> None:
     command = [sys.executable, "-m", "helpers.lane_expectations", "2"]
     done = subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"{len(NAMES)} operations checked\n"), done.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            '[a]\nx = { sig = "u32 u32", expr = "a" }\n[b]\nx = { sig = "u32 u32", expr = "a" }',
-            "'x' stands twice",
-        ),
-        ('[a]\nx = { sig = "u31 u32", expr = "a" }', "bad signature"),
-        ('[a]\nx = { sig = "u32 u32", expr = "a", unit = "sp" }', "columns"),
-        ('[a]\nx = { sig = "u32", expr = "e" }', "bad signature"),
-    ],
-)
-def test_bad_tables_are_refused(text: str, message: str) -> None:
-    with pytest.raises(LaneError, match=message):
-        load(text)

@@ -59,7 +59,7 @@ SPIN:
 
 
 def test_a_lock_that_lanes_of_a_warp_spin_for(run: Run) -> None:
-    """The lane that has it waits behind the loop for those that want it: so nvcc writes locks for sm_100."""
+    """The lane that has it waits after the loop for those that want it: so nvcc writes locks for sm_100."""
     out = np.zeros(1, np.uint32)
     run(LOCK + "ret;", out, grid=2, block=40)
     assert out[0] == 80
@@ -68,7 +68,7 @@ def test_a_lock_that_lanes_of_a_warp_spin_for(run: Run) -> None:
 def test_lanes_meet_again_behind_a_lock(run: Run) -> None:
     """They come one by one, and wait for each other at the vote. Each has another ticket: 0 to 31."""
     out = np.zeros(33, np.uint32)
-    behind = """
+    exchange = """
 	vote.sync.ballot.b32 %r5, 1, 0xffffffff;
 	redux.sync.add.u32 %r6, %r3, 0xffffffff;
 	setp.eq.u32 %p2, %r5, 0xffffffff;
@@ -76,13 +76,13 @@ def test_lanes_meet_again_behind_a_lock(run: Run) -> None:
 	st.global.u32 [%d2+4], %r6;
 	ret;
 """
-    run(LOCK + behind, out)
+    run(LOCK + exchange, out)
     assert out[0] == 32
     assert out[1:].tolist() == [31 * 32 // 2] * 32
 
 
 def test_lanes_meet_at_a_barrier_of_the_warp(run: Run) -> None:
-    """Behind the lock lane t writes 10 t into shared memory; behind the barrier it reads the next lane's."""
+    """After the lock lane t writes 10 t into shared memory; after the barrier it reads the next lane's."""
     text = """
 	mov.u32 %r7, tile;
 	shl.b32 %r8, %r1, 2;
@@ -206,7 +206,7 @@ END:
 
 @pytest.mark.parametrize("others", ["", "setp.ge.u32 %p1, %r1, 16;\n@%p1 bra END;"])
 def test_nobody_sets_the_flag(others: str) -> None:
-    """Lanes that nobody helps spin until the run is given up."""
+    """Lanes without help spin until the run is given up."""
     text = f"{others}\nSPIN: ld.volatile.global.u32 %r2, [mutex];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra SPIN;\nEND: ret;"
     with pytest.raises(PtxError, match="E408"):
         ptxsim.run(kernel(text), 1, 32, [np.zeros(1, np.uint32)], max_instructions=200_000)

@@ -341,7 +341,7 @@ def test_ptxplus_atomics_and_vote() -> None:
 
 
 def test_ptxplus_shared_memory_and_barrier() -> None:
-    """Two warps exchange words through shared memory behind the parameters; 0x28 is where they end."""
+    """Two warps exchange words through shared memory after the parameters; 0x28 is where they end."""
     body = """
 	shl.b32 $ofs1, $r1, 0x00000002;
 	mov.u32 s[$ofs1+0x0030], $r5;
@@ -421,7 +421,7 @@ def test_ptxplus_constptr_and_module_variables() -> None:
         ("dp4a.s32.s32 %r6, %r5, 0x01010101, 10;", [0xFF020304], [18]),
         ("add.cc.u32 %r7, %r5, 1; addc.u32 %r6, 0, 0;", [0xFFFFFFFF, 1], [1, 0]),
         ("sub.cc.u32 %r7, %r5, 1; subc.u32 %r6, 5, 0;", [0, 1], [4, 5]),
-        # behind a subtraction the carry flag says "no borrow"
+        # after a subtraction the carry flag says "no borrow"
         ("sub.cc.u32 %r7, %r5, 1; addc.u32 %r6, 0, 0;", [0, 1], [0, 1]),
         ("add.cc.u32 %r7, %r5, 1; subc.u32 %r6, 5, 0;", [0, 0xFFFFFFFF], [4, 5]),
         # 16 bits
@@ -626,7 +626,7 @@ def test_a_warp_that_ended_holds_up_no_barrier() -> None:
     assert list(found) == [0] * 32 + [3] * 32
 
 
-def test_everything_unsupported_is_told_before_the_start() -> None:
+def test_everything_unsupported_is_reported_before_the_start() -> None:
     body = "mov.u32 %r6, %clusterid.x; wgmma.fence.sync.aligned; mov.u32 %r6, %clusterid.x;"
     error = fault(body)
     assert [d.code for d in error.diagnostics] == ["E403", "E403"]

@@ -75,7 +75,7 @@ def line_of(piece: str, text: str = PTX) -> int:
     return 1 + next(n for n, line in enumerate(text.split("\n")) if piece in line)
 
 
-def told(step: str) -> list[str]:
+def reported(step: str) -> list[str]:
     return step.split()
 
 
@@ -83,45 +83,45 @@ def test_values_before_and_behind():
     line = line_of("sub.s32")
     (step,) = trace(f"line {line}; lane 1")
     expected = f"cta 0 warp 0 line {line} lane 1 sub.s32 %r1, %r1, 3; %r1=-2 <- %r1=1"
-    assert told(step) == told(expected)
+    assert reported(step) == reported(expected)
 
 
 def test_only_lanes_that_execute():
     line = line_of("neg.s32")
     (step,) = trace(f"line {line}; lane 0-5")
-    assert [told(one)[7] for one in step.split("\n")] == ["0", "1", "2"]
-    assert told(step.split("\n")[1])[-4:] == ["%r1=2", "<-", "%r1=-2", "%p1=1"]
+    assert [reported(one)[7] for one in step.split("\n")] == ["0", "1", "2"]
+    assert reported(step.split("\n")[1])[-4:] == ["%r1=2", "<-", "%r1=-2", "%p1=1"]
     (none,) = trace(f"line {line}; warp 1; lane 0")
-    assert told(none)[6:8] == ["lanes", "00000000"]
+    assert reported(none)[6:8] == ["lanes", "00000000"]
 
 
 def test_floating_point_and_predicates():
     (step,) = trace(f"line {line_of('cvt.rn')}; lane 5")
-    assert told(step)[-3:] == ["%f1=2", "<-", "%r1=2"]
+    assert reported(step)[-3:] == ["%f1=2", "<-", "%r1=2"]
     (step,) = trace(f"line {line_of('setp')}; lane 2")
-    assert told(step)[-3:] == ["%p1=1", "<-", "%r1=-1"]
+    assert reported(step)[-3:] == ["%p1=1", "<-", "%r1=-1"]
 
 
 def test_ptxplus_shows_values_in_the_instruction_s_type():
     add, sub = (line_of(piece, PTXPLUS) for piece in ("add.f32", "sub.u32"))
     steps = trace(f"line {add},{sub}", PTXPLUS, [0], 32)
-    assert told(steps[0])[-3:] == ["$r2=3", "<-", "$r1=1.5"]
+    assert reported(steps[0])[-3:] == ["$r2=3", "<-", "$r1=1.5"]
     assert "$p0=Z" in steps[1]
 
 
 def test_functions_are_traced():
     steps = trace(f"line {line_of('add.s32')}; lane 7", block=32)
-    assert [told(step)[-3:] for step in steps] == [["%r2=8", "<-", "%r1=4"]]
+    assert [reported(step)[-3:] for step in steps] == [["%r2=8", "<-", "%r1=4"]]
 
 
 def test_every_chosen_warp_and_cta_once():
     line = line_of("mov.u32")
     steps = trace(f"cta 0-1; warp 0,1; line {line}")
-    assert [told(s)[1:4:2] for s in steps] == [["0", "0"], ["0", "1"], ["1", "0"], ["1", "1"]]
+    assert [reported(s)[1:4:2] for s in steps] == [["0", "0"], ["0", "1"], ["1", "0"], ["1", "1"]]
 
 
 def test_a_whole_warp_in_order():
-    numbers = [int(told(s)[5]) for s in trace("warp 1")]
+    numbers = [int(reported(s)[5]) for s in trace("warp 1")]
     kernel = [line for line in numbers if line > line_of(".entry")]
     assert kernel == sorted(kernel)
     assert len(numbers) == 12 + 4  # the kernel's and the function's
@@ -154,7 +154,7 @@ def test_selections(given, wanted):
 
 
 @pytest.mark.parametrize(
-    ("given", "told_help"),
+    ("given", "reported_help"),
     [
         ("lone 3", "did you mean"),
         ("warp", "such as"),
@@ -164,10 +164,10 @@ def test_selections(given, wanted):
         ("saxpy", "such as"),
     ],
 )
-def test_wrong_selections(given, told_help):
+def test_wrong_selections(given, reported_help):
     with pytest.raises(PtxError, match="E502") as caught:
         selection(given)
-    assert told_help in caught.value.diagnostics[0].help
+    assert reported_help in caught.value.diagnostics[0].help
 
 
 def test_an_endless_loop_is_given_up_under_trace():
@@ -180,14 +180,14 @@ def test_an_endless_loop_is_given_up_under_trace():
 
 
 @pytest.mark.parametrize(
-    ("given", "told", "told_help"),
+    ("given", "reported", "reported_help"),
     [
         ("cta 2", "there is no cta 2", "cta 0 to 1"),
         ("warp 1-3", "there is no warp 1", "warp 0 only"),
         ("line 3-4", "no instruction of 'k' is in line 3", "lines 7 to 33"),
     ],
 )
-def test_selections_of_what_the_launch_has_not(given, told, told_help):
+def test_selections_of_what_the_launch_has_not(given, reported, reported_help):
     with pytest.raises(PtxError, match="E502") as caught:
         ptxsim.run(
             ptxtool.parse(PTX).kernels["k"],
@@ -197,5 +197,5 @@ def test_selections_of_what_the_launch_has_not(given, told, told_help):
             trace=ptxsim.Trace(selection(given), print),
         )
     (found,) = caught.value.diagnostics
-    assert told in found.message
-    assert told_help in found.help
+    assert reported in found.message
+    assert reported_help in found.help

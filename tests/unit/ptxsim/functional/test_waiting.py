@@ -42,7 +42,7 @@ NEVER = {
         19,
         "CTA (0,0,0): warp 0 waits at 'bar.sync 2, 64;' in line 19; warp 1 waits at 'bar.sync 1, 64;' in line 16",
     ),
-    "a flag that nobody sets": (
+    "a flag that is never set": (
         "L:\nld.volatile.shared.u32 %r3, [flag];\nsetp.eq.u32 %p1, %r3, 7;\n@!%p1 bra L;\nbar.sync 0;\nret;",
         "E407",
         None,
@@ -55,7 +55,7 @@ NEVER = {
         None,
         "warp 0 repeats lines 17 to 19; warp 1 waits at 'bar.sync 0;' in line 21",
     ),
-    "an mbarrier at which nobody arrives": (
+    "an mbarrier without arrivals": (
         "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [gate], 64;\nbar.sync 0;\n"
         "L:\nmbarrier.try_wait.parity.shared.b64 %p1, [gate], 0;\n@!%p1 bra L;\nret;",
         "E407",
@@ -97,12 +97,12 @@ def run(body: str, grid: int = 2, target: str = "sm_80", **options: object) -> l
 
 @pytest.mark.parametrize("name", NEVER)
 def test_what_never_ends_ends_with_a_report(name):
-    body, code, line, told = NEVER[name]
+    body, code, line, reported = NEVER[name]
     with pytest.raises(PtxError) as caught:
         run(body)
     (found,) = caught.value.diagnostics
     assert found.code == code
-    assert told in found.message
+    assert reported in found.message
     assert line is None or found.line == line
     assert found.line >= FIRST_LINE
 
@@ -166,7 +166,7 @@ L:
 
 
 def test_lanes_of_a_warp_take_a_lock_from_one_another():
-    """From sm_70 on: who leaves the loop goes on to release the lock. Behind it the warp is together again."""
+    """From sm_70 on: a lane that leaves the loop goes on to release the lock. After it the warp is together again."""
     body = f"""{LOCK}
     bar.sync 0;
     ld.volatile.global.u32 %r5, [%rd1+4];

@@ -42,7 +42,7 @@ SHARE = {
     REGISTERS: {"registers": 600, "share_registers": 99},
     SCRATCHPAD: {"registers": 12, "share_scratchpad": 90},
 }
-FIRST = 5  # the first instruction behind HEAD
+FIRST = 5  # the first instruction after HEAD
 
 
 def launch(body: str, what: str, grid: int = 2, block: int = 32, **options: Any) -> Any:
@@ -98,7 +98,7 @@ def test_a_mark_behind_a_barrier_waits_for_the_barrier():
     result, words = launch(body, REGISTERS, block=64)
     assert result.core["locks_released_early"] == 4
     assert words.tolist() == [n + 20 for n in range(64)]
-    # the second CTA's first touch comes behind the last arrival at the first CTA's barrier
+    # the second CTA's first touch comes after the last arrival at the first CTA's barrier
     assert cycle_of(body, REGISTERS, FIRST, 3, 64) > cycle_of(body, REGISTERS, barrier, 2, 64)
 
 
@@ -158,8 +158,8 @@ def test_a_mark_before_a_label_is_for_those_who_fall_through():
     result, words = launch(FALLS, REGISTERS, block=64)
     assert result.core["locks_released_early"] == 2  # warp 0 of both CTAs
     assert words.tolist() == [n + 20 for n in range(64)]
-    behind = FALLS.replace(REGISTERS + "THERE:\n", "THERE:\n" + REGISTERS)
-    assert launch(behind, REGISTERS, block=64)[0].core["locks_released_early"] == 4
+    mark_after_label = FALLS.replace(REGISTERS + "THERE:\n", "THERE:\n" + REGISTERS)
+    assert launch(mark_after_label, REGISTERS, block=64)[0].core["locks_released_early"] == 4
 
 
 def test_a_slot_of_a_cta_forgets_what_the_last_one_passed():

@@ -184,7 +184,7 @@ def test_a_register_that_nothing_names_has_no_row() -> None:
 
 def test_registers_that_are_needed_together_have_rows_of_their_own(corpus: tuple[Path, ...]) -> None:
     """Of every small kernel of the corpus: of the registers in a row at most one is live anywhere, and an instruction
-    writes no row that it reads or that is needed behind it."""
+    writes no row that it reads or that is needed after it."""
     checked = 0
     for path in corpus:
         if path.suffix != ".ptx" or path.stat().st_size > 100_000:

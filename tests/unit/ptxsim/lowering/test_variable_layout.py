@@ -69,7 +69,7 @@ RESERVED = parse("""
 @pytest.mark.parametrize("n_bytes", [0, 1000])
 @pytest.mark.parametrize("function", [ptxsim.run, ptxsim.launch, run_reference])
 def test_the_part_of_shared_memory_that_is_reserved(function: object, n_bytes: int) -> None:
-    """1024 bytes behind the kernel's own, at a multiple of 16, zero when the CTA starts."""
+    """1024 bytes after the kernel's own, at a multiple of 16, zero when the CTA starts."""
     out = np.full(6, 99, np.uint32)
     assert callable(function)
     function(RESERVED, (1,), (1,), [out], dynamic_shared=n_bytes)

@@ -93,7 +93,7 @@ def test_copies_that_are_asked_for() -> None:
     kernel = parse(TEXT, "t.ptx").kernels["k"]
     d.copy([y])
     d.load(kernel.module, lay_out(kernel))
-    start = GLOBAL_BASE + 768  # behind three variables
+    start = GLOBAL_BASE + 768  # after three variables
     assert d.place([x, y]) == {id(y): start, id(x): start + 512}
     d.fill()
     assert d.take_copies() == [(start, 256), (start + 512, 256)]

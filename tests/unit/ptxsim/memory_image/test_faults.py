@@ -26,7 +26,7 @@ HEAD = """.version 7.0
 """
 
 
-def told(body: str, n: int = 0, run: Callable[..., Any] = ptxsim.run, **options: Any) -> Diagnostic:
+def reported(body: str, n: int = 0, run: Callable[..., Any] = ptxsim.run, **options: Any) -> Diagnostic:
     """The diagnostic of two threads that run a body; `x` is a buffer of 32 bytes."""
     kernel = parse(f"{HEAD}{body}\nret;\n}}\n", "k.ptx").kernels["k"]
     with pytest.raises(PtxError) as problem:
@@ -38,26 +38,26 @@ def told(body: str, n: int = 0, run: Callable[..., Any] = ptxsim.run, **options:
 @pytest.mark.parametrize("run", [ptxsim.run, ptxsim.launch])
 def test_behind_a_buffer(run: Callable[..., Any]) -> None:
     body = "add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];"
-    found = told(body, 40, run)
+    found = reported(body, 40, run)
     assert found.code == "E404"
     assert "at address 0x10000028, 8 bytes after buffer 'x' (32 bytes), in 'ld.global.u32" in found.message
-    assert "right after buffer 'mine' (32 bytes)" in told(body, 32, run, names=["mine", "length"]).message
+    assert "right after buffer 'mine' (32 bytes)" in reported(body, 32, run, names=["mine", "length"]).message
     assert found.help == "check the buffer sizes of the launch and the index"
 
 
 def test_misaligned() -> None:
-    found = told("add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];", 6)
+    found = reported("add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];", 6)
     assert found.code == "E405"
     assert "at address 0x10000006, byte 6 of buffer 'x' (32 bytes), in" in found.message
 
 
 def test_no_buffer_at_all() -> None:
-    assert "at address 0x8, where no buffer is, in 'ld.global" in told("ld.global.u32 %r3, [8];").message
+    assert "at address 0x8, where no buffer is, in 'ld.global" in reported("ld.global.u32 %r3, [8];").message
 
 
 @pytest.mark.parametrize("run", [ptxsim.run, ptxsim.launch])
 def test_shared_memory(run: Callable[..., Any]) -> None:
-    found = told("mov.u32 %r3, tile; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1;", 64, run)
+    found = reported("mov.u32 %r3, tile; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1;", 64, run)
     assert "at address 0x40 in shared memory, which has 64 bytes, in 'st.shared.u32" in found.message
     assert "--dynamic-shared" in found.help
 
@@ -79,7 +79,7 @@ def test_shared_memory_under_checks() -> None:
     ],
 )
 def test_generic_addresses_in_two_spaces(first: str, second: str, place: str) -> None:
-    """%rd3: 40 bytes behind the start of x; %rd4, %rd5: bytes 0 and 72 of shared memory."""
+    """%rd3: 40 bytes after the start of x; %rd4, %rd5: bytes 0 and 72 of shared memory."""
     body = f"""
 	add.s64 %rd3, %rd1, 40;
 	mov.u64 %rd4, tile;
@@ -88,7 +88,7 @@ def test_generic_addresses_in_two_spaces(first: str, second: str, place: str) ->
 	setp.eq.u32 %p1, %r1, 0;
 	selp.b64 %rd6, {first}, {second}, %p1;
 	ld.u32 %r3, [%rd6];"""
-    found = told(body)
+    found = reported(body)
     assert place in found.message
     assert found.message.endswith("thread (1,0,0)")
 

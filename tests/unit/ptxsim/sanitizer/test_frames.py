@@ -176,7 +176,7 @@ FAULTS = {
 
 CLEAN = {
     "arguments and results": SUM + KERNEL + CALL,
-    "padding of a structure that nobody reads": (
+    "padding of a structure that is never read": (
         SUM.replace("ld.param.b32 %r3, [three+8]", "mov.b32 %r3, 1")
         + KERNEL
         + CALL.replace("    st.param.b32 [three+8], 8; // WRITTEN\n", "")

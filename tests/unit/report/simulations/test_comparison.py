@@ -7,7 +7,6 @@ import pytest
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.report.simulations.comparison import comparison_parts
-from ptxtool.report.simulations.simulation import run_parts
 from ptxtool.results.run_results import Comparison, Run, Rung
 
 
@@ -80,8 +79,8 @@ def comparison(same: bool = True, problems: tuple[Diagnostic, ...] = ()) -> Comp
         Result(80, 3, (Point(4, 20),)),
     ]
     names = ("Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled")
-    told = ((), problems, ())
-    made = [Run(result, (), ("out",), told[k]) for k, result in enumerate(runs)]
+    reported = ((), problems, ())
+    made = [Run(result, (), ("out",), reported[k]) for k, result in enumerate(runs)]
     lines = (None, 10, 15)
     rungs = tuple(
         Rung(names[k], "lrr", 90, "unroll-decls" if k == 2 else "", made[k], same or k != 2, lines[k])
@@ -172,15 +171,6 @@ def test_str_has_a_line_per_rung() -> None:
     assert str(comparison()).splitlines()[3] == (
         "  Shared-LRR-Unrolled  5 resident CTAs, 80 cycles, thread IPC 12.50 (+25.00%)"
     )
-
-
-def test_one_run() -> None:
-    run = Run(Result(125, 3, (Point(4, 20), Point(0, 10))), (), ("out",), ())
-    shown = "\n".join(map(str, run_parts(run)))
-    assert "slots scoreboard         20   20.0% ######" in shown
-    assert shown.index("  10     12") < shown.index("  20     12")
-    assert shown.endswith("results: out as expected")
-    assert "stall points" not in "\n".join(map(str, run_parts(Run(Result(100), (), (), ()))))
 
 
 def test_the_byte_of_shared_scratchpad_at_which_warps_stop() -> None:

@@ -196,7 +196,7 @@ HOLDS = [
         "@%p1 add.u32 %r3, %r3, %r5; + @%p1 st.local.b32 [__ptxtool_spill+4], %r3; load 4 %r6; put %r6; exit;",
     ),
     (
-        "a copy and a constant are dropped behind a guarded reload",
+        "a copy and a constant are dropped after a guarded reload",
         "get %v1; ~mov.u32 %v2, %v1; ~mov.u32 %v3, 7; @%p1 put %v2; exit;",
         "get %r1; spill 4 %r1; + @%p1 ld.local.b32 %r2, [__ptxtool_spill+4]; @%p1 put %r2; exit;",
     ),
@@ -420,7 +420,7 @@ FAILS = [
         lost("%r2", "%v1"),
     ),
     (
-        "a reload has another guard than who reads it",
+        "a reload has another guard than the instruction that reads it",
         "get %v1; @%p1 put %v1; exit;",
         "get %r1; spill 4 %r1; + @!%p1 ld.local.b32 %r2, [__ptxtool_spill+4]; @%p1 put %r2; exit;",
         lost("%r2", "%v1"),
@@ -727,7 +727,7 @@ FAILS = [
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"), [case[1:] for case in FAILS], ids=[case[0] for case in FAILS]
+    ("before", "after", "reported"), [case[1:] for case in FAILS], ids=[case[0] for case in FAILS]
 )
-def test_fails(before: str, after: str, told: str) -> None:
-    assert problems(before, after)[:1] == [told]
+def test_fails(before: str, after: str, reported: str) -> None:
+    assert problems(before, after)[:1] == [reported]

@@ -59,7 +59,7 @@ def test_calls_and_functions_with_register_parameters(edits: list[tuple[str, str
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         (".global .u32 g;", ".global .s32 g;", "text outside functions changed"),
         (".visible .entry k()", ".entry k()", "the head of 'k' changed"),
@@ -71,9 +71,9 @@ def test_calls_and_functions_with_register_parameters(edits: list[tuple[str, str
          "'call (%v2), f, (%v1);' differs from 'call (%v2), f, (%v1, %v1);' in more than registers"),
     ],
 )  # fmt: skip
-def test_what_else_may_not_change(old: str, new: str, told: str) -> None:
+def test_what_else_may_not_change(old: str, new: str, reported: str) -> None:
     assert old in FUNCTION
-    assert problems(FUNCTION, FUNCTION.replace(old, new), ALL)[:1] == [told]
+    assert problems(FUNCTION, FUNCTION.replace(old, new), ALL)[:1] == [reported]
 
 
 def test_a_result_is_read_at_the_end() -> None:
@@ -103,7 +103,7 @@ def test_functions_without_a_claim_stand_as_they_were() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "told"),
+    ("claim", "reported"),
     [
         ([0, 1, 2, 3], "4 origins for the 5 instructions of 'k'"),
         ([0, 1, 2, 2, 4], "instruction 2 of 'k' stands in another place or twice"),
@@ -112,8 +112,8 @@ def test_functions_without_a_claim_stand_as_they_were() -> None:
          "'add.u32 %v3, %v1, %v2;' is missing, and it is neither a copy of a register nor a constant"),
     ],
 )  # fmt: skip
-def test_claims_that_cannot_be(claim: list[int], told: str) -> None:
-    assert told in problems(FUNCTION, FUNCTION, {"f": range(3), "k": claim})
+def test_claims_that_cannot_be(claim: list[int], reported: str) -> None:
+    assert reported in problems(FUNCTION, FUNCTION, {"f": range(3), "k": claim})
 
 
 def test_items_are_counted() -> None:
@@ -187,7 +187,7 @@ def test_ptxplus_holds(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         ("mov.u32 s[0x0020], $r0; exit;",
          "mov.u32 s[0x0020], $r1; exit;",
@@ -220,8 +220,8 @@ def test_ptxplus_holds(before: str, after: str) -> None:
          "@$p0.equ bra L; L: exit;", "'@$p0.equ bra L;' is another operation than '@$p0.ne bra L;'"),
     ],
 )  # fmt: skip
-def test_ptxplus_fails(before: str, after: str, told: str) -> None:
-    assert ptxplus(before, after)[:1] == [told]
+def test_ptxplus_fails(before: str, after: str, reported: str) -> None:
+    assert ptxplus(before, after)[:1] == [reported]
 
 
 def test_ptxplus_spills_to_local_memory_that_nobody_else_uses() -> None:

@@ -18,7 +18,7 @@ from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes.regalloc.allocate import Allocate
-from ptxtool.passes.regalloc.placement import Proof
+from ptxtool.passes.regalloc.claim import AssignmentClaim
 from ptxtool.validate.assignment import check_assignment
 
 PROGRAMS = TESTS / "programs"
@@ -80,7 +80,7 @@ def test_mistakes_of_an_allocation_with_spills_are_found(name: str, registers: i
     result = Allocate(max_regs=registers).run(before)
     text = splice(before.source.text, result.edits)
     after = parse(text)
-    assert isinstance(result.claim, Proof)
+    assert isinstance(result.claim, AssignmentClaim)
     origins = result.claim.origins
     assert check_assignment(before, after, origins) == ()
     n_found = 0

@@ -1,4 +1,4 @@
-"""Registers that an asynchronous instruction still uses are touched by nobody else until it was waited for."""
+"""Registers that an asynchronous instruction still uses are not touched until it was waited for."""
 
 from collections.abc import Sequence
 
@@ -39,30 +39,30 @@ def problems(target: str, before: str, after: str, inserted: Sequence[int] = ())
     return [d.message for d in found]
 
 
-def told(place: str, what: str, user: str = "wgmma.mma_async") -> list[str]:
+def reported(place: str, what: str, user: str = "wgmma.mma_async") -> list[str]:
     return [f"'{place}' is {what} while '{user}' may still use it"]
 
 
 @pytest.mark.parametrize(
-    ("between", "behind", "inserted", "expected"),
+    ("between", "rest", "inserted", "expected"),
     [
         ("", "", (), []),
         ("", "st.local.b32 [__ptxtool_spill], %r0;", (3,), []),
-        ("st.local.b32 [__ptxtool_spill], %r0;", "", (2,), told("%r0", "read")),
+        ("st.local.b32 [__ptxtool_spill], %r0;", "", (2,), reported("%r0", "read")),
         ("mov.b32 %r10, %r4;", "", (2,), []),
-        ("mov.b32 %r4, %r10;", "", (2,), told("%r4", "overwritten")),
-        ("mov.b64 %rd2, %rd6;", "", (2,), told("%rd2", "overwritten")),
+        ("mov.b32 %r4, %r10;", "", (2,), reported("%r4", "overwritten")),
+        ("mov.b64 %rd2, %rd6;", "", (2,), reported("%rd2", "overwritten")),
         ("mov.b64 %rd4, %rd6;", "", (2,), []),
     ],
 )
-def test_registers_of_wgmma(between: str, behind: str, inserted: Sequence[int], expected: list[str]) -> None:
-    after = WGMMA + between + WAIT + behind + PUT
+def test_registers_of_wgmma(between: str, rest: str, inserted: Sequence[int], expected: list[str]) -> None:
+    after = WGMMA + between + WAIT + rest + PUT
     assert problems("sm_90a", WGMMA + WAIT + PUT, after, inserted) == expected
 
 
 def test_a_value_of_the_original_in_the_place_of_a_fragment() -> None:
     before = WGMMA + "mov.b32 %r10, %clock;" + WAIT + PUT + "st.global.b32 [%rd9], %r10; exit;"
-    assert problems("sm_90a", before, before.replace("%r10", "%r5")) == told("%r5", "overwritten")
+    assert problems("sm_90a", before, before.replace("%r10", "%r5")) == reported("%r5", "overwritten")
     later = WGMMA + WAIT + "mov.b32 %r10, %clock;" + PUT + "st.global.b32 [%rd9], %r10; exit;"
     assert problems("sm_90a", later, later.replace("%r10", "%r5")) == []
 
@@ -73,7 +73,7 @@ def test_the_original_may_do_as_it_likes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("copy", "expected"), [("%r4, %r16", []), ("%r14, %r16", told("%r14", "overwritten"))]
+    ("copy", "expected"), [("%r4, %r16", []), ("%r14, %r16", reported("%r14", "overwritten"))]
 )
 def test_a_wait_for_all_but_one_group_leaves_the_last_in_flight(copy: str, expected: list[str]) -> None:
     again = WGMMA.replace("{%r0, %r1, %r2, %r3}", "{%r10, %r11, %r12, %r13}").replace("%r4", "%r14")
@@ -85,7 +85,7 @@ def test_a_wait_for_all_but_one_group_leaves_the_last_in_flight(copy: str, expec
 def test_flights_go_around_a_loop() -> None:
     after = "L: mov.b32 %r5, %r5; mov.b32 %r10, %r0; " + WGMMA + "bra L;"
     found = problems("sm_90a", "L: " + WGMMA + "bra L;", after, (0, 1))
-    assert found == [*told("%r5", "overwritten"), *told("%r0", "read")]
+    assert found == [*reported("%r5", "overwritten"), *reported("%r0", "read")]
 
 
 LOAD = "tcgen05.ld.sync.aligned.16x64b.x2.b32 {%r0, %r1}, [%r2];"
@@ -95,9 +95,9 @@ STORE = "tcgen05.st.sync.aligned.16x64b.x2.b32 [%r2], {%r0, %r1};"
 @pytest.mark.parametrize(
     ("before", "copy", "expected"),
     [
-        (LOAD, "%r3, %r1", told("%r1", "read", "tcgen05.ld")),
+        (LOAD, "%r3, %r1", reported("%r1", "read", "tcgen05.ld")),
         (LOAD, "%r2, %r3", []),
-        (STORE, "%r1, %r3", told("%r1", "overwritten", "tcgen05.st")),
+        (STORE, "%r1, %r3", reported("%r1", "overwritten", "tcgen05.st")),
         (STORE, "%r3, %r1", []),
     ],
 )

@@ -314,37 +314,6 @@ def test_wrong_handles(run: Any, handle: Any) -> None:
     assert caught.value.diagnostics[0].code == "E404"
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Texture([1, 2]), "list as texels"),  # type: ignore[arg-type]
-        (lambda: Texture(np.zeros(3)), "array of float64"),
-        (lambda: Texture(np.zeros((2, 3), np.float32), channels=3), "3 channels"),
-        (lambda: Texture(np.zeros((2, 3), np.float32), channels=2), "2 channels"),
-        (lambda: Texture(np.zeros((2, 2, 2, 2), np.float32)), "shape"),
-        (lambda: Texture(np.zeros((2, 4), np.float32)[:, ::2]), "C-contiguous"),
-        (lambda: Texture(LINE, address="repeat"), "'repeat'"),  # type: ignore[arg-type]
-        (lambda: Texture(LINE, filter="cubic"), "'cubic'"),  # type: ignore[arg-type]
-        (lambda: Texture(LINE, read="normalized"), "read='normalized'"),
-        (lambda: Texture(np.zeros(3, np.int32), filter="linear"), "filter='linear'"),
-        (lambda: Texture(LINE, layered=True), "layers"),
-        (lambda: Texture(LINE, compare="below"), "'below' as a texture's comparison"),  # type: ignore[arg-type]
-        (lambda: Sampler(compare="lequal"), "'lequal'"),  # type: ignore[arg-type]
-        (lambda: Texture(LINE, samples=2), "2 samples of a texel"),
-        (lambda: Texture(np.zeros((3, 4, 4), np.float32), samples=2), "2 samples of a texel"),
-        (lambda: Texture(np.zeros((2, 3, 4, 4), np.float32), samples=3), "3 samples of a texel"),
-        (lambda: Texture(np.zeros((2, 4, 4), np.float32), samples=0), "0 samples of a texel"),
-        (lambda: Texture(np.zeros((4, 4, 2), np.float32).T, samples=2), "C-contiguous"),
-        (lambda: Surface(np.broadcast_to(LINE, (2, 4))), "C-contiguous"),
-    ],
-)
-def test_what_no_texture_is_made_of(make: Any, words: str) -> None:
-    with pytest.raises(PtxError) as caught:
-        make()
-    assert words in caught.value.diagnostics[0].message
-    assert caught.value.diagnostics[0].help
-
-
 def test_a_texture_for_a_number() -> None:
     with pytest.raises(PtxError, match="a texture") as caught:
         ptxsim.run(cuda("line"), 1, 4, [1, LINE.copy(), LINE.copy(), Texture(LINE)])

@@ -54,7 +54,7 @@ def test_copies(copy: str, expected: list[int]) -> None:
 
 
 def test_a_copy_reads_only_what_it_says() -> None:
-    """The last thread's 16 bytes end behind 4 of them; with a size of 4 that is no fault."""
+    """The last thread's 16 bytes end after 4 of them; with a size of 4 that is no fault."""
     body = (
         SHARED
         + "mov.u32 %r22, 4; cp.async.ca.shared.global [%r21], [%d6], 16, %r22; ld.shared.u32 %r6, [%r21];"
@@ -320,7 +320,7 @@ def cycles(body: str) -> int:
 def test_waits_for_some_groups() -> None:
     """A wait for all but the last group lets 24 more lines come while the first is used; one for all does not.
 
-    A group that nobody has committed is waited for by `wait_all` alone.
+    A group not yet committed is waited for by `wait_all` alone.
     """
     many = "".join(f"cp.async.ca.shared.global [%r21], [%d6+{4096 * k}], 4;\n" for k in range(1, 25))
     first = SHARED + "cp.async.ca.shared.global [%r21], [%d6], 4; cp.async.commit_group;\n"

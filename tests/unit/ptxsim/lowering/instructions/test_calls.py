@@ -1,100 +1,18 @@
-"""Calls of functions, in the functional and in the timed run: parameters, recursion, pointers, divergence, the stack.
+"""Calls of functions, in the functional and in the timed run: parameters, pointers, local variables, what is saved.
 
 Expected values are worked out in Python beside each program.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pytest
-from reference.interpreter import run_reference
+from called_functions import CHOICES, HEAD, KERNEL, LANES, call, fault, kernel_of, results, timed
 
-import ptxsim
 from ptxsim import functional_run as functional
 from ptxsim.execute.codes import SAVE_32
 from ptxsim.lowering.lower import lower
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-
-HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
-KERNEL = """
-.visible .entry k(.param .u64 out, .param .u32 n)
-{{
-	.reg .pred %p<5>;
-	.reg .b32 %r<20>;
-	.reg .b64 %d<20>;
-	mov.u32 %r1, %tid.x;
-	ld.param.u64 %d1, [out];
-	ld.param.u32 %r2, [n];
-	mad.wide.u32 %d1, %r1, 4, %d1;
-	mov.u32 %r0, 0;
-{body}
-	st.global.u32 [%d1], %r0;
-	ret;
-}}
-"""
-"""Thread number in %r1, the parameter n in %r2; what is in %r0 at the end is the thread's result."""
-
-LANES = np.arange(32)
-
-
-def kernel_of(functions: str, body: str, data: str = "") -> Function:
-    module = parse(HEAD + data + functions + KERNEL.format(body=body), "calls.ptx")
-    return module.kernels["k"]
-
-
-def timed(kernel: Function, threads: int, n: int) -> Any:
-    out = np.zeros(threads, np.uint32)
-    ptxsim.launch(kernel, 1, threads, [out, n])
-    return out
-
-
-def results(functions: str, body: str, data: str = "", threads: int = 32, n: int = 0) -> list[int]:
-    """What the threads leave, the same in both runs and in the reference interpreter."""
-    kernel = kernel_of(functions, body, data)
-    out = np.zeros(threads, np.uint32)
-    functional.run(kernel, (1,), (threads,), [out, n])
-    assert timed(kernel, threads, n).tolist() == out.tolist()
-    again = np.zeros(threads, np.uint32)
-    run_reference(kernel, 1, threads, [again, n])
-    assert again.tolist() == out.tolist()
-    return [int(v) for v in out]
-
-
-def fault(functions: str, body: str, data: str = "", threads: int = 32) -> PtxError:
-    """What ends the run, the same in both but for where the timed run was; the reference agrees on code and place."""
-    kernel = kernel_of(functions, body, data)
-    with pytest.raises(PtxError) as caught:
-        functional.run(kernel, (1,), (threads,), [np.zeros(threads, np.uint32), 0])
-    with pytest.raises(PtxError) as other:
-        timed(kernel, threads, 0)
-    first, second = caught.value.diagnostics[0], other.value.diagnostics[0]
-    assert second.message.startswith(first.message)
-    assert (first.code, first.start, first.help) == (second.code, second.start, second.help)
-    with pytest.raises(PtxError) as reference:
-        run_reference(kernel, 1, threads, [np.zeros(threads, np.uint32), 0], max_instructions=1_000_000)
-    third = reference.value.diagnostics[0]
-    assert (first.code, first.start) == (third.code, third.start)
-    return caught.value
-
-
-def call(result: str, name: str, *arguments: str) -> str:
-    """A call as nvcc writes it: every argument by way of a `.param` variable."""
-    lines = ["{"]
-    for k, argument in enumerate(arguments):
-        lines += [f".param .b32 param{k};", f"st.param.b32 [param{k}+0], {argument};"]
-    given = ", ".join(f"param{k}" for k in range(len(arguments)))
-    lines += [
-        ".param .b32 retval0;",
-        f"call.uni (retval0), {name}, ({given});",
-        f"ld.param.b32 {result}, [retval0+0];",
-        "}",
-    ]
-    return "\n".join(lines)
-
 
 TWICE_PLUS = """
 .func (.param .b32 retval) twice_plus(.param .b32 a, .param .b32 b)
@@ -261,49 +179,6 @@ def test_structures_by_value() -> None:
     assert results(functions, body) == [(t + 100) * 1_000_000 + 70_000 + t - t for t in range(32)]
 
 
-CHOICES = """
-.func (.param .b32 r) add_ten(.param .b32 a)
-{
-	.reg .b32 %r<3>;
-	ld.param.u32 %r1, [a];
-	add.u32 %r1, %r1, 10;
-	st.param.b32 [r], %r1;
-	ret;
-}
-.func (.param .b32 r) square(.param .b32 a)
-{
-	.reg .b32 %r<3>;
-	ld.param.u32 %r2, [a];
-	mul.lo.u32 %r1, %r2, %r2;
-	st.param.b32 [r], %r1;
-	ret;
-}
-.func (.param .b32 r) other(.param .b64 a)
-{
-	st.param.b32 [r], 4711;
-	ret;
-}
-"""
-
-
-def test_lanes_that_call_this_that_or_nothing() -> None:
-    body = f"""
-	rem.u32 %r3, %r1, 3;
-	mov.u32 %r0, %r1;
-	setp.eq.u32 %p1, %r3, 0;
-	setp.eq.u32 %p2, %r3, 1;
-	@%p1 bra A;
-	@%p2 bra B;
-	bra.uni END;
-A: {call("%r0", "add_ten", "%r1")}
-	bra.uni END;
-B: {call("%r0", "square", "%r1")}
-END:
-	add.u32 %r0, %r0, 1;"""
-    expected = [[t + 10, t * t, t][t % 3] + 1 for t in range(32)]
-    assert results(CHOICES, body) == expected
-
-
 def test_a_guarded_call() -> None:
     body = """
 	.param .b32 a;
@@ -316,7 +191,7 @@ def test_a_guarded_call() -> None:
     assert results(CHOICES, body) == [t * t if t < 7 else 5 for t in range(32)]
     assert (
         results(CHOICES, body.replace("lt.u32", "gt.u32").replace(", 7;", ", 1000;")) == [5] * 32
-    )  # nobody calls
+    )  # never called
 
 
 POINTERS = """
@@ -396,84 +271,8 @@ def test_a_pointer_to_a_function_of_another_prototype() -> None:
     assert "target that does not exist" in str(problem)
 
 
-FIB = f"""
-.func (.param .b32 r) fib(.param .b32 n)
-{{
-	.reg .pred %p<2>;
-	.reg .b32 %r<8>;
-	ld.param.u32 %r1, [n];
-	setp.lt.u32 %p1, %r1, 2;
-	@%p1 bra SMALL;
-	sub.u32 %r2, %r1, 1;
-	{call("%r3", "fib", "%r2")}
-	sub.u32 %r4, %r1, 2;
-	{call("%r5", "fib", "%r4")}
-	add.u32 %r6, %r3, %r5;
-	st.param.b32 [r], %r6;
-	ret;
-SMALL:
-	st.param.b32 [r], %r1;
-	ret;
-}}
-"""
-
-
-def fib(n: int) -> int:
-    return n if n < 2 else fib(n - 1) + fib(n - 2)
-
-
-def test_recursion_whose_depth_depends_on_the_lane() -> None:
-    body = f"rem.u32 %r3, %r1, 11;\n{call('%r0', 'fib', '%r3')}"
-    assert results(FIB, body) == [fib(t % 11) for t in range(32)]
-
-
-def test_mutual_recursion() -> None:
-    """Each function adds its own digit; the last call's result comes back through all of them."""
-    functions = f"""
-.func (.param .b32 r) odd(.param .b32 n);
-.func (.param .b32 r) even(.param .b32 n)
-{{
-	.reg .pred %p<2>;
-	.reg .b32 %r<8>;
-	ld.param.u32 %r1, [n];
-	setp.eq.u32 %p1, %r1, 0;
-	mov.u32 %r3, 1;
-	@%p1 bra END;
-	sub.u32 %r2, %r1, 1;
-	{call("%r3", "odd", "%r2")}
-	mad.lo.u32 %r3, %r1, 3, %r3;
-END:
-	st.param.b32 [r], %r3;
-	ret;
-}}
-.func (.param .b32 r) odd(.param .b32 n)
-{{
-	.reg .pred %p<2>;
-	.reg .b32 %q<8>;
-	ld.param.u32 %q1, [n];
-	setp.eq.u32 %p1, %q1, 0;
-	mov.u32 %q3, 2;
-	@%p1 bra END;
-	sub.u32 %q2, %q1, 1;
-	{call("%q3", "even", "%q2")}
-	mad.lo.u32 %q3, %q1, 5, %q3;
-END:
-	st.param.b32 [r], %q3;
-	ret;
-}}
-"""
-
-    def even(n: int) -> int:
-        return 1 if n == 0 else odd(n - 1) + 3 * n
-
-    def odd(n: int) -> int:
-        return 2 if n == 0 else even(n - 1) + 5 * n
-
-    assert results(functions, call("%r0", "even", "%r1")) == [even(t) for t in range(32)]
-
-
 def test_local_variables_of_every_activation() -> None:
-    """sum(n): an array of its own in each activation, filled before the inner call, summed behind it."""
+    """sum(n): an array of its own in each activation, filled before the inner call, summed after it."""
     functions = f"""
 .func (.param .b32 r) sum(.param .b32 n)
 {{
@@ -530,73 +329,6 @@ def test_addresses_of_local_variables_and_parameters_reach_callees() -> None:
 	call store_at, (a, b);
 	ld.local.u32 %r0, [depot+12];"""
     assert results(functions, body) == LANES.tolist()
-
-
-def test_returns_under_a_guard_and_by_running_off_the_end() -> None:
-    functions = """
-.func (.reg .u32 r) early(.reg .u32 a)
-{
-	.reg .pred p;
-	mov.u32 r, 1;
-	setp.lt.u32 p, a, 5;
-	@p ret;
-	mov.u32 r, 2;
-	setp.lt.u32 p, a, 10;
-	@p bra END;
-	mov.u32 r, 3;
-END:
-}
-"""
-    assert (
-        results(functions, "call (%r0), early, (%r1);\nadd.u32 %r0, %r0, 10;")
-        == [11] * 5 + [12] * 5 + [13] * 22
-    )
-
-
-def test_exit_inside_functions() -> None:
-    """Lanes below 8 exit two calls deep, lanes from 24 on one call deep: they store nothing; the others go on."""
-    functions = """
-.func inner(.reg .u32 a)
-{
-	.reg .pred p;
-	setp.lt.u32 p, a, 8;
-	@p exit;
-	ret;
-}
-.func outer(.reg .u32 a)
-{
-	.reg .pred p;
-	call inner, (a);
-	setp.ge.u32 p, a, 24;
-	@p exit;
-	ret;
-}
-"""
-    assert results(functions, "call outer, (%r1);\nadd.u32 %r0, %r1, 1;") == [
-        t + 1 if 8 <= t < 24 else 0 for t in range(32)
-    ]
-    assert results(functions, "call outer, (3);\nadd.u32 %r0, %r1, 1;") == [0] * 32  # nobody comes back
-
-
-def test_recursion_without_end() -> None:
-    functions = f"""
-.func (.param .b32 r) down(.param .b32 n)
-{{
-	.reg .b32 %r<8>;
-	ld.param.u32 %r1, [n];
-	add.u32 %r1, %r1, 1;
-	{call("%r2", "down", "%r1")}
-	add.u32 %r2, %r2, %r1;
-	st.param.b32 [r], %r2;
-	ret;
-}}
-"""
-    problem = fault(functions, call("%r0", "down", "%r1"))
-    assert "error[E415]: stack overflow beyond 16384 bytes in 'call.uni (retval0), down, (param0);'" in str(
-        problem
-    )
-    problem = fault(".func f() { call f; ret; }\n", "call f;")  # without a byte of local memory
-    assert "error[E415]" in str(problem)
 
 
 def test_alloca() -> None:
@@ -731,44 +463,6 @@ B:	mov.u32 r, 22;
 }
 """
     assert results(functions, "and.b32 %r3, %r1, 1;\ncall (%r0), pick, (%r3);") == [11, 22] * 16
-
-
-def numbers(values: Sequence[int]) -> list[int]:
-    return [int(v) & 0xFFFFFFFF for v in values]
-
-
-def test_recursion_on_values_of_all_widths() -> None:
-    """Predicates, 16-bit and 64-bit registers outlast inner calls too: r = f(n - 1) and then what was there before."""
-    functions = f"""
-.func (.param .b32 r) f(.param .b32 n)
-{{
-	.reg .pred %p<3>;
-	.reg .b16 %h<3>;
-	.reg .b32 %r<8>;
-	.reg .b64 %d<4>;
-	ld.param.u32 %r1, [n];
-	setp.eq.u32 %p1, %r1, 0;
-	mov.u32 %r3, 0;
-	@%p1 bra END;
-	and.b32 %r4, %r1, 1;
-	setp.eq.u32 %p2, %r4, 1;
-	cvt.u16.u32 %h1, %r1;
-	mul.wide.u32 %d1, %r1, 0x10000000;
-	sub.u32 %r2, %r1, 1;
-	{call("%r3", "f", "%r2")}
-	@%p2 add.u32 %r3, %r3, 7;
-	cvt.u32.u16 %r4, %h1;
-	add.u32 %r3, %r3, %r4;
-	shr.u64 %d1, %d1, 28;
-	cvt.u32.u64 %r4, %d1;
-	add.u32 %r3, %r3, %r4;
-END:
-	st.param.b32 [r], %r3;
-	ret;
-}}
-"""
-    expected = [sum(7 * (m & 1) + 2 * m for m in range(t + 1)) for t in range(32)]
-    assert results(functions, call("%r0", "f", "%r1")) == numbers(expected)
 
 
 def test_recursion_of_a_function_with_a_carry_flag() -> None:

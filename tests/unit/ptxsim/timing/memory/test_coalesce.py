@@ -134,7 +134,7 @@ def test_what_passes_the_l1_goes_by_sectors() -> None:
 def test_atomics_of_a_whole_warp_go_by_sectors() -> None:
     assert accesses(SECTOR_ATOMIC, lanes(0x1000, 4), 4) == [(0x1000 + 32 * k, 32) for k in (3, 2, 1, 0)]
     assert accesses(SECTOR_ATOMIC, [0x1004] * 32, 4) == [(0x1000, 32)] * 32
-    # lanes 16 to 31 on the words of lanes 0 to 15: they take their turn behind them
+    # lanes 16 to 31 on the words of lanes 0 to 15: they take their turn after them
     addresses = [0x1000 + 4 * (lane % 16) for lane in range(32)]
     assert accesses(SECTOR_ATOMIC, addresses, 4) == [(0x1020, 32), (0x1000, 32)] * 2
 

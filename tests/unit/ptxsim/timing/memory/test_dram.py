@@ -65,7 +65,7 @@ def test_a_read_of_a_closed_row() -> None:
 
 
 def test_a_row_that_is_open() -> None:
-    # the next line of the row: columns go on at tCCDL, whoever asked
+    # the next line of the row: columns go on at tCCDL, for any requester
     assert commands(reads(0, COLUMNS)) == [(0, "A"), (12, "R"), (15, "R"), (18, "R"), (21, "R")]
 
 
@@ -100,18 +100,18 @@ def test_columns_of_two_bank_groups() -> None:
 
 def test_the_groups_of_gpgpusim42() -> None:
     # timing-model-42 section 3.7: by the low two bits of the bank; a line is four columns, a sector each, and those of
-    # the second bank come a cycle behind
+    # the second bank come a cycle after
     assert _spacing(BANK, SECTORS) == [3, 2, 2, 2, 2, 2, 3]
     assert _spacing(GROUP, SECTORS) == [3] * 7
 
 
 def test_a_store_that_misses_and_its_line_read() -> None:
-    # write columns tRCDWR 7 behind the activate; the read tWTR 11 behind the last of them
+    # write columns tRCDWR 7 after the activate; the read tWTR 11 after the last of them
     assert commands(stores(0)) == [(0, "A"), (7, "W"), (10, "W"), (21, "R"), (24, "R")]
 
 
 def test_a_write_behind_a_read() -> None:
-    # tRTW 12 behind the read at 24
+    # tRTW 12 after the read at 24
     found = commands(stores(0, COLUMNS))
     assert times(found, "W") == [7, 10, 36, 39]
     assert times(found, "R") == [21, 24, 50, 53]

@@ -107,7 +107,7 @@ def test_thirty_two_misses_are_in_flight_at_most() -> None:
         drain(l1)
     assert l1_load(l1, LINE * 40, 40, 40) == FAIL
     l1_fill(l1, 0)
-    assert l1_load(l1, LINE * 40, 40, 41) == FAIL  # the entry is free when its waiter has been told
+    assert l1_load(l1, LINE * 40, 40, 41) == FAIL  # the entry is free when its waiter was woken
     assert waiters(l1) == [0]
     assert l1_load(l1, LINE * 40, 40, 42) == MISS
 
@@ -226,7 +226,7 @@ def test_a_line_is_here_with_its_last_sector() -> None:
 
 
 def test_an_access_is_looked_up_35_cycles_after_it_enters_the_pipe() -> None:
-    # timing-model-42 section 3.2: places that close up behind an access that is refused
+    # timing-model-42 section 3.2: places that close up after an access that is refused
     l1 = empty(GPU42)
     for k in range(35):
         assert pipe_enter(l1, 128 * k, 128, 0, k, 0, k)

@@ -103,7 +103,7 @@ class TestConstants:
             assert machine.send(64, CONSTANT, 64, sm)
         machine.finish()
         assert [machine.count(name) for name in ("dram_reads", "l2_misses")] == [2, 2]
-        # the first SM misses twice, the second fills the entry of four. As its waiters are told, one a cycle, the
+        # the first SM misses twice, the second fills the entry of four. As its waiters are woken, one a cycle, the
         # second sectors of three more SMs find room in it. That of the sixth does not, and is read; three merge
         assert machine.count("l2_pending_hits") == 2 + 3 + 1 + 3
         times: dict[int, int] = {}
@@ -131,7 +131,7 @@ class TestConstants:
 
 
 def test_a_slice_that_waits_takes_requests_while_few_wait() -> None:
-    # the fifth SM to ask for a line waits for it at the tags, and all behind it; what comes meanwhile waits its 120
+    # the fifth SM to ask for a line waits for it at the tags, and all after it; what comes meanwhile waits its 120
     # cycles in the ROP queue, and not before it
     machine = Sectors(LINE)
     alone = Sectors(LINE).take(0)[-1]

@@ -1,12 +1,11 @@
-"""The memory system behind the L1: latencies, rates, the address map, and that nothing is lost.
+"""The memory system below the L1: latencies, rates, the address map, and that nothing is lost.
 
 Expected numbers are derived by hand from timing-model section 3 in the comments. `inject to arrival` is what the SMs
 see: 9 cycles less than from load issue to dependent issue (5 from issue to injection, 4 from arrival to issue).
 """
 
 import random
-from collections import Counter, OrderedDict
-from typing import Any
+from collections import Counter
 
 import pytest
 from memory_machine import GPU, LINE, Machine, mixed
@@ -21,10 +20,7 @@ from ptxsim.timing.memory.memory_state import (
     INSTRUCTION,
     READ,
     WRITE,
-    WRITEBACK,
-    make_memory,
 )
-from ptxtool.base.diag import PtxError
 
 # timing-model section 3.6: load issue to dependent issue on an idle machine
 L2_HIT, ROW_OPEN, ROW_CLOSED, ROW_CONFLICT = 149, 267, 277, 287
@@ -101,30 +97,6 @@ class TestLatency:
         assert machine.latency(0, INSTRUCTION) == 140
 
 
-@pytest.mark.parametrize(
-    ("line", "place"),
-    [
-        # (slice, set, bank, row); 1536 bytes are one round over the channels
-        (0, (0, 0, 0, 0)),
-        (128, (0, 1, 0, 0)),
-        (256, (2, 0, 0, 0)),
-        (5 * 256, (10, 0, 0, 0)),
-        (6 * 256, (1, 0, 1, 0)),  # rest 0x100: the other slice of channel 0, bank bit 0
-        (12 * 256, (0, 2, 0, 0)),  # rest 0x200: without bit 8 0x100, set 2
-        # rest 0x2000: bank bit 1; without bit 8 0x1000, set 32
-        (6 * 0x2000, (0, 32, 2, 0)),
-        # rest 0x8300 in channel 1: bits 15 and 8; without bit 8 0x4100, line 0x82, set 2
-        (6 * 0x8300 + 256, (3, 2, 9, 0)),
-        (6 * 0x30000, (0, 0, 0, 3)),
-    ],
-)
-def test_address_map(line: int, place: tuple[int, int, int, int]) -> None:
-    machine = Machine()
-    assert machine.send(line)
-    q = machine.m["request"][0]
-    assert (q["slice"], q["set"], q["bank"], q["row"]) == place
-
-
 class TestRates:
     def test_one_sm_reads_a_line_every_six_cycles(self) -> None:
         # micro-kernel 12: a reply of 5 flits holds the SM's port for 6 cycles
@@ -190,78 +162,26 @@ class TestRates:
         assert (counts["dram_writes"], counts["dram_reads"], counts["l2_misses"]) == (600, 600, 300)
 
 
-class TestL2:
-    def test_loads_of_a_line_on_its_way_merge(self) -> None:
-        machine = Machine()
-        for sm in range(4):
-            machine.send(0, sm=sm)
-        machine.finish()
-        counts = memory_counts(machine.array)
-        assert (counts["l2_misses"], counts["l2_pending_hits"], counts["dram_reads"]) == (1, 3, 2)
-        assert sorted(sm for _, sm, *_ in machine.got) == [0, 1, 2, 3]
+def test_a_request_that_finds_the_network_full_is_refused() -> None:
+    # 9 + 8 flits before the crossbar: 3 stores of 5 flits, and 2 reads
+    machine = Machine()
+    assert [machine.send(0, WRITE) for _ in range(4)] == [True] * 3 + [False]
+    assert [machine.send(0) for _ in range(3)] == [True, True, False]
 
-    def test_a_fifth_load_of_a_line_waits_for_it(self) -> None:
-        machine = Machine()
-        for sm in range(5):
-            machine.send(0, sm=sm)
-        machine.finish()
-        counts = memory_counts(machine.array)
-        assert (counts["l2_misses"], counts["l2_pending_hits"], counts["l2_hits"]) == (1, 3, 1)
-        assert counts["l2_reservation_fails"] > 50
 
-    def test_a_dirty_line_is_written_back_when_it_gives_way(self) -> None:
-        # lines of a set: 64 sets x 128 bytes of a slice are 64 x 128 x 12 bytes apart
-        machine = Machine()
-        apart = 64 * LINE * 12
-        machine.latency(0)
-        machine.latency(0, WRITE)
-        for way in range(1, 8):
-            machine.latency(apart * way)
-        before = memory_counts(machine.array)
-        assert before["dram_writes"] == 0
-        machine.latency(apart * 8)
-        machine.finish()
-        assert memory_counts(machine.array)["dram_writes"] == 2
-        assert machine.latency(0) > 200
-
-    def test_a_write_back_of_an_l1_is_not_answered(self) -> None:
-        machine = Machine()
-        machine.send(0, WRITEBACK)
-        machine.send(LINE, WRITEBACK, tag=1)
-        machine.finish()
-        machine.send(0, WRITEBACK)
-        machine.finish()
-        assert machine.got == []
-        assert memory_counts(machine.array)["l2_hits"] == 1
-
-    def test_an_atomic_makes_its_line_dirty(self) -> None:
-        machine = Machine()
-        apart = 64 * LINE * 12
-        machine.latency(0, ATOMIC, 32)
-        for way in range(1, 9):
-            machine.latency(apart * way)
-        machine.finish()
-        assert memory_counts(machine.array)["dram_writes"] == 2
-
-    def test_a_request_that_finds_the_network_full_is_refused(self) -> None:
-        # 9 + 8 flits before the crossbar: 3 stores of 5 flits, and 2 reads
-        machine = Machine()
-        assert [machine.send(0, WRITE) for _ in range(4)] == [True] * 3 + [False]
-        assert [machine.send(0) for _ in range(3)] == [True, True, False]
-
-    def test_an_sm_that_takes_no_replies_stops_only_what_it_must(self) -> None:
-        machine = Machine()
-        warm(machine, 12)
-        machine.got.clear()
-        sent = 0
-        for _ in range(2000):
-            machine.step(stalled=(0,))
-            sent += machine.send(0, sm=0)
-        # replies stand in the SM's 16 places and in the slice; requests before it
-        assert machine.got == []
-        assert sent < 200
-        machine.finish()
-        assert len(machine.got) == sent
+def test_an_sm_that_takes_no_replies_stops_only_what_it_must() -> None:
+    machine = Machine()
+    warm(machine, 12)
+    machine.got.clear()
+    sent = 0
+    for _ in range(2000):
+        machine.step(stalled=(0,))
+        sent += machine.send(0, sm=0)
+    # replies stand in the SM's 16 places and in the slice; requests before it
+    assert machine.got == []
+    assert sent < 200
+    machine.finish()
+    assert len(machine.got) == sent
 
 
 @pytest.mark.parametrize(("lines", "seed"), [(30, 1), (3000, 2), (40000, 3)])
@@ -300,53 +220,11 @@ def test_waiting_for_dram_skips_most_cycles() -> None:
     assert visited < 25
 
 
-def test_tags_of_a_slice_agree_with_an_lru_list() -> None:
-    """One request at a time into one slice, against a list per set."""
-    source = random.Random(7)
-    machine = Machine()
-    sets: dict[int, OrderedDict[int, None]] = {}
-    hits = 0
-    for _ in range(400):
-        number = source.randrange(40)  # 40 lines of 4 sets of slice 0
-        line = (number // 4) * 64 * LINE * 12 + number % 4 // 2 * 12 * 256 + number % 2 * LINE
-        ways = sets.setdefault(number % 4, OrderedDict())
-        if line in ways:
-            hits += 1
-            ways.move_to_end(line)
-        else:
-            if len(ways) == 8:
-                ways.popitem(last=False)
-            ways[line] = None
-        machine.latency(line, source.choice((READ, WRITE)))
-        machine.run(20)
-    counts = memory_counts(machine.array)
-    assert (counts["l2_hits"], counts["l2_misses"]) == (hits, 400 - hits)
-
-
 def test_a_machine_with_one_slice_a_channel() -> None:
     gpu = replace(GPU, l2=replace(GPU.l2, slices=6), dram=replace(GPU.dram, slices_per_channel=1))
     machine = Machine(gpu)
     expected = mixed(machine, 600, 4000, 8)
     assert len(machine.got) == sum(expected.values())
-
-
-@pytest.mark.parametrize(
-    ("part", "changes", "words"),
-    [
-        ("l2", {"slices": 10}, "10 L2 slices"),
-        ("l2", {"sets": 2048}, "l2.sets x ways"),
-        ("l2", {"miss_queue": 3}, "l2.miss_queue"),
-        ("dram", {"interleave_bytes": 192}, "dram.interleave_bytes"),
-        ("clocks", {"l2_mhz": 1000}, "clocks"),
-        ("icnt", {"injection_queue_flits": 3}, "injection_queue_flits"),
-    ],
-)
-def test_machines_that_cannot_be_held_are_refused(part: str, changes: dict[str, Any], words: str) -> None:
-    gpu = replace(GPU, **{part: replace(getattr(GPU, part), **changes)})
-    with pytest.raises(PtxError) as refused:
-        make_memory(gpu)
-    assert refused.value.diagnostics[0].code == "E502"
-    assert words in refused.value.diagnostics[0].message
 
 
 TRACE = """

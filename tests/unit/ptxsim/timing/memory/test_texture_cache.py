@@ -1,7 +1,7 @@
 """The texture cache: timing-model sections 0, 3.1, 3.2 and 3.5.
 
-A hit: an address register is read in the collector, the access enters the queue 4 cycles behind the issue (5 where the
-collector is a stage of its own), reaches the results in the next, the write-back latch in the one behind it, and the
+A hit: an address register is read in the collector, the access enters the queue 4 cycles after the issue (5 where the
+collector is a stage of its own), reaches the results in the next, the write-back latch in the one after it, and the
 register in the third. What misses has no ROP delay of 120 cycles in the L2.
 """
 
@@ -89,7 +89,7 @@ def test_ways_and_sets() -> None:
 
 
 def test_results_come_in_order() -> None:
-    # a hit behind a miss waits for it: the second fetch is not done before the first
+    # a hit after a miss waits for it: the second fetch is not done before the first
     words = np.zeros(1 << 16, np.int32)
     miss = "\tmul.lo.u32 %r3, %r7, 3072;\n" + fetch(4, 3)
     hit = fetch(5, 2)

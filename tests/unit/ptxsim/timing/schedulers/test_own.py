@@ -82,7 +82,7 @@ def test_a_file_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("def pick(sm, scheduler, candidates)\n    return 1\n", "2:1: error.E502.*not Python"),
         ("import nothing_of_this_name\n", "2:1: error.E502.*ModuleNotFoundError"),
@@ -101,15 +101,15 @@ def test_a_file_that_is_not_there() -> None:
         ),
     ],
 )
-def test_files_that_are_none(own: Path, body: str, told: str) -> None:
+def test_files_that_are_none(own: Path, body: str, message: str) -> None:
     own.write_text("# mine\n" + body)
-    with pytest.raises(PtxError, match=f"(?s){told}"):
+    with pytest.raises(PtxError, match=f"(?s){message}"):
         policy(f"{own}:pick")
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("sm.policy[scheduler, 0] = 3", "1:1: error.E502.*returns nothing, not the number of a warp"),
         ("return 1.5", "1:1: error.E502.*returns float64"),
@@ -118,14 +118,14 @@ def test_files_that_are_none(own: Path, body: str, told: str) -> None:
         ("return {}", "2:5: error.E502.*cannot be compiled.*DictType"),
     ],
 )
-def test_functions_that_cannot_be_compiled(own: Path, body: str, told: str) -> None:
+def test_functions_that_cannot_be_compiled(own: Path, body: str, message: str) -> None:
     own.write_text(f"def pick(sm, scheduler, candidates):\n    {body}\n\ndef helper(x):\n    return x\n")
-    with pytest.raises(PtxError, match=f"(?s){re.escape(str(own))}:{told}"):
+    with pytest.raises(PtxError, match=f"(?s){re.escape(str(own))}:{message}"):
         policy(f"{own}:pick")
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (
             "return 70",
@@ -140,7 +140,7 @@ def test_functions_that_cannot_be_compiled(own: Path, body: str, told: str) -> N
         ("return sm.policy[scheduler, 900]", "error.E416.*'pick' raised IndexError.*136 numbers"),
     ],
 )
-def test_what_a_policy_does_wrong(own: Path, body: str, told: str) -> None:
+def test_what_a_policy_does_wrong(own: Path, body: str, message: str) -> None:
     own.write_text(f"def pick(sm, scheduler, candidates):\n    {body}\n")
-    with pytest.raises(PtxError, match=f"(?s){re.escape(str(own))}:.*{told}"):
+    with pytest.raises(PtxError, match=f"(?s){re.escape(str(own))}:.*{message}"):
         launch(f"{own}:pick")

@@ -1,4 +1,4 @@
-"""Warp schedulers: the order each chooses, worked out by hand; what it costs; what is told of one that is wrong."""
+"""Warp schedulers: the order each chooses, worked out by hand; what it costs; what is reported of a wrong one."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def test_what_is_one_policy_under_two_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("fifo", "no warp scheduler 'fifo'.*gto, lrr, old, owf"),
         ("two-level", "no warp scheduler 'two-level'.*did you mean 'two_level'"),
@@ -64,6 +64,6 @@ def test_what_is_one_policy_under_two_names() -> None:
         ("no.py:pick:x", "'x' is no whole number"),
     ],
 )
-def test_names_that_are_none(name: str, told: str) -> None:
-    with pytest.raises(PtxError, match=f"(?s)E502.*{told}"):
+def test_names_that_are_none(name: str, reported: str) -> None:
+    with pytest.raises(PtxError, match=f"(?s)E502.*{reported}"):
         policy(name)

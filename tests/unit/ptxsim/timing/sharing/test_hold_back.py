@@ -1,7 +1,6 @@
 """Dynamic warp execution: chances move as the papers say, and hold back what they say (row 24 is a micro-kernel)."""
 
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,37 +10,12 @@ from uncompiled import output_of
 
 from ptxsim import DynamicExecution
 from ptxsim.base.jit import for_python
-from ptxsim.timing.dynamic_execution import Controller, dynamic_options
 from ptxsim.timing.sharing import hold_back as dynamic
 from ptxtool.base.diag import PtxError
 
 
-def test_one_step_a_period_from_the_counters_of_the_sms() -> None:
-    """SM 1 always has more stalls than SM 0, SM 2 fewer until period 5, then more."""
-    seen: list[tuple[int, list[int]]] = []
-    end_period = Controller.end_period
-
-    def forced(controller: Controller, simulation: Any, policy: Any) -> None:
-        due = simulation.cycles >= controller.next_cycle
-        if due:
-            late = controller.periods >= 5
-            controller.records["stalls"][1:3] = -(10**9), -(10**9) if late else 10**9
-        end_period(controller, simulation, policy)
-        if due:
-            seen.append((simulation.cycles, [int(c) for c in controller.records["chance"][:3]]))
-
-    with mock.patch.object(Controller, "end_period", forced):
-        result, _ = run(dynamic=True)
-    assert [cycles for cycles, _ in seen] == [1000 * k for k in range(1, len(seen) + 1)]
-    assert len(seen) == result.cycles // 1000 >= 14
-    tenths = [[c / 100_000 for c in chances] for _, chances in seen]
-    assert [t[0] for t in tenths] == [0] * len(seen)  # the reference
-    assert [t[1] for t in tenths][:12] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
-    assert [t[2] for t in tenths][:8] == [10, 10, 10, 10, 10, 9, 8, 7]
-
-
 def test_the_reference_issues_no_memory_instruction_of_a_non_owner() -> None:
-    # The first 8 warps load before any lock is taken: nobody is an owner yet. The next ones come beside owners: they
+    # The first 8 warps load before any lock is taken: there is no owner yet. The next ones come beside owners: they
     # have loaded nothing when the fifth warp exits, the first of those that became owners.
     gpu = one_sm("tesla-c2050")
 
@@ -118,34 +92,6 @@ def test_a_draw_is_a_hash_of_seed_sm_warp_and_cycle() -> None:
     assert [int(draw(np.uint64(seed), *rest)) for seed, *rest in draws] == [by_hand(*d) for d in draws]
     # a chance of 0.3 lets 3 of 10 pass
     assert 2800 < sum(by_hand(0, 1, 5, cycle) < 300_000 for cycle in range(10_000)) < 3200
-
-
-def test_a_step_of_a_tenth_is_exact() -> None:
-    units = Controller(DynamicExecution(step=0.1), 2).records
-    assert units["step"].tolist() == [100_000, 100_000]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("perod=5", "no option 'perod'"),
-        ("period=0", "period is 0"),
-        ("period=x", "period is 'x'"),
-        ("step=0", "step is 0"),
-        ("step=1.5", "step is 1.5"),
-        ("step=nan", "step is nan"),
-        ("draws=always", "draws is 'always'"),
-        ("stalls=some", "stalls is 'some'"),
-        ("seed=-1", "seed is -1"),
-    ],
-)
-def test_wrong_options(text: str, words: str) -> None:
-    with pytest.raises(PtxError) as refused:
-        dynamic_options(text)
-    (problem,) = refused.value.diagnostics
-    assert problem.code == "E502"
-    assert words in problem.message
-    assert problem.help
 
 
 def test_without_sharing_there_is_nothing_to_hold_back() -> None:

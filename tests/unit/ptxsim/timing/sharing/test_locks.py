@@ -76,12 +76,12 @@ def test_figure_5_deadlocks_where_every_free_lock_may_be_taken(scheduler):
     (found,) = raised.value.diagnostics
     assert found.code == "E407"
     assert "warps wait for each other in a circle: kernel 'k', cycle " in found.message
-    told = found.message.partition(": CTA ")[2].split("; ")
-    assert len(told) == 4
+    reported = found.message.partition(": CTA ")[2].split("; ")
+    assert len(reported) == 4
     lines = FIGURE_5.split("\n")
     late = f"waits at 'mov.u32 %s1, 2;' in line {lines.index('	mov.u32 %s1, 2;') + 1} for the lock on %s1"
     early = f"waits at 'bar.sync 0;' in line {lines.index('	bar.sync 0;') + 1} for"
-    assert told == [
+    assert reported == [
         f"(0,0,0) warp 1 (threads (32,0,0) to (63,0,0), SM 0) {late} that CTA (1,0,0) warp 1 has",
         f"CTA (1,0,0) warp 1 (threads (32,0,0) to (63,0,0), SM 0) {early} CTA (1,0,0) warp 0",
         f"CTA (1,0,0) warp 0 (threads (0,0,0) to (31,0,0), SM 0) {late} that CTA (0,0,0) warp 0 has",

@@ -1,4 +1,4 @@
-"""Register sharing in the pipeline: who stops where, who goes on when.
+"""Register sharing in the pipeline: which warp stops where and goes on when.
 
 Timing-model section 5, rows 20 and 21 of 7.3.
 """
@@ -20,7 +20,7 @@ from ptxsim.timing.sharing import pairs
 # sequence numbers above floor(600 * 0.01) = 6 are shared: $r6 is the first
 PAIR = {"registers": 600, "share_registers": 99}
 
-# tid * 4 + buffer in $r1, private; $r8 (number 9) is shared; the chain behind it takes a while
+# tid * 4 + buffer in $r1, private; $r8 (number 9) is shared; the chain after it takes a while
 BODY = (
     "\tcvt.u32.u16 $r1, $r0.lo;\n"
     "\tmov.u32 $r2, %ctaid.x;\n"
@@ -134,7 +134,7 @@ def test_without_shared_registers_touched_nothing_waits():
     assert shared.core["lock_refused"] == 0
 
 
-# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 behind it. If each CTA's first
+# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 after it. If each CTA's first
 # warp could take its lock, both CTAs would wait at the barrier for a warp that waits for the other CTA's lock.
 BARRIER = (
     "\tcvt.u32.u16 $r1, $r0.lo;\n"

@@ -1,4 +1,4 @@
-"""Scratchpad sharing in the pipeline: which access stops where, who goes on when, and that nothing else changes.
+"""Scratchpad sharing in the pipeline: which access stops where, which warp goes on when, and that nothing else changes.
 
 Timing-model section 5. 30000 bytes per CTA: one fits in 48 KB, and at 90% a partner beside it, with floor(30000 * 0.1)
 = 3000 bytes for itself: `low` is private, `high` shared.
@@ -190,7 +190,7 @@ PTXPLUS = """.version 1.4+
         ("add.u32 $r3, $r1, s[$ofs1+0x0100];", False),
         ("add.u32 $r3, $r1, s[$ofs1+0x1000];", True),
         ("mov.u32 s[$ofs1+0x1000], $r1;", True),
-        ("add.u32 $r3, $r1, s[$ofs1+=0x1000];", False),  # the increment is behind the access
+        ("add.u32 $r3, $r1, s[$ofs1+=0x1000];", False),  # the increment is after the access
     ],
 )
 def test_operands_in_scratchpad(access, waits):

@@ -1,0 +1,67 @@
+"""`ptxtool compare`: the rungs of the papers' ladder, their first stalls and resident CTAs."""
+
+from pathlib import Path
+
+import pytest
+from commands import change, data
+from smallkernel import Cli
+
+
+def test_compare_runs_the_ladder(cli: Cli, job: Path) -> None:
+    change(job.with_name("launch.toml"), "registers = 20", "registers = 44")
+    found = data(cli, "compare", job)
+    names = ["Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-LRR-Unrolled-Dyn"]
+    names.append("Shared-OWF-Unrolled-Dyn")
+    assert [rung["name"] for rung in found["rungs"]] == names
+    assert [rung["resident_ctas"] for rung in found["rungs"]] == [5, 8, 8, 8, 8]
+    assert [rung["scheduler"] for rung in found["rungs"]] == [*["lrr"] * 4, "owf"]
+    assert all(rung["same_memory"] and rung["expected"]["ok"] for rung in found["rungs"])
+    assert len({rung["thread_instructions"] for rung in found["rungs"]}) == 1
+    first = found["rungs"][0]["thread_ipc"]
+    for rung in found["rungs"]:
+        assert rung["gain_percent"] == pytest.approx(100 * (rung["thread_ipc"] / first - 1))
+    text = cli("compare", job)
+    assert text.exit_code == 0
+    # 3 + 5 + 4 declared; %r2 and %rd1 would be in one place
+    message = "compare: scale: its registers are not physical: 12 are declared, a thread takes 44, and 4 of these count"
+    assert message in text.stderr
+    assert [line.split()[0] for line in text.stdout.splitlines()[3:8]] == names
+    assert text.stdout.endswith("results: x as expected, and all memory identical in all 5 runs\n")
+    assert max(map(len, text.stdout.splitlines())) <= 120
+
+
+def test_rewriting_moves_the_first_stall_point(cli: Cli, job: Path) -> None:
+    # 44 registers at 90%: 1 to 4 are private. As declared %f0-2 are 1-3, %r0-4 4-8, %rd0-3 9-12: %rd1 stops the
+    # first instruction; in order of first use %rd1 %f1 %r1 %r2 are 1-4 and %r3 stops the fifth.
+    launch = job.with_name("launch.toml")
+    change(launch, "registers = 20", "registers = 44")
+    change(launch, "grid = 28", "grid = 112")
+    change(launch, "3584]", "14336]")
+    change(launch, "count = 3584", "count = 14336")
+    rungs = data(cli, "compare", job)["rungs"]
+    stalls = [rung["first_stall"] for rung in rungs]
+    assert stalls[0] is None
+    assert [(s["instruction"], s["line"], s["register"], s["sequence"]) for s in stalls[1:]] == [
+        (0, 9, "%rd1", 10),
+        (4, 13, "%r3", 5),
+        (4, 13, "%r3", 5),
+        (4, 13, "%r3", 5),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sample", "without", "shared"), [("sgemm", 5, 8), ("hotspot", 3, 6), ("reduction", 6, 6)]
+)
+def test_compare_on_the_samples(cli: Cli, sample: str, without: int, shared: int) -> None:
+    # resident CTAs as the paper's table 5 has them for these numbers of threads and registers
+    rungs = data(cli, "compare", sample)["rungs"]
+    assert [rung["resident_ctas"] for rung in rungs] == [without, *[shared] * 4]
+    assert all(rung["same_memory"] and rung["expected"]["ok"] for rung in rungs)
+    stalls = [rung["first_stall"] for rung in rungs]
+    if without == shared:
+        assert stalls == [None] * 5
+    else:
+        assert stalls[0] is None
+        assert stalls[1]["instruction"] < stalls[2]["instruction"]
+        assert all(stalls[1]["instruction"] < later["instruction"] for later in stalls[3:])

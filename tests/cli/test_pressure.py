@@ -1,0 +1,15 @@
+"""`ptxtool pressure` on the small kernel."""
+
+from pathlib import Path
+
+from commands import clean_data
+from smallkernel import Cli
+
+
+def test_pressure(cli: Cli, kernel_file: Path) -> None:
+    (kernel,) = clean_data(cli, "pressure", kernel_file)["kernels"]
+    assert (kernel["maximum"], kernel["line"], kernel["max_predicates"]) == (3, 10, 1)
+    assert kernel["curve"] == [2, 3, 3, 3, 1, 0]
+    text = cli("pressure", kernel_file).stdout
+    assert text.startswith("k: 3 live 32-bit registers per warp before line 10:")
+    assert text.endswith("3 | ###\n2 |####\n1 |#####\n  +------\n")

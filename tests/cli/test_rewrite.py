@@ -1,0 +1,28 @@
+"""`ptxtool rewrite`: the text on standard output, remarks apart, and the list of passes."""
+
+from pathlib import Path
+
+from smallkernel import KERNEL, Cli
+
+
+def test_rewrite_prints_the_text_and_remarks_apart(cli: Cli, kernel_file: Path) -> None:
+    result = cli("rewrite", "-p", "unroll-decls,reorder-decls{order=text}", kernel_file)
+    assert result.exit_code == 0
+    declared = [line.split()[-1].rstrip(";") for line in result.stdout.splitlines() if ".reg" in line]
+    assert declared == ["$r1", "$r124", "$p0", "$o127", "$r2", "$r3", "$r4", "$r0", "$p1"]
+    assert result.stdout.split("exit;")[1] == KERNEL.split("exit;")[1]
+    assert result.stderr.startswith("unroll-decls: k: ")
+
+
+def test_rewrite_with_nothing_to_do_is_the_file(cli: Cli, tmp_path: Path) -> None:
+    odd = b"// \xff not UTF-8\r\n.version 2.3\r\n.target sm_20\r\n.entry k () { ret; }"
+    path = tmp_path / "odd.ptx"
+    path.write_bytes(odd)
+    assert cli("rewrite", "-p", "unroll-decls", path).stdout_bytes == odd
+
+
+def test_list_passes(cli: Cli) -> None:
+    result = cli("rewrite", "--list-passes")
+    assert result.exit_code == 0
+    assert "unroll-decls" in result.stdout
+    assert "order=text|cfg|late (default text)" in result.stdout

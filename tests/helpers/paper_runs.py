@@ -1,0 +1,35 @@
+"""Runs of the papers' experiments that were not made: their gains are those that the papers print."""
+
+from ptxtool.sweep.reproduction.exhibits import RunCounters
+from ptxtool.sweep.reproduction.papers import paper
+from ptxtool.sweep.reproduction.schemes import full_scheme, limited_schemes, unlimited_schemes
+
+
+def run(thread_ipc: float, resident_ctas: int = 3) -> RunCounters:
+    """The counters of a run that was not made."""
+    return {
+        "cycles": 1000,
+        "thread_ipc": thread_ipc,
+        "resident_ctas": resident_ctas,
+        "registers": 36,
+        "scratchpad_bytes": 7200,
+        "block": (16, 16, 1),
+        "slots": {"stall": 40, "idle": 10, "scoreboard": 5},
+        "l1": {"misses": 3},
+        "l2": {"misses": 2},
+    }
+
+
+def made_up(name: str) -> dict[tuple[str, str], RunCounters]:
+    """Runs whose gains are exactly those of the papers, and whose CTAs are those of their tables."""
+    papers = paper(name)
+    runs: dict[tuple[str, str], RunCounters] = {}
+    for a in papers.application:
+        for scheme in limited_schemes(papers):
+            runs[a.name, scheme.name] = run(100 * (1 + a.ladder.get(scheme.name, 0) / 100))
+        for percent, ctas in zip(papers.percents, a.resident, strict=True):
+            gain = a.gain if percent == papers.full_percent else 0
+            runs[a.name, full_scheme(papers, percent).name] = run(100 * (1 + gain / 100), resident_ctas=ctas)
+    for u in papers.unlimited:
+        runs |= {(u.name, scheme.name): run(50) for scheme in unlimited_schemes(papers)}
+    return runs

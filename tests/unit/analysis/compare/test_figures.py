@@ -1,0 +1,53 @@
+"""The figures of a kernel: its size, resources and kinds of instructions, counted by hand."""
+
+from ptxtool.analysis.compare.figures import UNKNOWN, MeasuredKernel
+from ptxtool.parse import parse
+
+TEXT = """.version 7.0
+.target sm_70
+.address_size 64
+.shared .align 8 .b8 outer[6];
+.shared .b32 unused[100];
+.entry k(.param .u8 c, .param .u64 p)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<3>; .reg .pred %p<5>;
+    .shared .b32 tile[3];
+    .shared .b16 dynamic[];
+    .local .align 16 .b8 own[20];
+    ld.param.u64 %rd1, [p];
+    ld.global.u32 %r1, [%rd1];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra L;
+    st.shared.u32 [outer], %r1;
+    bar.sync 0;
+    atom.global.add.u32 %r2, [%rd1], %r1;
+    strange.u32 %r2, %r1;
+L:  ret;
+}
+"""
+
+
+def test_figures() -> None:
+    """Pairs count twice: 4 + 6 units are declared; %r1, %r2 and %rd1 are used. The parameter p lies at 8.
+
+    An atomic counts as a load and a store too.
+    """
+    found = MeasuredKernel(parse(TEXT).kernels["k"])
+    assert found.figures.to_dict() == {
+        "instructions": 9,
+        "loads": 3,
+        "stores": 2,
+        "atomics": 1,
+        "branches": 1,
+        "barriers": 1,
+        "registers_declared": 10,
+        "registers_used": 4,
+        "live_registers": 3,
+        "predicates_used": 1,
+        "live_predicates": 1,
+        "shared_bytes": 8 + 12,
+        "local_bytes": 20,
+        "param_bytes": 16,
+    }
+    assert found.classes[7] == UNKNOWN
+    assert found.classes.count(UNKNOWN) == 1

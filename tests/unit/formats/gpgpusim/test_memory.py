@@ -1,0 +1,71 @@
+"""GPGPU-Sim's options of caches, network and DRAM."""
+
+from pathlib import Path
+
+from gpgpusim_files import OLD, changed, read_config, write_config
+
+from ptxtool.formats.gpgpusim.memory import MOST_MERGES
+from ptxtool.formats.gpu import load_gpu
+
+
+def test_the_network_file(tmp_path: Path) -> None:
+    write_config(tmp_path, load_gpu(OLD), 3)
+    network = tmp_path / "network.icnt"
+    network.write_text(network.read_text().replace("flit_size = 32", "flit_size = 16").replace("2;", "3;"))
+    gpu, reported = read_config(tmp_path / "gpgpusim.config")
+    assert gpu.icnt.flit_bytes == 16
+    assert [d.message for d in reported] == ["'input_speedup = 3' is not modelled"]
+    network.unlink()
+    gpu, reported = read_config(tmp_path / "gpgpusim.config")
+    assert gpu.icnt.flit_bytes == 32
+    assert [(d.message, d.help) for d in reported] == [
+        ("no file 'network.icnt' beside this one", "the network is that of tesla-c2050")
+    ]
+
+
+def test_what_is_larger_than_the_simulator_holds_is_cut(tmp_path: Path) -> None:
+    write_config(tmp_path, load_gpu(OLD), 3, gpgpu_cache__dl2="64:128:8,L:B:m:W:L,A:32:64,4:0,32")
+    network = tmp_path / "network.icnt"
+    network.write_text(network.read_text().replace("vc_buf_size = 8", "vc_buf_size = 256"))
+    gpu, reported = read_config(tmp_path / "gpgpusim.config")
+    assert (gpu.l2.mshr_waiters, gpu.icnt.buffer_flits) == (MOST_MERGES, 128)
+    assert sorted((d.message, d.help) for d in reported) == [
+        ("'-gpgpu_cache:dl2': a merge limit of 64 is not modelled", "here it is 16"),
+        ("'vc_buf_size = 256' is not modelled", "here it is 128"),
+    ]
+
+
+def test_a_texture_cache_larger_than_the_simulator_holds(tmp_path: Path) -> None:
+    """That of GPGPU-Sim 4.2's QV100: 4 sets of 256 lines, 512 fragments, 8 requests, 128 in order, 2 results."""
+    gpu, reported = changed(tmp_path, gpgpu_tex_cache__l1="4:128:256,L:R:m:N:L,T:512:8,64:32")
+    assert (gpu.l1t.sets, gpu.l1t.ways, gpu.l1t.line_bytes) == (1, 256, 128)
+    assert (gpu.l1t.fragment_fifo, gpu.l1t.request_fifo, gpu.l1t.result_fifo) == (128, 8, 16)
+    what = [
+        "a cache of 1024 lines",
+        "a fragment FIFO of 512",
+        "a reorder buffer of 64",
+        "a result FIFO of 32",
+    ]
+    assert sorted(d.message for d in reported) == [
+        f"'-gpgpu_tex_cache:l1': {w} is not modelled" for w in what
+    ]
+
+
+def test_positional_dram_timing_and_queues_without_limit(tmp_path: Path) -> None:
+    gpu, reported = changed(
+        tmp_path, gpgpu_dram_timing_opt="8:2:8:12:25:10:35:10:7:6:11", gpgpu_frfcfs_dram_sched_queue_size="0"
+    )
+    dram = gpu.dram
+    assert (dram.banks, dram.tRRD, dram.CL, dram.WL, dram.bank_groups, dram.tCCDL) == (8, 8, 10, 7, 1, 0)
+    assert (dram.tRCDWR, dram.tRTW, dram.tWTR, dram.tWTP) == (12 - 8, 10 + 2 + 2 - 7, 7 + 2 + 6, 7 + 2 + 11)
+    assert dram.scheduler_queue == 64
+    assert "a queue without limit" in str(reported[0])
+
+
+def test_a_first_come_scheduler_of_dram_looks_at_one_request(tmp_path: Path) -> None:
+    assert changed(tmp_path, gpgpu_dram_scheduler="0")[0].dram.reorder_window == 1
+
+
+def test_global_loads_may_skip_the_l1(tmp_path: Path) -> None:
+    assert changed(tmp_path, gpgpu_gmem_skip_L1D="0")[0].l1d.bypass == ("cg",)
+    assert changed(tmp_path, gmem_skip_L1D="1")[0].l1d.bypass == ("cg", "global")

@@ -1,0 +1,108 @@
+"""The values of launch files: every way to compute one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.base.source import Source
+from ptxtool.formats.launch.launch_file import parse_launch
+from ptxtool.formats.launch.launch_values import ValueProblem, make_value, npy_type, to_dtype
+
+
+def arguments(rows: str) -> list[object]:
+    return parse_launch(Source("launch.toml", f"grid = 1\nblock = 1\n{rows}"), Path()).arguments()
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ('[[args]]\ntype = "u8"\nvalue = [1, 2, 255]', np.array([1, 2, 255], np.uint8)),
+        ('[[args]]\ntype = "s16"\ncount = 3\nvalue = -1', np.array([-1, -1, -1], np.int16)),
+        ('[[args]]\ntype = "u32"\nrange = [4, 10, 2]', np.array([4, 6, 8], np.uint32)),
+        ('[[args]]\ntype = "f64"\nrange = [0, 1, 0.25]', np.array([0, 0.25, 0.5, 0.75])),
+        (
+            '[[args]]\ntype = "s32"\nrange = [0, 6]\nshape = [2, 3]',
+            np.arange(6, dtype=np.int32).reshape(2, 3),
+        ),
+        ('[[args]]\ntype = "f32"\nvalue = "0x3f800000"', np.float32(1)),
+        ('[[args]]\ntype = "u64"\nvalue = "0xffffffffffffffff"', np.uint64(2**64 - 1)),
+        ('[[args]]\ntype = ".b32"\nvalue = 7', np.uint32(7)),
+        ('[[args]]\nstruct = [["u8", 1], ["u16", [2, 3]]]', np.array([1, 0, 2, 0, 3, 0], np.uint8)),
+        ('[[args]]\ntype = "f32"\nvalue = inf', np.float32(np.inf)),
+        ('[[args]]\ntype = "f16"\nexpr = "np.arange(3) / 2"', np.array([0, 0.5, 1], np.float16)),
+    ],
+)
+def test_values(rows: str, expected: np.ndarray) -> None:
+    (found,) = arguments(rows)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("row", "reported"),
+    [
+        ('struct = [["u8", 1]]\ncount = 1', "'count' beside 'struct'"),
+        ('struct = [["u8", 1]]\nvalue = 1', "'value' beside 'struct'"),
+        ("struct = []", "where pairs of type and value must stand"),
+        ("struct = [1, 2]", "where pairs of type and value must stand"),
+        ('struct = [["u8", 256]]', "256 does not fit"),
+        ('struct = [["u8", []]]', "where pairs of type and value must stand"),
+        ("struct = [[1, 1]]", "'1' where an element type must stand"),
+    ],
+)
+def test_wrong_structures(row: str, reported: str) -> None:
+    with pytest.raises(PtxError) as problem:
+        arguments(f"[[args]]\n{row}")
+    (found,) = problem.value.diagnostics
+    assert reported in found.message
+    assert found.help
+    assert found.line == (4 if "beside" not in reported else 5)
+
+
+def test_random_whole_numbers_keep_their_limits() -> None:
+    (found,) = arguments('[[args]]\ntype = "s32"\ncount = 1000\nrandom = { seed = 3, low = -2, high = 3 }')
+    assert isinstance(found, np.ndarray)
+    assert sorted(set(found.tolist())) == [-2, -1, 0, 1, 2]
+
+
+def test_expressions_see_earlier_arguments() -> None:
+    rows = '[[args]]\nname = "x"\ntype = "s32"\nrange = [0, 3]\n[[args]]\ntype = "s32"\nexpr = "x.size"'
+    assert arguments(rows)[1] == 3
+
+
+def test_an_output_without_contents_is_all_ones() -> None:
+    found = make_value({"type": "f32", "count": 3}, Path(), {}, undefined=True)
+    assert isinstance(found, np.ndarray)
+    assert found.view(np.uint32).tolist() == [0xFFFFFFFF] * 3
+    assert not found.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "reported"),
+    [
+        ([1, 256], "uint8", "256 does not fit"),
+        ([-129], "int8", "-129 does not fit"),
+        ([0.5], "int32", "a fraction"),
+        ([np.inf], "int32", "a fraction"),
+        (["x"], "int32", "no number"),
+    ],
+)
+def test_values_that_a_type_does_not_have(values: list[object], dtype: str, reported: str) -> None:
+    with pytest.raises(ValueProblem, match=reported):
+        to_dtype(values, np.dtype(dtype), "value")
+
+
+def test_whole_floats_are_whole_numbers() -> None:
+    assert to_dtype([2.0, -0.0], np.dtype("int16"), "value").tolist() == [2, 0]
+
+
+def test_the_type_of_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(2, np.int16))
+    np.save(tmp_path / "b.npy", np.zeros(2, bool))
+    assert npy_type("a.npy", tmp_path) == "s16"
+    for name, code in (("b.npy", "E502"), ("c.npy", "E501")):
+        with pytest.raises(PtxError) as caught:
+            npy_type(name, tmp_path)
+        assert caught.value.diagnostics[0].code == code

@@ -1,0 +1,102 @@
+"""What the timing model sees of an instruction: registers and banks, unit and latency, access."""
+
+import numpy as np
+import pytest
+from small_lowering import PTXPLUS, lowered
+
+from ptxsim.base import program as p
+from ptxsim.lowering.timing_facts import architectural_number
+
+
+def first(body: str) -> np.void:
+    record: np.void = lowered(body, PTXPLUS).instructions[0]
+    return record
+
+
+def registers(record: np.void) -> list[int]:
+    return list(record["register"][: record["n_registers"]])
+
+
+def banks(record: np.void) -> list[int]:
+    return list(record["bank"][: record["n_sources"]])
+
+
+# indices: $r0-7 are 0-7, $ofs0-2 are 8-10, $p0-3 are 11-14, $r124 is 15, $o127 is 16
+
+
+def test_registers_of_the_scoreboard() -> None:
+    record = first("@$p1.ne mad.f32 $r1, s[$ofs2+0x0010], $r2, $r124;")
+    assert registers(record) == [1, 10, 2, 15, 12]  # destination, address, sources, guard
+    assert record["n_destinations"] == 1
+    assert record["max_sequence"] == 16  # $r124
+    assert banks(record) == [2, 2, 124]  # $ofs2, $r2, $r124: the first digits of the names
+
+
+def test_double_destination_and_sink() -> None:
+    record = first("set.ne.s32.s32 $p0/$o127, $r1, $r2;")
+    assert registers(record) == [11, 16, 1, 2]
+    assert record["n_destinations"] == 2
+    assert record["max_sequence"] == 17
+
+
+def test_post_increment_is_a_destination() -> None:
+    record = first("mov.u32 $r1, s[$ofs1+=0x0004];")
+    assert record["n_destinations"] == 2
+    assert sorted(registers(record)) == [1, 9]
+
+
+def test_stores_and_vectors_read_their_registers() -> None:
+    record = first("st.global.v2.u32 [$r1], {$r2,$r3};")
+    assert record["n_destinations"] == 0
+    assert banks(record) == [1, 2, 3]
+    assert (record["access"], record["space"]) == (p.STORE, p.GLOBAL)
+    assert (record["access_bytes"], record["element_bytes"]) == (8, 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "unit", "latency", "interval"),
+    [
+        # the latency table of the machine: timing-model section 1.6
+        ("add.u32 $r1, $r2, $r3;", p.SP, 4, 1),
+        ("add.ff64 {$r0,$r1}, {$r2,$r3}, {$r4,$r5};", p.SP, 8, 8),
+        ("mul.f32 $r1, $r2, $r3;", p.EITHER, 4, 1),
+        ("mul.lo.u32 $r1, $r2, $r3;", p.SFU, 4, 2),
+        ("mad.f32 $r1, $r2, $r3, $r4;", p.SP, 5, 1),
+        ("mad24.lo.u32 $r1, $r2, $r3, $r4;", p.SP, 1, 1),
+        ("min.s32 $r1, $r2, $r3;", p.SP, 13, 2),
+        ("rcp.f32 $r1, $r2;", p.SFU, 8, 8),
+        ("bra l0; l0: exit;", p.SP, 1, 1),
+        ("ld.global.u32 $r1, [$r2];", p.LDST, 1, 1),
+        ("mov.u32 $r1, s[0x0010];", p.LDST, 1, 1),
+        ("add.u32 $r1, $r1, s[0x0010];", p.SP, 4, 1),  # stays arithmetic
+    ],
+)
+def test_units(body: str, unit: int, latency: int, interval: int) -> None:
+    record = first(body)
+    assert (record["unit"], record["latency"], record["interval"]) == (unit, latency, interval)
+
+
+def test_memory_operands_of_arithmetic_do_not_go_to_the_ldst_unit() -> None:
+    assert first("add.u32 $r1, $r1, s[0x0010];")["access"] == p.NO_ACCESS
+    record = first("mov.u16 s[$ofs1+0x0010], $r1.hi;")
+    assert (record["access"], record["space"], record["access_bytes"]) == (p.STORE, p.SHARED, 2)
+    record = first("mov.u32 $r1, constant0[0x0004];")
+    assert (record["access"], record["space"]) == (p.LOAD, p.CONST)
+    record = first("atom.global.add.u32 _, [$r1], $r2;")
+    assert (record["access"], record["space"]) == (p.ATOMIC, p.GLOBAL)
+
+
+def test_a_bank_is_that_of_the_first_digits_of_a_name() -> None:
+    assert architectural_number("$r12") == 12
+    assert architectural_number("%r3_47") == 3  # of a renamed register
+    assert architectural_number("$ofs") == 0
+
+
+def test_a_call_and_its_parameters_access_no_memory_unit() -> None:
+    """Parameters of functions travel in registers."""
+    program = lowered(
+        "{ .param .b32 x; st.param.b32 [x], %r1; call f, (x); }",
+        before=".func f(.param .b32 x) { ret; }",
+    )
+    assert [int(access) for access in program.instructions["access"][:2]] == [p.NO_ACCESS, p.NO_ACCESS]
+    assert program.instructions[0]["unit"] != p.LDST

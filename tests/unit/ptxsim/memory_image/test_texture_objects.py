@@ -1,0 +1,105 @@
+"""Textures, samplers and surfaces: what makes none, what their rows say, and the handles of a launch."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from small_lowering import kernel
+
+from ptxsim import Sampler, Surface, Texture
+from ptxsim.execute.texture import texture_table as columns
+from ptxsim.lowering.variable_layout import lay_out
+from ptxsim.memory_image.texture_objects import TEXTURE_BASE, TextureHandles, fits
+from ptxtool.base.diag import PtxError
+
+LINE = np.arange(4, dtype=np.float32)
+
+
+def handles() -> TextureHandles:
+    function = kernel("ret;")
+    return TextureHandles(lay_out(function), function, {})
+
+
+def extents(row: Any) -> list[int]:
+    return [int(row[column]) for column in (columns.WIDTH, columns.HEIGHT, columns.PLANES)]
+
+
+def properties(row: Any, *names: str) -> list[int]:
+    return [int(row[columns.PROPERTIES + columns.QUERIES.index(name)]) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Texture([1, 2]), "list as texels"),  # type: ignore[arg-type]
+        (lambda: Texture(np.zeros(3)), "array of float64"),
+        (lambda: Texture(np.zeros((2, 3), np.float32), channels=3), "3 channels"),
+        (lambda: Texture(np.zeros((2, 3), np.float32), channels=2), "2 channels"),
+        (lambda: Texture(np.zeros((2, 2, 2, 2), np.float32)), "shape"),
+        (lambda: Texture(np.zeros((2, 4), np.float32)[:, ::2]), "C-contiguous"),
+        (lambda: Texture(LINE, address="repeat"), "'repeat'"),  # type: ignore[arg-type]
+        (lambda: Texture(LINE, filter="cubic"), "'cubic'"),  # type: ignore[arg-type]
+        (lambda: Texture(LINE, read="normalized"), "read='normalized'"),
+        (lambda: Texture(np.zeros(3, np.int32), filter="linear"), "filter='linear'"),
+        (lambda: Texture(LINE, layered=True), "layers"),
+        (lambda: Texture(LINE, compare="below"), "'below' as a texture's comparison"),  # type: ignore[arg-type]
+        (lambda: Sampler(compare="lequal"), "'lequal'"),  # type: ignore[arg-type]
+        (lambda: Texture(LINE, samples=2), "2 samples of a texel"),
+        (lambda: Texture(np.zeros((3, 4, 4), np.float32), samples=2), "2 samples of a texel"),
+        (lambda: Texture(np.zeros((2, 3, 4, 4), np.float32), samples=3), "3 samples of a texel"),
+        (lambda: Texture(np.zeros((2, 4, 4), np.float32), samples=0), "0 samples of a texel"),
+        (lambda: Texture(np.zeros((4, 4, 2), np.float32).T, samples=2), "C-contiguous"),
+        (lambda: Surface(np.broadcast_to(LINE, (2, 4))), "C-contiguous"),
+    ],
+)
+def test_what_no_texture_is_made_of(make: Any, words: str) -> None:
+    with pytest.raises(PtxError) as caught:
+        make()
+    assert words in caught.value.diagnostics[0].message
+    assert caught.value.diagnostics[0].help
+
+
+@pytest.mark.parametrize(
+    ("shape", "more", "expected", "asked"),
+    [
+        ((5,), {}, [5, 1, 1], [5, 0, 0, 0]),
+        ((3, 5), {}, [5, 3, 1], [5, 3, 0, 0]),
+        ((2, 3, 5), {}, [5, 3, 2], [5, 3, 2, 0]),
+        ((3, 5, 4), {"channels": 4}, [5, 3, 1], [5, 3, 0, 0]),
+        ((3, 5), {"layered": True}, [5, 1, 3], [5, 0, 0, 3]),
+        ((2, 3, 5), {"layered": True}, [5, 3, 2], [5, 3, 0, 2]),
+    ],
+)
+def test_axes_of_an_array(shape: tuple[int, ...], more: Any, expected: list[int], asked: list[int]) -> None:
+    """The last axis is the width; the first one of a layered texture is that of layers, which `txq` knows apart."""
+    row = Texture(np.zeros(shape, np.float32), **more).row()
+    assert extents(row) == expected
+    assert properties(row, "width", "height", "depth", "array_size") == asked
+
+
+def test_the_last_address_mode_counts_for_the_other_axes() -> None:
+    row = Sampler(address=("wrap", "mirror")).row()
+    assert list(row[columns.MODE : columns.MODE + 3]) == [columns.WRAP, columns.MIRROR, columns.MIRROR]
+    with pytest.raises(PtxError, match="4 address modes"):
+        Sampler(address=["wrap"] * 4)
+
+
+def test_an_object_has_one_handle_and_its_texels_one_address() -> None:
+    table = handles()
+    one, other = Texture(LINE), Texture(LINE, filter="linear")
+    surface = Surface(np.zeros(200, np.float32))
+    first = table.handle(one)
+    assert table.handle(one) == first
+    assert table.handle(other) == first + columns.HANDLE_STEP
+    table.handle(surface)
+    last = Texture(np.zeros(1, np.uint8))
+    table.handle(last)
+    addresses = [int(row[columns.ADDRESS]) for row in table.array()[1:]]
+    # 16 bytes, then 800, each from a multiple of 512 on
+    assert addresses == [TEXTURE_BASE, TEXTURE_BASE, TEXTURE_BASE + 512, TEXTURE_BASE + 512 + 1024]
+
+
+def test_only_objects_of_a_variable_s_kind_fit() -> None:
+    assert fits("texref", Texture(LINE))
+    assert not fits("surfref", Texture(LINE))
+    assert not fits("samplerref", None)

@@ -1,0 +1,53 @@
+"""The records of a machine before a launch: what a GPU file puts into them, and machines that they cannot hold."""
+
+import pytest
+from built import GPU
+
+from ptxsim.timing.machine_records import sm_records
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.settings import with_settings
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("sm.warps=65", "sm.warps: 65"),
+        ("sm.ctas=33", "sm.ctas: 33"),
+        ("sm.schedulers=5", "sm.schedulers: 5"),
+        ("sm.warp_size=16", "sm.warp_size is 16"),
+        ("pipeline.register_banks=12", "pipeline.register_banks: 12"),
+        ("pipeline.register_banks=64", "pipeline.register_banks: 64"),
+        ("pipeline.collectors_sp=39", "pipeline collectors: 49"),  # with 8 and 2 others
+        ("pipeline.id_oc_mem=13", "pipeline entries of a port: 13"),
+        (
+            "pipeline.collectors_mem=14",
+            "before the LDST unit: 17",
+        ),  # and two entries, and the head of the unit
+        ("ldst.shared_pipe_cycles=65", "ldst.shared_pipe_cycles: 65"),
+        ("l1t.result_fifo=100000", "l1t.result_fifo' is 100000"),
+        ("l1c.mshr_waiters=100000", "l1c.mshr_waiters' is 100000"),
+    ],
+)
+def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) -> None:
+    with pytest.raises(PtxError) as refused:
+        sm_records(with_settings(GPU, [setting]))
+    (problem,) = refused.value.diagnostics
+    assert problem.code == "E502"
+    assert message in problem.message
+
+
+def test_warps_belong_to_schedulers_in_turn() -> None:
+    sms = sm_records(with_settings(GPU, ["sm.warps=8", "sm.schedulers=3"])).array
+    assert sms["supervised"][0].tolist() == [0b01001001, 0b10010010, 0b00100100, 0]
+
+
+def test_a_perfect_cache_is_one_line_that_is_there() -> None:
+    sm = sm_records(with_settings(GPU, ["fetch.perfect=true"])).array[0]
+    assert (int(sm["l1i"]["sets"]), int(sm["l1i"]["ways"]), int(sm["l1i"]["line_shift"])) == (1, 1, 40)
+    assert sm["l1i"]["tag"][0] == 1
+    assert int(sm["l1c"]["sets"]) == 64
+
+
+def test_sets_that_are_no_power_of_two_have_no_mask() -> None:
+    masks = [sm_records(with_settings(GPU, [f"fetch.sets={n}"])).array["l1i"]["set_mask"][0] for n in (3, 4)]
+    assert masks == [-1, 3]

@@ -1,0 +1,41 @@
+"""A simulated run as a table."""
+
+from sim_results import sim_result, stall_point
+
+from ptxtool.report.simulations.simulation import run_parts, slot_rows, waited_for
+from ptxtool.results.run_results import Run
+from ptxtool.results.simulation import SimResult
+
+
+def text(result: SimResult) -> str:
+    return "\n".join(map(str, run_parts(Run(result, (), ("out",), ()))))
+
+
+def test_one_run() -> None:
+    shown = text(sim_result())
+    assert "slots scoreboard         20   20.0% ######\n" in shown
+    assert shown.endswith("results: out as expected")
+    assert "stall points" not in shown
+
+
+def test_stall_points_are_in_the_order_of_the_text() -> None:
+    points = (stall_point(15), stall_point(5))
+    shown = text(sim_result(shared_pairs=3, private_registers=6, stall_points=points))
+    assert "waited for a shared register (private: sequence numbers 1 to 6)" in shown
+    assert shown.index("  10     12") < shown.index("  20     12")
+
+
+def test_no_warp_waited() -> None:
+    shown = text(sim_result(shared_pairs=1, share_scratchpad=90))
+    assert "stall points: none; no warp had to wait for shared scratchpad" in shown
+
+
+def test_shares_of_no_slots_are_nothing() -> None:
+    assert slot_rows({"issued": 0})[0] == ("slots issued", 0, "  0.0%")
+    assert slot_rows({"issued": 1, "idle": 3})[0][2] == " 25.0% " + "#" * 8  # 7.5 of 30
+
+
+def test_what_a_warp_waited_for() -> None:
+    assert waited_for(stall_point(1), "number ") == "$r3 (number 7)"
+    assert waited_for(stall_point(1, offset=8, variable="t")) == "t (byte 8)"
+    assert waited_for(stall_point(1, offset=8)) == "byte 8"

@@ -1,0 +1,45 @@
+"""An experiment of the papers: its runs, and what is reported of results that were not made."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+from sweep_records import record
+
+from ptxtool.results.sweeps import SweepResult
+from ptxtool.sweep.reproduction.experiment import configurations, reproduction
+from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_runs_of_an_experiment(name: str) -> None:
+    papers = msgspec.structs.replace(
+        paper(name), application=paper(name).application[:1], unlimited=paper(name).unlimited[:1]
+    )
+    runs = configurations(papers)
+    labels = [run.label for run in runs]
+    assert len(set(labels)) == len(labels)
+    baselines = [run for run in runs if run.scheme == "Unshared-LRR"]
+    applications = (*papers.application, *papers.unlimited)
+    assert [run.name for run in baselines] == [application.name for application in applications]
+    assert all((run.share_registers, run.share_scratchpad, run.passes) == (0, 0, "") for run in baselines)
+    shared = {run.axes[f"share_{papers.resource}"] for run in runs}
+    assert shared == {0, *papers.percents}
+
+
+def test_memory_must_be_the_same_under_all_schemes() -> None:
+    runs = [record(kernel, scheme, None) for kernel in "ab" for scheme in ("base", "shared")]
+    runs[3] = replace(runs[3], outcome=replace(runs[3].outcome, memory="other"))
+    found = reproduction(paper("register-sharing"), SweepResult("s", tuple(runs))).findings[0]
+    assert found.question == "memory identical under all schemes"
+    assert (found.ours, found.agrees) == ("1 of 2 applications", False)
+
+
+def test_why_runs_have_no_result() -> None:
+    lost = record("b", "base", None, "lost")
+    silent = replace(lost, outcome=replace(lost.outcome, problems=()))
+    runs = (record("a", "base", None, "failed"), silent)
+    found = reproduction(paper("register-sharing"), SweepResult("s", runs))
+    reasons = [(failure.row, failure.scheme, failure.reason) for failure in found.failures]
+    assert reasons == [("a", "base", "out of bounds"), ("b", "base", "lost")]
+    assert all(finding.question != "memory identical under all schemes" for finding in found.findings)

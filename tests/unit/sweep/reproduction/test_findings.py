@@ -1,0 +1,62 @@
+"""Whether results have the shape of the papers'."""
+
+import pytest
+from paper_runs import made_up, run
+
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.results.exhibits import Finding
+from ptxtool.sweep.reproduction.exhibits import Exhibits
+from ptxtool.sweep.reproduction.findings import findings, geometric_mean, rank_correlation
+from ptxtool.sweep.reproduction.papers import paper
+
+
+def test_ranks() -> None:
+    assert rank_correlation([1, 2, 3], [10, 20, 90]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [9, 5, 1]) == pytest.approx(-1)
+    # ranks 0, 1.5, 1.5, 3 and 0, 1, 2, 3: covariance 4.5, variances 4.5 and 5
+    assert rank_correlation([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
+    assert rank_correlation([1, 1, 1], [1, 2, 3]) is None
+
+
+def test_geometric_mean() -> None:
+    assert geometric_mean([100, 0]) == pytest.approx(41.42, abs=0.01)
+    assert geometric_mean([25, -20]) == pytest.approx(0)
+
+
+def test_early_release_is_judged_with_and_without_its_marks() -> None:
+    """CONV1 gains 10% by the order of its instructions and 1% of that by marks, CONV2 the other way round."""
+    papers = paper("scratchpad-sharing")
+    runs = made_up("scratchpad-sharing")
+    for name, ordered, marked in (("CONV1", 110, 111.1), ("CONV2", 99, 98.01)):
+        for scheme, ipc in (
+            ("Shared-OWF", 100),
+            ("Shared-OWF-Hastened", ordered),
+            ("Shared-OWF-Release", marked),
+        ):
+            runs[name, scheme] = run(ipc)
+    for name in ("lavaMD", "NW1", "NW2"):
+        del runs[name, "Shared-OWF-Release"]
+    for name in ("SRAD1", "SRAD2"):
+        runs[name, "Shared-OWF-Hastened"] = runs[name, "Shared-OWF-Release"] = runs[name, "Shared-OWF"]
+    found = {f.question: f.ours for f in findings(papers, Exhibits(papers, runs, load_gpu(papers.gpu)).all())}
+    assert found["locks released early"] == "1 of 4 faster, 1 slower, by 1.99% at most"
+    assert found["the release marks alone"] == "1 of 4 faster, 1 slower, by 1.00% at most"
+
+
+def found(runs: dict[tuple[str, str], object]) -> dict[str, Finding]:
+    papers = paper("register-sharing")
+    exhibits = Exhibits(papers, runs, load_gpu(papers.gpu)).all()  # type: ignore[arg-type]
+    return {each.question: each for each in findings(papers, exhibits)}
+
+
+def test_a_gain_near_nothing_has_no_sign() -> None:
+    runs: dict[tuple[str, str], object] = {("hotspot", "Unshared-LRR"): run(100)}
+    for ipc, sign in ((100.4, "none"), (100.6, "gain"), (99.4, "loss")):
+        finding = found(runs | {("hotspot", "Shared-OWF-Unrolled-Dyn"): run(ipc)})[
+            "sign of the gain: hotspot"
+        ]
+        assert (finding.ours, finding.paper, finding.agrees) == (sign, "gain", sign == "gain")
+
+
+def test_without_results_nothing_is_found() -> None:
+    assert found({}) == {}

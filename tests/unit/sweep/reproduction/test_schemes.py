@@ -1,0 +1,54 @@
+"""Which schemes the papers' tables and figures need."""
+
+import pytest
+
+from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+from ptxtool.sweep.reproduction.schemes import (
+    BASELINE,
+    DOUBLE,
+    full_scheme,
+    limited_schemes,
+    release_schemes,
+    rungs,
+    schemes,
+    unlimited_schemes,
+)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_schemes_of_an_application_have_names_of_their_own(name: str) -> None:
+    found = paper(name)
+    for application in (found.application[0], found.unlimited[0]):
+        names = [scheme.name for scheme in schemes(found, application)]
+        assert len(set(names)) == len(names)
+        assert names[0] == BASELINE
+
+
+def test_the_full_scheme_has_its_percentage_in_its_name_unless_it_is_the_full_one() -> None:
+    found = paper("register-sharing")
+    assert full_scheme(found, 90) == rungs(found)[-1]
+    assert (full_scheme(found, 30).name, full_scheme(found, 30).percent) == ("Shared-OWF-Unrolled-Dyn-30", 30)
+
+
+def test_a_machine_with_twice_the_resource_shares_nothing() -> None:
+    found = paper("scratchpad-sharing")
+    (double,) = [scheme for scheme in limited_schemes(found) if scheme.name == DOUBLE]
+    assert (double.options, double.settings) == ({}, found.double)
+
+
+def test_early_release_is_compared_with_the_same_passes_without_marks() -> None:
+    without, marked = release_schemes(paper("register-sharing"))
+    assert marked.passes.startswith(without.passes + ",")
+    assert marked.passes.count("release-registers") == 1
+    assert "release-registers" not in without.passes
+
+
+def test_set_3_is_shared_under_every_scheduler() -> None:
+    found = unlimited_schemes(paper("register-sharing"))
+    assert [(s.scheduler, bool(s.percent)) for s in found] == [
+        ("lrr", False),
+        ("lrr", True),
+        ("gto", False),
+        ("gto", True),
+        ("owf", True),
+    ]

@@ -1,0 +1,84 @@
+"""The values of a sweep file's axes, each by itself."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.sweep.spec_values import gpu_name, shown, value_of
+
+
+@pytest.mark.parametrize(
+    ("axis", "given", "value"),
+    [
+        ("registers", "", None),
+        ("registers", 20, 20),
+        ("share_registers", "12.5", "12.5"),
+        ("dynamic", True, True),
+        ("passes", "", ""),
+        ("set", "", ()),
+        ("set", "sm.count=7", ("sm.count=7",)),
+        ("set", ["sm.count=7", "sm.ctas=4"], ("sm.count=7", "sm.ctas=4")),
+    ],
+)
+def test_a_value(axis: str, given: Any, value: Any, tmp_path: Path) -> None:
+    assert value_of(axis, given, tmp_path) == value
+
+
+@pytest.mark.parametrize(
+    ("axis", "given", "code"),
+    [
+        ("registers", 0, "E502"),
+        ("registers", True, "E502"),
+        ("registers", "20", "E502"),
+        ("share_registers", [90], "E502"),
+        ("share_registers", 100, "E502"),
+        ("dynamic", "", "E502"),
+        ("dynamic", 3, "E502"),
+        ("set", ["sm.cuont=7"], "E502"),
+        ("gpu", "", "E502"),
+        ("gpu", "x\0y", "E502"),
+        ("passes", 3, "E502"),
+        ("kernel", 3, "E502"),
+        ("kernel", {"fiel": "k.ptx"}, "E502"),
+        ("kernel", {"name": "k"}, "E502"),
+        ("kernel", {"file": ""}, "E502"),
+        ("kernel", "launch.toml", "E502"),
+        ("kernel", "none.ptx", "E501"),
+    ],
+)
+def test_what_is_no_value(axis: str, given: Any, code: str, tmp_path: Path) -> None:
+    (tmp_path / "launch.toml").write_text("")
+    with pytest.raises(PtxError) as caught:
+        value_of(axis, given, tmp_path)
+    (found,) = caught.value.diagnostics
+    assert (found.code, bool(found.help)) == (code, True)
+
+
+def test_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
+    (tmp_path / "k.v2.ptx").write_text("")
+    found = value_of("kernel", {"file": "k.v2.ptx", "launch": "l.toml", "kernel": "main"}, tmp_path)
+    assert found == {
+        "kernel": str(tmp_path / "k.v2.ptx"),
+        "launch": tmp_path / "l.toml",
+        "entry": "main",
+        "name": "k.v2",
+    }
+
+
+def test_a_file_goes_before_the_sample_of_its_name(tmp_path: Path) -> None:
+    assert value_of("kernel", "sgemm", tmp_path)["kernel"] == "sgemm"
+    (tmp_path / "sgemm").write_text("")
+    assert value_of("kernel", "sgemm", tmp_path)["kernel"] == str(tmp_path / "sgemm")
+
+
+def test_a_gpu_is_a_file_by_its_ending_or_its_folder() -> None:
+    folder = Path("folder")
+    assert gpu_name("tesla-c2050", folder) == "tesla-c2050"
+    assert gpu_name("mine.toml", folder) == "folder/mine.toml"
+    assert gpu_name("./gpgpusim", folder) == "folder/gpgpusim"
+
+
+def test_a_message_quotes_a_value_as_json() -> None:
+    assert shown({"a": True, "é": None}) == '{"a": true, "é": null}'

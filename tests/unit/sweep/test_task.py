@@ -1,0 +1,41 @@
+"""Runs as they are sent to other processes: the counters of several launches as those of one, and digests."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from sim_results import sim_result, stall_point
+
+from ptxtool.base.diag import PtxError
+from ptxtool.sweep.task import Task, digest_of, execute, of_all
+
+
+def test_ratios_of_several_launches_are_quotients_of_sums() -> None:
+    """12000 lanes in 1000 cycles and 0 in 3000 are 3 a cycle; 800 warp instructions, 0.1 per cycle on each of 2 SMs."""
+    other = sim_result(cycles=3000, thread_instructions=0, issued_by_lanes={8: 1})
+    found = of_all([sim_result().to_dict(), other.to_dict()])
+    assert (found["cycles"], found["thread_ipc"], found["warp_ipc"]) == (4000, 3.0, 0.1)
+    assert (found["stats"]["gpu_ipc"], found["stats"]["warp_ipc_per_sm"]) == (3.0, 0.1)
+    assert found["stats"]["max_ctas_per_core"] == 5
+    assert found["slots"]["stall"] == 60
+    assert found["issued_by_lanes"] == {"16": 100, "32": 300, "8": 1}
+
+
+def test_stall_points_are_of_a_single_launch() -> None:
+    one = sim_result(stall_points=(stall_point(1),)).to_dict()
+    assert of_all([one]) == one
+    assert "stall_points" not in of_all([one, one])
+
+
+def test_a_digest_is_of_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"abc")
+    assert digest_of(path, "") == hashlib.sha256(b"abc").hexdigest()
+    with pytest.raises(PtxError, match=r"(?s)E501.*give it"):
+        digest_of(tmp_path / "none", "give it")
+
+
+def test_another_version_of_the_simulator_refuses() -> None:
+    found = execute(Task("key", "another", "label", "k.ptx", "not read"))
+    assert found.status == "failed"
+    assert [problem["code"] for problem in found.problems] == ["E504"]
