@@ -16,6 +16,7 @@ from ptxtool.parse import parse as parse
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LadderKeywords, LaunchKeywords, LaunchOptions, RunKeywords
+    from ptxsim.timing.drive import Progress
     from ptxtool.analysis.compare.difference import Difference
     from ptxtool.analysis.flow.liveness import Liveness
     from ptxtool.analysis.flow.liveness import liveness as liveness
@@ -37,11 +38,17 @@ if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.launch.launch_file import load_launch as load_launch
     from ptxtool.formats.vectors import read_vectors as read_vectors
+    from ptxtool.ir.edit import TextEdit as TextEdit
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
+    from ptxtool.passes.base import Pass
+    from ptxtool.passes.base import PassResult as PassResult
+    from ptxtool.passes.base import Remark as Remark
     from ptxtool.passes.pipeline import RewriteResult
+    from ptxtool.passes.syntax import Stage
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.outcome import Outcome
+    from ptxtool.results.proofs import Proof
     from ptxtool.results.register_counts import RegisterCounts
     from ptxtool.results.run_results import Comparison, Run
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
@@ -51,7 +58,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Configuration": "ptxtool.results.sweeps",
+    "PassResult": "ptxtool.passes.base",
     "PtxError": "ptxtool.base.diag",
+    "Remark": "ptxtool.passes.base",
+    "TextEdit": "ptxtool.ir.edit",
     "dominators": "ptxtool.cfg.dominance",
     "first_use": "ptxtool.analysis.sharing.first_use",
     "liveness": "ptxtool.analysis.flow.liveness",
@@ -348,12 +358,62 @@ def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = N
 # ---- rewriting
 
 
-def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
-    """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
-    from ptxtool.formats.issue_counts import read_issue_counts
-    from ptxtool.passes.pipeline import rewrite
+def rewrite(
+    module: "Module",
+    pipeline: "str | Iterable[Pass | Stage]",
+    *,
+    launch: "Launch | str | Path | None" = None,
+) -> "RewriteResult":
+    """Run passes such as "unroll-decls,reorder-decls:order=text": `.module`, `.remarks`. Raises E301, E302, E303.
 
-    return rewrite(module, pipeline, read_issue_counts)
+    A pass of your own is "FILE.py:CLASS:option=value" in the pipeline, or one of a list of passes (docs/passes.md). Its
+    result is compared with the kernel before it by `prove`, if there is a `launch`: raises E305 where it computes
+    something else.
+    """
+    from ptxtool.formats.issue_counts import read_issue_counts
+    from ptxtool.passes.pipeline import run
+    from ptxtool.passes.syntax import read_stages
+
+    stages = read_stages(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
+    given = None if launch is None else _launch(launch)
+
+    def proved(before: "Module", after: "Module") -> "tuple[str, tuple[Diagnostic, ...]]":
+        assert given is not None
+        proof = prove(before, after, given)
+        return proof.summary, proof.problems
+
+    return run(module, stages, read_issue_counts, proved if given else None)
+
+
+def prove(
+    before: "Module",
+    after: "Module",
+    launch: "Launch | str | Path",
+    *,
+    kernel: str | None = None,
+    random: int = 0,
+    seed: int = 0,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    announce: "Callable[[str], object] | None" = None,
+    progress: "Progress | None" = None,
+) -> "Proof":
+    """Run a text before and after it was rewritten and compare the memory: `.problems` has an E305 where it differs.
+
+    Both run with a launch file's inputs, then `random` times with random ones in their shape, from `seed` on; each time
+    without time and with time. Elements must have the same bits; floats may differ by `atol + rtol * abs(before)`.
+    `kernel` names the kernel (default: the launch's, or the only one). `announce` is called before each run.
+
+    Raises what the original raises with the launch's inputs: E205, E401 and the like.
+    """
+    from ptxtool.runs.proof import ProofOptions
+    from ptxtool.runs.proof import prove as run_both
+
+    options = ProofOptions(
+        kernel, random, seed, rtol, atol, _machine(gpu), announce=announce, progress=progress
+    )
+    return run_both(before, after, _launch(launch), _kernel_named, options)
 
 
 # ---- live-register vectors
@@ -560,6 +620,10 @@ def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
 
     with Store(store, reading=True) as kept:
         return kept.result(name)
+
+
+def _kernel_named(module: "Module", name: str | None) -> "Function":
+    return kernel(module, name)
 
 
 def _launch(launch: "Launch | str | Path") -> "Launch":

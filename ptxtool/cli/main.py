@@ -29,6 +29,7 @@ COMMANDS = {
     "overhead": "Storage bits that each sharing scheme adds to a GPU.",
     "rewrite": "Run passes over a file and print the new text.",
     "fmt": "Lay files out canonically, in place.",
+    "prove": "Run a kernel before and after it was rewritten; compare the memory.",
     "diff": "What changed between two kernels; for CI, whether it grew.",
     "isa": "The forms of an instruction: modifiers, types, operands, versions.",
     "run": "Run one launch without time; print, save and compare its results.",

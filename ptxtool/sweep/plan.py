@@ -240,7 +240,8 @@ class _Planner:
     def _rewrite(self, module: "Module", pipeline: str) -> str | PtxError:
         """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
         from ptxtool.formats.issue_counts import read_issue_counts
-        from ptxtool.passes.pipeline import parse_pipeline, run
+        from ptxtool.passes.pipeline import run
+        from ptxtool.passes.syntax import parse_pipeline
 
         where = (id(module), pipeline)
         if where not in self._rewritten:

@@ -129,7 +129,7 @@ def _passes(given: Any, folder: Path) -> str:
     if not isinstance(given, str):
         raise _wrong(f"{shown(given)} is no pipeline", 'such as "unroll-decls"; "" rewrites nothing')
     if given:
-        from ptxtool.passes.pipeline import parse_pipeline
+        from ptxtool.passes.syntax import parse_pipeline
 
         parse_pipeline(for_run(given, Fraction(0), Fraction(0), lambda: 1))
     return given

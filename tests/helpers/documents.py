@@ -28,7 +28,7 @@ _FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(\S*)(?: +(.*?))?\s*$")
 _LIST_ITEM = re.compile(r"\s*([-*+]|\d+[.)])\s")
 _LOOP = re.compile(r"for (\w+) in (.*?); do (.*?); done")
 _BY_PTXAS = re.compile(r", \d+ by ptxas [\d.]+ -O\d for sm_\w+")
-SIMULATING = ("compare", "sim", "sweep", "tune", "reproduce")
+SIMULATING = ("compare", "prove", "sim", "sweep", "tune", "reproduce")
 
 
 @dataclass(frozen=True)
