@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ptxtool.passes.base import Pass
     from ptxtool.passes.base import PassResult as PassResult
     from ptxtool.passes.base import Remark as Remark
+    from ptxtool.passes.own import OwnPass
     from ptxtool.passes.pipeline import RewriteResult
     from ptxtool.passes.syntax import Stage
     from ptxtool.results.exhibits import Reproduction
@@ -518,6 +519,7 @@ def compare(
     share_registers: "Percent | None" = None,
     share_scratchpad: "Percent | None" = None,
     release: bool = False,
+    passes: str = "",
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LadderKeywords]",
@@ -525,8 +527,8 @@ def compare(
     """Run the papers' ladder of schemes: `.rungs`, `.gain(rung)`, `.problems`.
 
     Registers are shared, by 90% if no percentage is given, or scratchpad; `release` adds a rung that releases locks
-    early. Options are those of `simulate`, `gpu` is one of them; `scheduler` is for all rungs without owner warps
-    first. `announce` is called before each rung with its name.
+    early, `passes` one with a pipeline after that of the rung before. Options are those of `simulate`, `gpu` is one of
+    them; `scheduler` is for all rungs without owner warps first. `announce` is called before each rung with its name.
     """
     from dataclasses import replace
 
@@ -543,6 +545,7 @@ def compare(
         if share_scratchpad is not None
         else chosen.share_scratchpad or None,
         release=release,
+        passes=passes,
         announce=announce,
     )
 
@@ -557,6 +560,7 @@ def sweep(
     name: str | None = None,
     jobs: int | None = None,
     cluster: Any = None,
+    own_passes: "Iterable[str | type[Any] | OwnPass]" = (),
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> "SweepResult":
@@ -564,21 +568,25 @@ def sweep(
 
     `store` is a file that keeps the results: stored runs are not repeated (default: the sweep file's; without a file
     they are in memory only). `jobs` processes (default: one per CPU) or a Dask `cluster` (its address, or one of Dask's
-    objects) execute them. `progress` is called before the first run and after each. On Ctrl-C the exception is raised,
-    or with `on_interrupt="return"` the result so far is returned.
+    objects) execute them. `own_passes` are classes, or "FILE.py:CLASS", of passes of your own, which pipelines then
+    have by their names (docs/passes.md). `progress` is called before the first run and after each. On Ctrl-C the
+    exception is raised, or with `on_interrupt="return"` the result so far is returned.
 
     Raises all errors in the runs' descriptions before the first run begins, E503 for a store that cannot be written,
     and E504 if the cluster cannot be reached. The errors of a run are in its record.
     """
+    from ptxtool.passes.own import own_passes as by_name
     from ptxtool.sweep.runner import run_sweep
     from ptxtool.sweep.spec import read_spec
 
+    own = by_name(own_passes)
     if isinstance(runs, str | Path):
-        spec = read_spec(runs)
+        spec = read_spec(runs, own)
         runs, store, name = spec.configurations, store or spec.store, name or spec.name
     return run_sweep(
         runs,
         kernel,
+        own=own,
         store=store,
         name=name or "sweep",
         jobs=jobs,

@@ -92,11 +92,12 @@ def check_pass(cls: type[Any], file: UserFile | None = None) -> OwnPass:
     return OwnPass(cls, info, file)
 
 
-def own_passes(given: Iterable[str | type[Any]]) -> dict[str, OwnPass]:
+def own_passes(given: "Iterable[str | type[Any] | OwnPass]") -> dict[str, OwnPass]:
     """Passes by name: those of files, `FILE.py:CLASS`, and classes. Raises E302 where two have one name."""
     found: dict[str, OwnPass] = {}
     for each in given:
-        own = load_pass(each) if isinstance(each, str) else check_pass(each)
+        own = load_pass(each) if isinstance(each, str) else each
+        own = own if isinstance(own, OwnPass) else check_pass(own)
         if own.info.name in found:
             raise _not_a_pass(
                 own.cls, own.file, f"has the name '{own.info.name}' too", "give it another name"

@@ -128,8 +128,11 @@ class _Reader:
             if self.own is None:
                 own = load_pass(name)
                 return own, own.cls
-            help = "files are named on the command line, --pass FILE.py:CLASS; write the pass's own name here"
-            raise self.wrong(span, f"'{name}' would run a file that the command line does not name", help)
+            help = (
+                "a sweep runs no file that its own file names: start it with --pass FILE.py:CLASS, or "
+                "own_passes=[...], and write the pass's name here"
+            )
+            raise self.wrong(span, f"'{name}' names a file", help)
         if self.own and name in self.own:
             return self.own[name], self.own[name].cls
         cls = find_pass(name)

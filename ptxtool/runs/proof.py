@@ -73,7 +73,7 @@ def prove(
     Raises what the runs of the original raise with the launch's own inputs; with random inputs such a trial is skipped.
     """
     launch = replace(launch, expectations=())
-    names = [step.kernel for step in launch.steps] or [options.kernel or launch.kernel]
+    names = [step.kernel or options.kernel for step in launch.steps] or [options.kernel or launch.kernel]
     kernels = {kernel_named(before, name).name for name in dict.fromkeys(names)}
     for name in dict.fromkeys(names):
         kernel_named(after, name)
@@ -156,7 +156,7 @@ class _Runs:
         inputs = "the launch's inputs" if self.seed is None else f"random inputs, seed {self.seed}"
         message = f"the rewritten kernel computes something else: {what} ({how}, {inputs})"
         first = self.launch.steps[0].kernel if self.launch.steps else self.launch.kernel
-        kernel = self.kernel_named(self.after, self.options.kernel or first)
+        kernel = self.kernel_named(self.after, first or self.options.kernel)
         return Diagnostic("E305", message, kernel.source, kernel.start, kernel.body_start, self.advice())
 
     def advice(self) -> str:
@@ -191,7 +191,7 @@ class _Runs:
 
     def _sequence(self, module: Module, timed: bool, most: int | None) -> _Ended:
         def named(name: str | None) -> Function:
-            return self.kernel_named(module, name)
+            return self.kernel_named(module, name or self.options.kernel)
 
         if not timed:
             outcome = run_sequence(named, self.launch, _without_time(most))

@@ -16,7 +16,7 @@ from ptxtool.cli.common import (
     put_json,
     report_options,
 )
-from ptxtool.cli.outputs import reads
+from ptxtool.cli.outputs import reads, reads_passes
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def command(
     if no_prove and launch_file is not None:
         raise click.UsageError("--launch is for what --no-prove leaves out")
     module = load_module(file, in_place=not sink.as_json)
-    stages = read_stages(",".join(pipeline))
+    passes = ",".join(pipeline)
+    reads_passes(passes)
+    stages = read_stages(passes)
     _reads_of(stages)
     launch = None
     if launch_file is not None:
@@ -104,11 +106,9 @@ def command(
 
 
 def _reads_of(stages: "tuple[Stage, ...]") -> None:
-    """The files that passes read, and their own. Raises E503 for an output among them."""
+    """The files that passes read. Raises E503 for an output among them."""
     from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 
     for stage in stages:
         if isinstance(stage.run, ReorderDecls) and stage.run.counts:
             reads(stage.run.counts, "file of issue counts")
-        if stage.own and stage.own.file:
-            reads(stage.own.file.source.name, "pass's file")
