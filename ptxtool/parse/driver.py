@@ -85,7 +85,7 @@ class Driver:
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
-        comma = self.comma
+        comma, source = self.comma, self.source
         inside = bool(self.braces)
         append = self.body.append
         for m in splitter.next_statement().finditer(self.text, position):
@@ -105,7 +105,7 @@ class Driver:
                 if parts and type(parts[0]) is Binary:
                     parts = (destination(parts[0]), *parts[1:])
                 start = m.start(GUARD if guard else OPCODE)
-                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts))
+                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts, source))
             elif kind == LABEL and inside:
                 append(build.label(Token("LABEL", m[LABEL], m.start(LABEL), m.end())))
             elif kind == LOC and inside:
