@@ -164,9 +164,7 @@ class _Runs:
         files = self.before.source.name, self.after.source.name
         launch = self.launch.source.name
         if files[0] == files[1] or launch.startswith("<"):
-            return (
-                f"both ran with {_shown(launch)}; --rtol and --atol of ptxtool prove allow floats to differ"
-            )
+            return f"both ran with {_shown(launch)}"
         again = "" if self.seed is None else f" --random 1 --seed {self.seed}"
         return f"to see it again: ptxtool prove {files[0]} {files[1]} --launch {launch}{again}"
 

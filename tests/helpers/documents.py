@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,6 +154,8 @@ def printed_by(command: str, fails: bool = False) -> str:
         return "".join(printed_by(body.replace(f"${name}", value), fails) for value in values.split())
     if command.startswith("nvcc "):
         return _compiled(shlex.split(command))
+    if command.startswith("python "):
+        command = f"{shlex.quote(sys.executable)}{command.removeprefix('python')}"
     if not command.startswith("ptxtool "):
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -84,7 +84,7 @@ def test_a_wrong_pipeline_is_reported_with_its_places(text: str, places: list[tu
         ("layout-shared{share=50,scratchpad=-1}", "E502", "-1", "scratchpad = -1 is less than 0"),
         ("delay-first-use{registers=-4,share=50}", "E502", "-4", "registers = -4 is less than 0"),
         ("delay-first-use", "E301", "delay-first-use", "needs the sharing percentage"),
-        ("reorder-decls{share=90}", "E301", "90", "{order=text} has no use for 'share'"),
+        ("reorder-decls{share=90}", "E301", "90", ":order=text has no use for 'share'"),
         ("allocate{max-reg=4}", "E302", "max-reg", "has no option 'max-reg'"),
     ],
 )
