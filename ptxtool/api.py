@@ -364,12 +364,14 @@ def rewrite(
     pipeline: "str | Iterable[Pass | Stage]",
     *,
     launch: "Launch | str | Path | None" = None,
+    announce: "Callable[[str], object] | None" = None,
+    progress: "Progress | None" = None,
 ) -> "RewriteResult":
     """Run passes such as "unroll-decls,reorder-decls:order=text": `.module`, `.remarks`. Raises E301, E302, E303.
 
     A pass of your own is "FILE.py:CLASS:option=value" in the pipeline, or one of a list of passes (docs/passes.md). Its
     result is compared with the kernel before it by `prove`, if there is a `launch`: raises E305 where it computes
-    something else.
+    something else. `announce` and `progress` are those of `prove`.
     """
     from ptxtool.formats.issue_counts import read_issue_counts
     from ptxtool.passes.pipeline import run
@@ -380,7 +382,7 @@ def rewrite(
 
     def proved(before: "Module", after: "Module") -> "tuple[str, tuple[Diagnostic, ...]]":
         assert given is not None
-        proof = prove(before, after, given)
+        proof = prove(before, after, given, announce=announce, progress=progress)
         return proof.summary, proof.problems
 
     return run(module, stages, read_issue_counts, proved if given else None)

@@ -37,6 +37,7 @@ COMMANDS = {
     "compare": "Simulate the papers' ladder of schemes on one kernel.",
     "reproduce": "Make the papers' tables and figures, ours beside theirs.",
     "sweep": "Make many runs from a file, resumable; tables and charts of them.",
+    "help": "List the pages of the documentation by job, or show one.",
 }
 """Every command with its summary, in the order of the help; `cli/<name>.py` has it."""
 

@@ -17,6 +17,7 @@ from ptxtool.cli.common import (
     report_options,
 )
 from ptxtool.cli.outputs import reads, reads_passes
+from ptxtool.cli.progress import SimulationStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
 
 if TYPE_CHECKING:
@@ -91,11 +92,17 @@ def command(
         launch = load_launch(launch_file)
     elif not no_prove and any(stage.own for stage in stages):
         launch = launch_of(file, needed=True)
+    status = SimulationStatus()
     try:
-        result = api.rewrite(module, stages, launch=launch)
+        result = api.rewrite(
+            module, stages, launch=launch, announce=status.announce, progress=status.progress
+        )
     except PtxError as problem:
+        status.clear()
         print_diagnostics(problem.diagnostics, most, rest="--max-errors 0 prints all")
         return 1
+    finally:
+        status.clear()
     if sink.as_json:
         put_json(result.to_dict(), sink.output)
         return 0
