@@ -63,7 +63,12 @@ def load_pass(name: str) -> OwnPass:
         there = f"its classes are: {', '.join(classes) or 'none'}"
         help = did_you_mean(cls_name, classes, then=there)
         raise error("E302", f"no class '{cls_name}' in '{path}'", file.source, help=help)
-    return check_pass(classes[cls_name], file)
+    try:
+        return check_pass(classes[cls_name], file)
+    except PtxError:
+        raise
+    except Exception as problem:  # of a property, a metaclass
+        raise _problem(file, cls_name, "E302", exception_text(problem), problem, READ_MORE) from None
 
 
 def check_pass(cls: type[Any], file: UserFile | None = None) -> OwnPass:

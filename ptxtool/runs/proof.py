@@ -5,7 +5,7 @@ if their bits are, or within a tolerance that the caller gives: another order of
 sums. Runs say nothing about other inputs; the static proofs of `ptxtool.validate` are about all inputs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 KernelNamed = Callable[[Module, str | None], Function]
 """Finds a kernel of a module by its name, the only one for none; raises E205."""
+_OTHER = "the rewritten kernel computes something else"
 _MORE, _LEAST = 20, 100_000
 """The rewritten kernel may take 20 times the instructions or cycles of the original, and this many in any case."""
 
@@ -74,25 +75,20 @@ def prove(
     """
     launch = replace(launch, expectations=())
     names = [step.kernel or options.kernel for step in launch.steps] or [options.kernel or launch.kernel]
-    kernels = {kernel_named(before, name).name for name in dict.fromkeys(names)}
-    for name in dict.fromkeys(names):
-        kernel_named(after, name)
+    kernels = {kernel_named(before, name).name for name in names}
+    problems = _lacking(after, names, kernel_named)
     trials: list[Trial] = []
-    problems: tuple[Diagnostic, ...] = ()
     compared: tuple[str, ...] = ()
     for seed in (None, *range(options.seed, options.seed + options.random)):
+        if problems:
+            break
         inputs = launch if seed is None else with_random_inputs(launch, seed, compared)
-        runs = _Runs(before, after, inputs, seed, kernel_named, options)
+        runs = _Runs(before, after, inputs, seed, names[0], kernel_named, options)
         changes, skipped = 0, ""
         try:
-            for timed in (False, True) if options.timed else (False,):
+            for timed in (False, True)[: 1 + options.timed]:
                 found = runs.original(timed)
-                compared = tuple(found.buffers)
-                changes = sum(
-                    changed(i.value, found.buffers[i.name])
-                    for i in inputs.inputs
-                    if i.name in found.buffers and isinstance(i.value, np.ndarray)
-                )
+                compared, changes = tuple(found.buffers), _changes(inputs, found)
                 problems = runs.compared(found, timed)
                 if problems:
                     break
@@ -101,21 +97,36 @@ def prove(
                 raise
             skipped = f"{problem.diagnostics[0].code}: {problem.diagnostics[0].message}"
         trials.append(Trial(seed, changes, not problems, skipped))
-        if problems:
-            break
-    unseen = tuple(
-        n for n, d in before.variables.items() if d.space == "global" and "extern" not in d.linkage
-    )
+    stored = [name for name, declared in before.variables.items() if declared.space == "global"]
     return Proof(
         before=before.source.name,
         after=after.source.name,
         kernels=tuple(sorted(kernels)),
         launch=_shown(launch.source.name),
         buffers=compared,
-        unseen=unseen,
+        unseen=tuple(stored),
         timed=options.timed,
         trials=tuple(trials),
         problems=problems,
+    )
+
+
+def _lacking(after: Module, names: Iterable[str | None], kernel_named: KernelNamed) -> tuple[Diagnostic, ...]:
+    """What is wrong with a rewritten text that has not the kernels of the original."""
+    try:
+        for name in names:
+            kernel_named(after, name)
+    except PtxError as problem:
+        return (Diagnostic("E305", f"{_OTHER}: a kernel is gone", after.source), *problem.diagnostics)
+    return ()
+
+
+def _changes(launch: Launch, found: "_Ended") -> int:
+    """How many elements of the buffers are other ones than before the run."""
+    return sum(
+        changed(i.value, found.buffers[i.name])
+        for i in launch.inputs
+        if i.name in found.buffers and isinstance(i.value, np.ndarray)
     )
 
 
@@ -127,6 +138,8 @@ class _Runs:
     after: Module
     launch: Launch
     seed: int | None
+    name: str | None
+    """The first kernel's, None for the only one."""
     kernel_named: KernelNamed
     options: ProofOptions
 
@@ -154,9 +167,8 @@ class _Runs:
     def problem(self, timed: bool, what: str) -> Diagnostic:
         how = "with time" if timed else "without time"
         inputs = "the launch's inputs" if self.seed is None else f"random inputs, seed {self.seed}"
-        message = f"the rewritten kernel computes something else: {what} ({how}, {inputs})"
-        first = self.launch.steps[0].kernel if self.launch.steps else self.launch.kernel
-        kernel = self.kernel_named(self.after, first or self.options.kernel)
+        message = f"{_OTHER}: {what} ({how}, {inputs})"
+        kernel = self.kernel_named(self.after, self.name)
         return Diagnostic("E305", message, kernel.source, kernel.start, kernel.body_start, self.advice())
 
     def advice(self) -> str:
@@ -175,7 +187,7 @@ class _Runs:
             self.options.announce(f"{which}, {'with' if timed else 'without'} time")
         if self.launch.steps:
             return self._sequence(module, timed, most)
-        kernel = self.kernel_named(module, self.options.kernel or self.launch.kernel)
+        kernel = self.kernel_named(module, self.name)
         if not timed:
             outcome = run_functional(kernel, self.launch, _without_time(most))
             buffers = {buffer.name: buffer.array for buffer in outcome.buffers}

@@ -114,3 +114,13 @@ def test_a_class_of_the_caller_has_no_place() -> None:
         check_pass(int)
     (found,) = caught.value.diagnostics
     assert (found.message, found.source) == ("'int' is no frozen dataclass", None)
+
+
+def test_a_class_that_raises_while_it_is_looked_at(tmp_path: Path) -> None:
+    meta = "class Meta(type):\n    def __getattr__(cls, name):\n        raise RuntimeError(name)\n"
+    text = f"{meta}\n\nclass A(metaclass=Meta):\n    x = 1\n"
+    path = write_passes(tmp_path, text)
+    with pytest.raises(PtxError) as caught:
+        load_pass(f"{path}:A")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message, found.line) == ("E302", "RuntimeError: name", 3)

@@ -171,9 +171,12 @@ def test_a_list_of_launches(timed: bool) -> None:
     assert "'x'[1] is 7.0, 12.0 before" in problem.message  # 2 + 2 + 3, 2 * 2 * 3
 
 
-def test_a_kernel_that_is_missing_or_has_other_parameters() -> None:
-    with pytest.raises(PtxError, match="E205"):
-        proof(".entry k(", ".entry other(", f'kernel = "k"\n{LAUNCH}')
+def test_a_kernel_that_is_gone() -> None:
+    found = proof(".entry k(", ".entry other(", f'kernel = "k"\n{LAUNCH}')
+    assert [problem.code for problem in found.problems] == ["E305", "E205"]
+    assert found.trials == ()
+    assert not found.holds
+    assert proof(".entry k(", ".entry other(").holds  # the only one of its file
     with pytest.raises(PtxError, match="E205"):
         proof("k(", "k(", kernel="nothing")
 
