@@ -73,7 +73,7 @@ def prove(
 
     Raises what the runs of the original raise with the launch's own inputs; with random inputs such a trial is skipped.
     """
-    launch = replace(launch, expectations=())
+    launch = _plain(launch)
     names = [step.kernel or options.kernel for step in launch.steps] or [options.kernel or launch.kernel]
     kernels = {kernel_named(before, name).name for name in names}
     problems = _lacking(after, names, kernel_named)
@@ -109,6 +109,13 @@ def prove(
         trials=tuple(trials),
         problems=problems,
     )
+
+
+def _plain(launch: Launch) -> Launch:
+    """The launch without what it expects, and without schedulers: those of the machine change nothing but the time."""
+    steps = {id(step): replace(step, scheduler=None) for step in launch.steps}  # repetitions stay one object
+    again = tuple(steps[id(step)] for step in launch.steps)
+    return replace(launch, expectations=(), scheduler=None, steps=again)
 
 
 def _lacking(after: Module, names: Iterable[str | None], kernel_named: KernelNamed) -> tuple[Diagnostic, ...]:
@@ -220,12 +227,8 @@ class _Runs:
     def _with_time(self, most: int | None) -> "LaunchOptions":
         from ptxsim.launch_options import LaunchOptions
 
-        gpu = machine_of(self.options.gpu)
         return LaunchOptions(
-            gpu=gpu,
-            scheduler=gpu.scheduler,  # a launch file's own would change nothing but the time
-            max_cycles=most,
-            progress=self.options.progress,
+            gpu=machine_of(self.options.gpu), max_cycles=most, progress=self.options.progress
         )
 
 

@@ -164,6 +164,12 @@ STEPS = LAUNCH.replace("grid", 'kernel = "k"\ngrid').replace(
 )
 
 
+@pytest.mark.parametrize("text", [LAUNCH, STEPS])
+def test_the_schedulers_of_a_launch_are_not_loaded(text: str) -> None:
+    own = f'scheduler = "nowhere.py:pick"\n{text}'
+    assert proof("%f2, %f2, %f1;", "%f2, %f1, %f2;", own, timed=True).problems == ()
+
+
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_list_of_launches(timed: bool) -> None:
     assert proof("%f2, %f2, %f1;", "%f2, %f1, %f2;", STEPS, timed=timed).problems == ()
