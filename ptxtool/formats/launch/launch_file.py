@@ -8,6 +8,7 @@ the inputs before it.
 Not handled: samplers of their own (those of a module's text count).
 """
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, diffe
 from ptxtool.formats.launch.launch_steps import read_steps
 from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTable, Span, key_span
 from ptxtool.formats.launch.launch_textures import OPTIONS, Opaque, check_options
-from ptxtool.formats.launch.launch_values import SOURCES, ValueProblem, make_value, read_npy
+from ptxtool.formats.launch.launch_values import SOURCES, ValueProblem, element_type, make_value, read_npy
 from ptxtool.formats.toml import read_toml
 
 __all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
@@ -92,7 +93,7 @@ def _files(head: LaunchTable) -> tuple[Path, ...]:
 
 def _type(row: Mapping[str, Any]) -> str:
     """The element type of a row that has been read."""
-    return str(row.get("type", "u8")).removeprefix(".")
+    return element_type(row.get("type", "u8" if "struct" in row else ""))
 
 
 def _inputs(head: LaunchTable) -> tuple[Input, ...]:
@@ -223,7 +224,7 @@ def _expectations(
                 result = read_npy(row.values["file"], row.folder)
             except ValueProblem as problem:
                 raise row.fail(str(problem), key, problem.help, problem.code) from None
-        rtol = _tolerance(row, "rtol", 1e-5 if buffers[arg].value.dtype.kind == "f" else 0.0)
+        rtol = _tolerance(row, "rtol", 1e-5 if buffers[arg].type.startswith("f") else 0.0)
         atol = _tolerance(row, "atol", 0.0)
         found.append(Expectation(arg, result, rtol, atol, *row.span(key), _after(row, n_steps)))
     return tuple(found)
@@ -231,7 +232,7 @@ def _expectations(
 
 def _tolerance(row: LaunchTable, key: str, default: float) -> float:
     value = row.values.get(key, default)
-    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+    if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
         raise row.fail(f"'{key}' must be a number >= 0", key)
     return float(value)
 

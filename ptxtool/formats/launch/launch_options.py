@@ -26,7 +26,7 @@ from pathlib import Path
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_file import Launch, parse_launch
-from ptxtool.formats.launch.launch_values import DTYPES, npy_type
+from ptxtool.formats.launch.launch_values import DTYPES, element_type, npy_type
 from ptxtool.ir.nodes import Declaration, Function
 
 SOURCE_NAME = "<options>"
@@ -186,7 +186,7 @@ def _contents(expression: str | None, kind: str) -> str:
     if random is None:
         return f"expr = {json.dumps(expression, ensure_ascii=False)}"
     seed = int(random[1] or 0)
-    dtype = DTYPES.get(kind)
+    dtype = DTYPES.get(element_type(kind))
     if dtype is None or dtype.kind == "f":
         return f"random = {{ seed = {seed} }}"
     low, high = (0, 1 << min(8 * dtype.itemsize, 31))
