@@ -499,13 +499,15 @@ def sweep(
     cluster: Any = None,
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
 ) -> "SweepResult":
     """Simulate many runs, those of a sweep file or a list of `ptxtool.Configuration`: `result["LABEL"]`, `.failed`.
 
     `store` is a file that keeps the results: stored runs are not repeated (default: the sweep file's; without a file
     they are in memory only). `jobs` processes (default: one per CPU) or a Dask `cluster` (its address, or one of Dask's
     objects) execute them. `progress` is called before the first run and after each. On Ctrl-C the exception is raised,
-    or with `on_interrupt="return"` the result so far is returned.
+    or with `on_interrupt="return"` the result so far is returned. With `allow_outside` launch files may name files
+    outside their folders.
 
     Raises all errors in the runs' descriptions before the first run begins, E503 for a store that cannot be written,
     and E504 if the cluster cannot be reached. The errors of a run are in its record.
@@ -525,6 +527,7 @@ def sweep(
         cluster=cluster,
         progress=progress,
         on_interrupt=on_interrupt,
+        allow_outside=allow_outside,
     )
 
 

@@ -53,11 +53,16 @@ KernelNamed = Callable[["Module", str | None], "Function"]
 """Finds a kernel of a module by its name, the only one for none; raises E205."""
 
 
-def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> tuple[Planned, ...]:
-    """The tasks of a sweep, in order. Raises all errors of the configurations."""
+def plan(
+    configurations: Iterable[Configuration], kernel_named: KernelNamed, allow_outside: bool = False
+) -> tuple[Planned, ...]:
+    """The tasks of a sweep, in order. Raises all errors of the configurations.
+
+    With `allow_outside` launch files may name files outside their folders.
+    """
     asked = tuple(configurations)
     labels = labelled(asked)
-    planner = _Planner(kernel_named)
+    planner = _Planner(kernel_named, allow_outside)
     problems: dict[Diagnostic, None] = {}
     planned: list[Planned] = []
     for configuration, label in zip(asked, labels, strict=True):
@@ -109,8 +114,9 @@ def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
 class _Planner:
     """Reads every file and makes every kernel once, however many runs have it."""
 
-    def __init__(self, kernel_named: KernelNamed) -> None:
+    def __init__(self, kernel_named: KernelNamed, allow_outside: bool) -> None:
         self._kernel_named = kernel_named
+        self._allow_outside = allow_outside
         self._kernels: dict[Any, Module] = {}
         self._rewritten: dict[Any, str | PtxError] = {}
         self._machines: dict[Any, Gpu] = {}
@@ -186,7 +192,7 @@ class _Planner:
         if path is None:
             help = "name one: launch = FILE (docs/sweep.md)"
             raise error("E501", f"no launch file for '{module.source.name}'", help=help)
-        return _once(self._launches, str(path), lambda: _read_launch(Path(path)))
+        return _once(self._launches, str(path), lambda: _read_launch(Path(path), self._allow_outside))
 
     def _check_fit(
         self, module: "Module", launch: "Launch", function: "Function", asked: Configuration
@@ -274,10 +280,10 @@ def _read_kernel(asked: Configuration) -> "Module":
     return module
 
 
-def _read_launch(path: Path) -> _LaunchFile:
+def _read_launch(path: Path, allow_outside: bool) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
-    launch = load_launch(path)
+    launch = load_launch(path, allow_outside=allow_outside)
     files = {
         str(file): digest_of(file, _READABLE) for file in sorted(file.resolve() for file in launch.files)
     }

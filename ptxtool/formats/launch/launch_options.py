@@ -77,7 +77,7 @@ def launch_from_options(
         lines += ["", "[[args]]", *_argument(given, parameter, here)]
     for given in constants:
         lines += ["", *_constant(given, kernel, here)]
-    return parse_launch(Source(SOURCE_NAME, "\n".join(lines) + "\n"), here)
+    return parse_launch(Source(SOURCE_NAME, "\n".join(lines) + "\n"), here, allow_outside=True)
 
 
 def _extents(option: str, given: str) -> str:

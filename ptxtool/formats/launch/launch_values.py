@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxtool.base.diag import error
 from ptxtool.formats.expression import ExpressionError, compile_expression, short
+from ptxtool.formats.npy import NpyError, read_npy
 from ptxtool.isa.types import TYPES
 
 DTYPES: dict[str, Any] = {
@@ -116,9 +117,15 @@ def _untyped(spec: Mapping[str, Any], known: Mapping[str, Any]) -> int | float:
         if found.ndim == 0 and found.dtype.kind in "biuf":
             number: int | float = found.item()
             return number
-    elif type(spec.get("value")) in (int, float):
+    elif type(spec.get("value")) is float or (type(spec.get("value")) is int and _has_64_bits(spec["value"])):
         return spec["value"]  # type: ignore[no-any-return]
     raise _no_type(None)
+
+
+def _has_64_bits(number: int) -> bool:
+    if not -(2**63) <= number < 2**64:
+        raise ValueProblem("value", f"{short(number)} does not fit 64 bits", "use a smaller number")
+    return True
 
 
 def _struct(given: Any) -> np.ndarray:
@@ -250,7 +257,7 @@ def _random(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
 
 
 def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
-    array = read_npy(given, folder)
+    array = npy_file(given, folder)
     if array.dtype != dtype:
         raise ValueProblem(
             "file", f"'{given}' holds {array.dtype}, not {dtype}", "convert the file, or change 'type'"
@@ -258,23 +265,23 @@ def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
     return array
 
 
-def read_npy(given: Any, folder: Path) -> np.ndarray:
+def npy_file(given: Any, folder: Path) -> np.ndarray:
     """A .npy file's array. Raises `ValueProblem` where it cannot be read."""
     if not isinstance(given, str):
         raise ValueProblem("file", f"'{short(given)}' is no file name")
     try:
-        with open(folder / given, "rb") as stream:
-            array = np.lib.format.read_array(stream, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise ValueProblem("file", f"cannot read '{given}': {reason}", code="E501") from None
-    return array
+        return read_npy(folder / given)
+    except NpyError as problem:
+        message = f"cannot read '{short(given, 200)}': {problem}"
+        raise ValueProblem(
+            "file", message, "give the path of a .npy file, as numpy.save writes it", "E501"
+        ) from None
 
 
 def npy_type(given: str, folder: Path) -> str:
     """The element type that a .npy file holds. Raises E501, and E502 for one that launch files do not name."""
     try:
-        dtype = read_npy(given, folder).dtype
+        dtype = npy_file(given, folder).dtype
     except ValueProblem as problem:
         raise error(problem.code, str(problem), help="give the path of a .npy file") from None
     found = next((name for name, each in DTYPES.items() if each == dtype), None)

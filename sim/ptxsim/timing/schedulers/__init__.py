@@ -8,6 +8,7 @@ issue nor count as valid. Both may keep numbers in `sm.policy[scheduler, ...]`, 
 (`two_level:6`) is `sm.policy_number`. `own.py` loads a user's own policy, which is then treated like a built-in one.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -68,6 +69,16 @@ def policy(name: str) -> Policy:
         window = mine.compiled_window or _whole()
         return Policy(name, mine.compiled_pick, window, mine.window is not None, found.number, mine)
     return _built_in(name)
+
+
+def built_in_policy(name: str) -> Policy:
+    """The policy that a file of data names. Raises E502 for one of the user's own: its code is not run."""
+    if own.split(name) is None:
+        return _built_in(name)
+    help_text = f"code is run only if the command line names it: --scheduler {shlex.quote(name)}"
+    raise error(
+        "E502", f"scheduler '{name}' is code, which a launch file or GPU file cannot choose", help=help_text
+    )
 
 
 @cache
