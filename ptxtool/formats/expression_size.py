@@ -94,7 +94,7 @@ def _grid(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:
 def _matmul(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:
     a, b = np.shape(args[0]), np.shape(args[1])
     inner = a[-1] if a else 1
-    return math.prod(a) * math.prod(b) // max(1, inner * inner)
+    return int(math.prod(a) * math.prod(b) // max(1, inner * inner))
 
 
 def _einsum(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:

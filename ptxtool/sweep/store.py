@@ -13,11 +13,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
-from ptxtool.results.sweeps import WAITING, Record, StoredResult, SweepResult
+from ptxtool.formats.expression import short
+from ptxtool.results.sweeps import Record, StoredResult, SweepResult
 from ptxtool.sweep.plan import Planned
+from ptxtool.sweep.stored_records import record_of
 
 _APPLICATION = 0x70747873  # "ptxs"
 _FORMAT = 1
@@ -180,13 +183,17 @@ class Store(AbstractContextManager["Store"]):
                 "WHERE sweep = ? ORDER BY position",
                 (name,),
             ).fetchall()
-        records = tuple(
-            Record(
-                label, json.loads(axes), key, StoredResult.from_dict(json.loads(text)) if text else WAITING
+        return SweepResult(name, tuple(self._record(row) for row in rows))
+
+    def _record(self, row: tuple[Any, ...]) -> Record:
+        try:
+            return record_of(*row)
+        except ValueError as problem:
+            message = (
+                f"store '{self.path}' is damaged: the row of run '{short(row[0])}': {short(problem, 120)}"
             )
-            for label, axes, key, text in rows
-        )
-        return SweepResult(name, records)
+            help = "use a copy of it, or a new store: the same sweep makes all runs again"
+            raise error("E502", message, help=help) from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
