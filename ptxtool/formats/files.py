@@ -75,7 +75,7 @@ def read_bytes(path: str | Path, advice: str) -> bytes:
         with Path(path).open("rb") as stream:
             return _whole(stream)
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
-        raise error("E501", f"cannot read '{shown(path)}': {reason_of(problem)}", help=advice) from None
+        raise error("E501", f"cannot read '{path}': {reason_of(problem)}", help=advice) from None
 
 
 class _TooLarge(OSError):
@@ -112,14 +112,8 @@ def _limit() -> int:
     """The most bytes of an input. Raises E502 where the variable has no number."""
     given = os.environ.get(LIMIT_VARIABLE, "")
     if given and not (given.isdecimal() and len(given) < 19):
-        raise error("E502", f"{LIMIT_VARIABLE} is '{shown(given)}'", help="set it to a number of bytes")
+        raise error("E502", f"{LIMIT_VARIABLE} is '{given}'", help="set it to a number of bytes")
     return int(given) if given else INPUT_LIMIT
-
-
-def shown(name: object) -> str:
-    """A name as a message quotes it: without its middle where it is long."""
-    text = str(name)
-    return text if len(text) <= 200 else f"{text[:98]}...{text[-98:]}"
 
 
 def read_source(path: str | Path, advice: str) -> Source:
@@ -225,7 +219,7 @@ def _unreadable(path: Path, problem: Exception) -> PtxError:
     could_be_a_sample = str(path) == path.stem  # a word, without folder and suffix
     if names and could_be_a_sample and isinstance(problem, FileNotFoundError):
         advice += f"; packaged samples are {', '.join(names)}"
-    return error("E501", f"cannot read '{shown(path)}': {reason_of(problem)}", help=advice)
+    return error("E501", f"cannot read '{path}': {reason_of(problem)}", help=advice)
 
 
 def reason_of(problem: Exception) -> str:

@@ -8,6 +8,7 @@ Only the process that was started writes; workers hand their results to it.
 """
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ class Store(AbstractContextManager["Store"]):
         self.path = ":memory:" if path is None else str(path)
         self._advice = _WRITTEN if reading else "give another file with --store"
         self._place = _READABLE if reading else _WRITABLE
-        if reading and not Path(self.path).is_file():
+        if reading and not os.path.isfile(self.path):
             raise error("E501", f"cannot read '{self.path}': no such file", help=self._advice)
         with self._explained():
             self._db = self._connect_to_read() if reading else self._connect(self.path)
@@ -90,7 +91,7 @@ class Store(AbstractContextManager["Store"]):
             if kind not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or log.exists():
                 raise
             return self._connect(f"{where.as_uri()}?mode=ro&immutable=1", uri=True)
-        except sqlite3.DatabaseError:
+        except BaseException:
             db.close()
             raise
         return db
@@ -213,6 +214,9 @@ class Store(AbstractContextManager["Store"]):
             yield
         except sqlite3.OperationalError as problem:
             raise error("E503", f"cannot use store '{self.path}': {problem}", help=self._place) from None
-        except sqlite3.DatabaseError as problem:
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+        ) as problem:  # sqlite3's own messages may be no text
             message = f"'{self.path}' is no store of sweeps: {problem}"
             raise error("E502", message, help=self._advice) from None

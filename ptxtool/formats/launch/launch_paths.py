@@ -30,9 +30,8 @@ def _resolved(path: Path) -> Path | None:
 
 
 def _outside(head: LaunchTable, name: str, span: Span) -> PtxError:
-    shown = name if len(name) <= 200 else f"{name[:197]}..."
     help = "copy the file there, or allow this launch file to read others with --allow-outside (allow_outside=True)"
-    return head.fail(f"'{shown}' is not in the folder of the launch file", help=help, span=span)
+    return head.fail(f"'{name}' is not in the folder of the launch file", help=help, span=span)
 
 
 def _files(head: LaunchTable) -> Iterator[tuple[str, Span]]:

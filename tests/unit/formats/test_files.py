@@ -124,5 +124,5 @@ def test_a_device_is_read_up_to_its_first_nul() -> None:
 def test_names_of_thousands_of_characters(tmp_path: Path) -> None:
     name = tmp_path / ("a" * 5000)
     assert launch_beside(name) is None
-    with pytest.raises(PtxError, match=r"cannot read '[^']*\.\.\.a{98}': file name too long"):
+    with pytest.raises(PtxError, match=r"cannot read '[^']{1,80}': file name too long"):
         read_input(name)

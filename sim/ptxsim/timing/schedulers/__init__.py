@@ -104,7 +104,7 @@ def _number(name: str, kind: str, given: str) -> int:
     default = NUMBERED[kind]
     if ":" not in name and default is not None:
         return default
-    if not given.isdecimal() or not 1 <= int(given) <= MAX_WARPS:
+    if not given.isdecimal() or len(given) > 9 or not 1 <= int(given) <= MAX_WARPS:
         what = f"'{given}' is no number of warps" if ":" in name else "a number of warps is missing"
         help_text = f"write '{kind}:N' with N from 1 to {MAX_WARPS}, such as '{kind}:{default or 8}'"
         raise error("E502", f"scheduler '{name}': {what}", help=help_text)
