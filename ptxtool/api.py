@@ -565,6 +565,7 @@ def sweep(
     own_passes: "Iterable[str | type[Any] | OwnPass]" = (),
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
 ) -> "SweepResult":
     """Simulate many runs, those of a sweep file or a list of `ptxtool.Configuration`: `result["LABEL"]`, `.failed`.
 
@@ -572,7 +573,8 @@ def sweep(
     they are in memory only). `jobs` processes (default: one per CPU) or a Dask `cluster` (its address, or one of Dask's
     objects) execute them. `own_passes` are classes, or "FILE.py:CLASS", of passes of your own, which pipelines then
     have by their names (docs/passes.md). `progress` is called before the first run and after each. On Ctrl-C the
-    exception is raised, or with `on_interrupt="return"` the result so far is returned.
+    exception is raised, or with `on_interrupt="return"` the result so far is returned. With `allow_outside` launch
+    files may name files outside their folders.
 
     Raises all errors in the runs' descriptions before the first run begins, E503 for a store that cannot be written,
     and E504 if the cluster cannot be reached. The errors of a run are in its record.
@@ -595,6 +597,7 @@ def sweep(
         cluster=cluster,
         progress=progress,
         on_interrupt=on_interrupt,
+        allow_outside=allow_outside,
     )
 
 

@@ -98,7 +98,9 @@ class LazyGroup(click.Group):
             flush()
             print_diagnostics(problem.diagnostics)
             return DIAGNOSTICS
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, click.Abort) as stop:
+            if isinstance(stop.__cause__, EOFError):  # click takes it for the end of an interactive input
+                return self._bug(stop.__cause__)
             print_error("interrupted")
             return INTERRUPTED
         except ReaderGone:

@@ -22,6 +22,7 @@ from ptxtool.parse import build, diagnose, splitter
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import LeafOperands
+from ptxtool.parse.long_numbers import refuse_long_numbers
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
@@ -323,5 +324,6 @@ class Driver:
 
 def parse_source(source: Source) -> nodes.Module:
     """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
+    refuse_long_numbers(source)
     with paused_collector():
         return Driver(source).run()

@@ -9,7 +9,16 @@ from ptxtool import api
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.cli import colour
-from ptxtool.cli.common import Sink, cluster_option, jobs_option, put_bytes, quiet_option, report_options
+from ptxtool.cli.common import (
+    Sink,
+    allow_outside_option,
+    allows_outside,
+    cluster_option,
+    jobs_option,
+    put_bytes,
+    quiet_option,
+    report_options,
+)
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
@@ -61,6 +70,7 @@ class WithSubcommands(click.Command):
 )
 @jobs_option
 @cluster_option
+@allow_outside_option
 @quiet_option
 @report_options
 def command(
@@ -96,6 +106,7 @@ def command(
             own_passes=own.values(),
             progress=status.progress,
             on_interrupt="return",
+            allow_outside=allows_outside(),
         )
     from ptxtool.report.simulations.sweep import PivotChoice
 
