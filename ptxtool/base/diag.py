@@ -14,7 +14,7 @@ from ptxtool.base.source import Source
 CODES: dict[str, str] = {
     "E101": "syntax error",
     "E102": "unterminated comment, string, statement or block",
-    "E103": "not a text file",
+    "E103": "not PTX or PTXPlus text",
     "E104": "no statements in the file",
     "E201": "undeclared register or variable",
     "E202": "undeclared label",
