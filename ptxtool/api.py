@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from ptxtool.cfg.dominance import post_dominators as post_dominators
     from ptxtool.cfg.reconvergence import reconvergence_points as reconvergence_points
     from ptxtool.formats.gpu import Gpu
+    from ptxtool.formats.gpu import gpus as gpus
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.launch.launch_file import load_launch as load_launch
+    from ptxtool.formats.samples import samples as samples
     from ptxtool.formats.vectors import read_vectors as read_vectors
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
@@ -53,6 +55,7 @@ _HOMES = {
     "Configuration": "ptxtool.results.sweeps",
     "PtxError": "ptxtool.base.diag",
     "dominators": "ptxtool.cfg.dominance",
+    "gpus": "ptxtool.formats.gpu",
     "first_use": "ptxtool.analysis.sharing.first_use",
     "liveness": "ptxtool.analysis.flow.liveness",
     "load_launch": "ptxtool.formats.launch.launch_file",
@@ -62,6 +65,7 @@ _HOMES = {
     "read_vectors": "ptxtool.formats.vectors",
     "reconvergence_points": "ptxtool.cfg.reconvergence",
     "register_need": "ptxtool.analysis.regalloc.register_need",
+    "samples": "ptxtool.formats.samples",
     "shared_use": "ptxtool.analysis.sharing.shared_use",
 }
 """Public names of the layers below and their modules, which are imported on first use (a test holds the imports above

@@ -19,25 +19,36 @@ from ptxtool.cli.streams import ReaderGone, flush, forget_output, print_diagnost
 
 OK, DIAGNOSTICS, USAGE, BUG, BROKEN_PIPE = 0, 1, 2, 70, 141
 
-COMMANDS = {
-    "check": "Parse and verify files; report every error and warning.",
-    "first-use": "Registers in order of first use; where sharing stops first.",
-    "live": "Live registers beside every instruction, or as a vector file.",
-    "pressure": "Where most registers are live, and which ones.",
-    "cfg": "Basic blocks, edges, dominators and reconvergence points.",
-    "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
-    "overhead": "Storage bits that each sharing scheme adds to a GPU.",
-    "rewrite": "Run passes over a file and print the new text.",
-    "fmt": "Lay files out canonically, in place.",
-    "diff": "What changed between two kernels; for CI, whether it grew.",
-    "isa": "The forms of an instruction: modifiers, types, operands, versions.",
-    "run": "Run one launch without time; print, save and compare its results.",
-    "sim": "Simulate one launch and print its counters.",
-    "compare": "Simulate the papers' ladder of schemes on one kernel.",
-    "reproduce": "Make the papers' tables and figures, ours beside theirs.",
-    "sweep": "Make many runs from a file, resumable; tables and charts of them.",
+GROUPS = {
+    "Inspect kernels": {
+        "check": "Parse and verify files; report every error and warning.",
+        "first-use": "Registers in order of first use; where sharing stops first.",
+        "live": "Live registers beside every instruction, or as a vector file.",
+        "pressure": "Where most registers are live, and which ones.",
+        "cfg": "Basic blocks, edges, dominators and reconvergence points.",
+        "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
+    },
+    "Change texts and compare them": {
+        "rewrite": "Run passes over a file and print the new text.",
+        "fmt": "Lay files out canonically, in place.",
+        "diff": "What changed between two kernels; for CI, whether it grew.",
+    },
+    "Look up": {
+        "isa": "An instruction's forms: modifiers, types, operands, versions.",
+        "gpus": "The packaged machines, and every key of one.",
+        "samples": "The packaged samples, and how to run one.",
+        "overhead": "Storage bits that each sharing scheme adds to a GPU.",
+    },
+    "Run and simulate": {
+        "run": "Run one launch without time; print, save and compare its results.",
+        "sim": "Simulate one launch and print its counters.",
+        "compare": "Simulate the papers' ladder of schemes on one kernel.",
+        "reproduce": "Make the papers' tables and figures, ours beside theirs.",
+        "sweep": "Make many runs from a file, resumable; tables and charts of them.",
+    },
 }
-"""Every command with its summary, in the order of the help; `cli/<name>.py` has it."""
+"""Every command with its summary, by what it is for, in the order of the help; `cli/commands/NAME.py` has it."""
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -54,8 +65,10 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
