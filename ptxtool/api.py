@@ -130,37 +130,12 @@ def check_recovered(broken: "PtxError") -> "tuple[Diagnostic, ...]":
 def kernel(module: "Module", name: str | None = None) -> "Function":
     """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205, which lists them.
 
-    The name is that of the text, or the one in the C++ source if it is unique: "scale" for `_Z5scalePff`.
+    The name is that of the text, or as much of the C++ name as is unique: "scale", "scale<float>" or
+    "lib::scale<float>(float*)" for `_ZN3lib5scaleIfEEvPT_`.
     """
-    from ptxtool.base.diag import error
-    from ptxtool.base.mangled import source_name
+    from ptxtool.ir.kernel_names import kernel_named
 
-    kernels = module.kernels
-    named = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels (.entry)"
-    others = [f.name for f in module.functions.values() if f.body is not None]
-    if not kernels and others:
-        named += f"; a function can be named instead: {', '.join(others)}"
-    where = module.source
-    first = next(iter(kernels.values()), None)
-    start, end = (first.start, first.body_start) if first else (0, 0)
-    if name is None:
-        if len(kernels) == 1:
-            return next(iter(kernels.values()))
-        what = "several kernels" if kernels else "no kernel"
-        advice = f"{named}; name one (--kernel NAME)" if kernels else named
-        raise error("E205", f"{what} in '{where.name}'", where, start, end, advice)
-    found = module.functions.get(name)
-    if found is None:
-        written = [k for k in kernels if f"::{source_name(k)}".endswith(f"::{name}")]
-        found = kernels[written[0]] if len(written) == 1 else None
-    if found is None or found.body is None:
-        from ptxtool.base.phrases import did_you_mean
-
-        what = "without a body" if found else "not"
-        guess = did_you_mean(name, kernels) or did_you_mean(name, map(source_name, kernels))
-        advice = f"{guess} {named}" if guess else named
-        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", where, start, end, advice)
-    return found
+    return kernel_named(module, name)
 
 
 # ---- inspection
