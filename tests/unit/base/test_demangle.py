@@ -57,7 +57,8 @@ def test_the_parts_of_a_name() -> None:
 @pytest.mark.parametrize(
     "symbol",
     ["scale", "", "_Z", "_ZN", "_Z9scale", "_ZN5scale", "_Z5scalePff$1",
-     "_Z1fIiENSt9enable_ifIXsr1aIT_EE1bEvE4typeES1_", "_ZplRK1AS1_", "_Z1fDTcl1gEE", "_Z1fT_", "_Z1fS5_", "_Z1fL", "_Z1fn5", "_Zn3foo"],
+     "_Z1fIiENSt9enable_ifIXsr1aIT_EE1bEvE4typeES1_", "_ZplRK1AS1_",
+     "_Z1fDTcl1gEE", "_Z1fT_", "_Z1fS5_", "_Z1fL", "_Z1fn5", "_Zn3foo"],
 )  # fmt: skip
 def test_no_c_plus_plus_name(symbol: str) -> None:
     assert demangle(symbol) is None
