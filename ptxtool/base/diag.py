@@ -113,6 +113,7 @@ class Diagnostic:
             "severity": self.severity,
             "message": self.message,
             **(_place(self.source, self.start, self.end) if self.source else {}),
+            **(place.to_dict() if self.source and (place := self.source.cuda.at(self.start)) else {}),
             **({"help": self.help} if self.help else {}),
             **(
                 {"note": {"message": note.message, **_place(note.source, note.start, note.end)}}

@@ -15,7 +15,15 @@ import click
 from ptxtool.base.diag import PtxError
 from ptxtool.cli import colour
 from ptxtool.cli.progress import INTERRUPTED
-from ptxtool.cli.streams import ReaderGone, flush, forget_output, print_diagnostics, print_error, use_utf8
+from ptxtool.cli.streams import (
+    ReaderGone,
+    flush,
+    forget_output,
+    print_diagnostics,
+    print_error,
+    show_sources,
+    use_utf8,
+)
 
 OK, DIAGNOSTICS, USAGE, BUG, BROKEN_PIPE = 0, 1, 2, 70, 141
 
@@ -85,6 +93,7 @@ class LazyGroup(click.Group):
         """Run and exit: no exception but `SystemExit` leaves this function."""
         use_utf8()
         colour.choose("auto")
+        show_sources(None)
         try:
             code = self._run(args, prog_name or "ptxtool", extra)
             flush()
