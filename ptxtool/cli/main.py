@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -24,6 +24,9 @@ from ptxtool.cli.streams import (
     show_sources,
     use_utf8,
 )
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 OK, DIAGNOSTICS, USAGE, BUG, BROKEN_PIPE = 0, 1, 2, 70, 141
 
@@ -71,6 +74,11 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(f"ptxtool.cli.commands.{cmd_name.replace('-', '_')}").command
         colour.add_option(command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        from ptxtool.cli.completion import complete_command
+
+        return [*complete_command(COMMANDS, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))

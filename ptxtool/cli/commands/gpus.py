@@ -4,10 +4,11 @@ import click
 
 from ptxtool import api
 from ptxtool.cli.common import Sink, machine, report_options
+from ptxtool.cli.completion import complete_gpu
 
 
 @click.command()
-@click.argument("gpu", metavar="[NAME|FILE]", required=False)
+@click.argument("gpu", metavar="[NAME|FILE]", required=False, shell_complete=complete_gpu)
 @report_options
 def command(gpu: str | None, sink: Sink) -> int:
     """The packaged machines; with a name, or the path of a GPU file or gpgpusim.config, every key of that machine.

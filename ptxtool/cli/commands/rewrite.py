@@ -5,6 +5,7 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.cli.common import Sink, file_argument, load_module, put_bytes, put_json, report_options
+from ptxtool.cli.completion import complete_passes
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
 
@@ -24,6 +25,7 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     "--passes",
     "pipeline",
     metavar="PIPELINE",
+    shell_complete=complete_passes,
     required=True,
     multiple=True,
     help="Such as unroll-decls,reorder-decls{order=text}; given again, these run after those before.",

@@ -10,6 +10,7 @@ from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.cli import colour
 from ptxtool.cli.common import Sink, cluster_option, jobs_option, put_bytes, quiet_option, report_options
+from ptxtool.cli.completion import complete_path
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
@@ -47,7 +48,7 @@ class WithSubcommands(click.Command):
 
 
 @click.command(cls=WithSubcommands)
-@click.argument("spec", metavar="SPEC")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_path)
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."
 )
@@ -99,7 +100,7 @@ _where_option = click.option(
 
 
 @click.command(short_help="Print tables, bars and charts of a store's results.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @click.option("--rows", metavar="AXIS,...", default="kernel", show_default=True, help="What makes a row.")
 @click.option("--columns", metavar="AXIS,...", help="What makes a column (default: all else that varies).")
@@ -151,7 +152,7 @@ def show(
 
 
 @click.command(short_help="Write a sweep's results as CSV, JSON or Parquet.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @_where_option
 @click.option(
