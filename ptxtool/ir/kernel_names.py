@@ -1,5 +1,7 @@
 """Finding the kernel that a name means: the name in the text, or the C++ name. For commands, files and programs."""
 
+from collections.abc import Iterable
+
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.mangled import cpp_name, source_name, symbols_of
 from ptxtool.base.phrases import did_you_mean
@@ -33,12 +35,16 @@ def kernel_named(module: Module, name: str | None) -> Function:
     return found
 
 
+def listed(symbols: Iterable[str]) -> str:
+    """Kernels by their C++ names."""
+    names = list(map(cpp_name, symbols))
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def _listed(module: Module) -> str:
     """What the file has."""
-    names = list(map(cpp_name, module.kernels))
-    between = "; " if any("," in name for name in names) else ", "
-    if names:
-        return f"its kernels are {between.join(names)}"
+    if module.kernels:
+        return f"its kernels are {listed(module.kernels)}"
     others = [f.name for f in module.functions.values() if f.body is not None]
     more = f"; a function can be named instead: {', '.join(others)}" if others else ""
     return f"it has no kernels (.entry){more}"

@@ -11,6 +11,7 @@ PTX = """.version 8.0
 .address_size 64
 .visible .entry _Z4normPf(.param .u64 p)
 {
+	.reg .pred %p<2>;
 	.reg .f32 %f<3>;
 	.reg .b32 %r<3>;
 	.reg .b64 %rd<4>;
@@ -21,11 +22,14 @@ PTX = """.version 8.0
 	mul.wide.u32 %rd2, %r1, 4;
 	add.s64 %rd3, %rd1, %rd2;
 	ld.global.f32 %f1, [%rd3];
+	setp.eq.u32 %p1, %r1, 5;
+	@%p1 bra L;
 	.loc 1 3 5, function_name $name, inlined_at 1 7 5
 	mul.f32 %f2, %f1, %f1;
 	.loc 1 8 5
 	st.shared.f32 [s], %f2;
 	st.global.f32 [%rd3+4], %f2;
+L:
 	ret;
 }
 .file 1 "/home/me/norm.cu"
@@ -60,10 +64,11 @@ def ptx(tmp_path: Path) -> Path:
     [
         (["pressure", "--no-ptxas"], "cuda: norm.cu:7", "cuda: norm.cu:7: float x = sq(p[threadIdx.x]);"),
         (["live"], "// norm.cu:3 (inlined at norm.cu:7)", "// norm.cu:3 (inlined at norm.cu:7): return x * x;"),
+        (["cfg"], "line 25 (B2)  norm.cu:7", "norm.cu:7: float x = sq("),
         (["first-use"], "norm.cu:3 (inlined at norm.cu:7)", "norm.cu:7: float x = sq(p["),
         (["first-use", "--space", "shared"], "norm.cu:8", "norm.cu:8: s[0] = p[threadIdx.x + 1] = x;"),
-        (["first-use", "--share-registers", "90", "--registers", "8"], "before: line 11 (norm.cu:7), %rd1",
-         "before: line 11 (norm.cu:7: float x"),
+        (["first-use", "--share-registers", "90", "--registers", "8"], "before: line 12 (norm.cu:7), %rd1",
+         "before: line 12 (norm.cu:7: float x"),
     ],
 )  # fmt: skip
 def test_reports(cli: Cli, ptx: Path, command: list[str], plain: str, with_source: str) -> None:
@@ -96,7 +101,7 @@ def test_diagnostics_of_a_text(cli: Cli, ptx: Path) -> None:
         in shown
     )
     (found,) = clean_check(cli, ptx)
-    assert (found["line"], found["cuda"]) == (17, "norm.cu:3")
+    assert (found["line"], found["cuda"]) == (20, "norm.cu:3")
     assert "return x * x" not in cli("check", ptx).stderr  # the option is for one command
 
 
