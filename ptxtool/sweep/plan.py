@@ -184,10 +184,12 @@ class _Planner:
 
     def _function(self, module: "Module", name: str | None, asked: Configuration) -> "Function":
         """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
+        from ptxtool.ir.kernel_names import listed
+
         kernels = module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
-            help = f"its kernels are {', '.join(kernels)}; name one: {ours}, or kernel in its launch file"
+            help = f"its kernels are {listed(kernels)}; name one: {ours}, or kernel in its launch file"
             raise error("E205", f"several kernels in '{module.source.name}'", help=help)
         return self._kernel_named(module, name)
 

@@ -19,6 +19,7 @@ from ptxtool.cli.common import (
     quiet_option,
     report_options,
 )
+from ptxtool.cli.completion import complete_path
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
@@ -57,7 +58,7 @@ class WithSubcommands(click.Command):
 
 
 @click.command(cls=WithSubcommands)
-@click.argument("spec", metavar="SPEC")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_path)
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."
 )
@@ -131,7 +132,7 @@ _where_option = click.option(
 
 
 @click.command(short_help="Print tables, bars and charts of a store's results.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @click.option("--rows", metavar="AXIS,...", default="kernel", show_default=True, help="What makes a row.")
 @click.option("--columns", metavar="AXIS,...", help="What makes a column (default: all else that varies).")
@@ -183,7 +184,7 @@ def show(
 
 
 @click.command(short_help="Write a sweep's results as CSV, JSON or Parquet.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @_where_option
 @click.option(
