@@ -19,7 +19,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     PUSH_BREAK    per-lane stack of break targets: depth row a, rows from d on, e target, c size
     POP_BREAK     jump to the popped target
     TARGET        lanes whose row a equals row b jump to e
-    CHECK_TARGET  stops the run where a lane has no target
+    CHECK_TARGET  stops the run where a lane has no target; of a list of c targets: row a is the index
     TRAP          stops the run
     NARROW        the following ones execute for fewer lanes: those of the bits e and of predicate a
     MEMBERS       the following ones execute for one group of lanes after the other: those with the same mask in row a

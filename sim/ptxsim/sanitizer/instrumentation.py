@@ -42,9 +42,12 @@ _MODIFIERS = {
     "acquire": state.ACQUIRES,
     "acq_rel": state.RELEASES | state.ACQUIRES,
 }
+_FENCES = ("fence.", "membar.")
 _PASSING = (codes.PREDICATE, codes.SHUFFLE, codes.SHUFFLE_TEST)
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
+_WITHIN_CTA = frozenset({"cta", "cluster"})
+"""Scopes without the threads of other CTAs; clusters are not simulated."""
 
 
 @dataclass
@@ -178,10 +181,14 @@ def _order(record: Any, program: Program, i: int, instruction: Instruction) -> N
             )
     works_on_mbarrier = opcode.startswith("mbarrier.") and not opcode.startswith(_WEAK)
     is_atomic = program.instructions[i]["access"] == ATOMIC
-    record["strong"] = is_atomic or works_on_mbarrier or bool(modifiers & _STRONG)
+    in_grid = not works_on_mbarrier and not modifiers & _WITHIN_CTA
+    if is_atomic or works_on_mbarrier or modifiers & _STRONG:
+        record["strong"] = state.STRONG_IN_GRID if in_grid else state.STRONG_IN_CTA
     orders = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), -1)
     if orders < 0:
         orders = next((order for name, order in _MODIFIERS.items() if name in modifiers), 0)
+    if in_grid and opcode.startswith(_FENCES):
+        orders |= state.FENCES_GRID if orders else 0
     record["orders"] = orders
 
 
@@ -200,7 +207,8 @@ def _pieces(record: Any, program: Program, i: int) -> Iterator[tuple[int, int, A
         piece = record.copy()
         piece["bytes"] = program.uops[access]["c"] >> 8
         piece["access"] = _kind(operations[start - first : end - first])
-        piece["strong"] |= codes.MBARRIER in operations[start - first : end - first]
+        if codes.MBARRIER in operations[start - first : end - first]:
+            piece["strong"] = state.STRONG_IN_CTA
         yield start, end, piece
 
 
