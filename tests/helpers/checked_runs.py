@@ -1,9 +1,9 @@
 """Small kernels that run with the checks of `ptxsim.run(check=...)`, and marks in them where a fault must be reported.
 
-A case is the body of a kernel over `.param .u64 p` (64 words, what 64 threads read and write), `.param .u64 q` (64
-words that were never written) and 256 bytes of shared memory `tile`. Its prologue has %tid.x in %r1, the address of
-p[tid] in %rd3 and of q[tid] in %rd5, and the shared address of tile[tid] in %r4. `// E410` marks where a fault must be
-reported, `// note` the other place.
+A case is the body of a kernel over `.param .u64 p` (words that threads read and write), `.param .u64 q` (words that
+were never written) and 256 bytes of shared memory `tile`. Two CTAs run, each with words of its own, 64 words apart. The
+prologue has %tid.x in %r1, the addresses of the CTA's words in %rd1 and %rd4, of p[tid] in %rd3 and of q[tid] in %rd5,
+and the shared address of tile[tid] in %r4. `// E410` marks where a fault must be reported, `// note` the other place.
 """
 
 import re
@@ -30,6 +30,10 @@ HEAD = """\
     .local .align 8 .b8 mine[16];
     ld.param.u64 %rd1, [p];
     ld.param.u64 %rd4, [q];
+    mov.u32 %r1, %ctaid.x;
+    mul.wide.u32 %rd2, %r1, 512;
+    add.s64 %rd1, %rd1, %rd2;
+    add.s64 %rd4, %rd4, %rd2;
     mov.u32 %r1, %tid.x;
     mul.wide.u32 %rd2, %r1, 4;
     add.s64 %rd3, %rd1, %rd2;
@@ -43,7 +47,7 @@ HEAD = """\
 def check(body: str, checks=ALL, target: str = "sm_80", threads: int = 64):
     text = HEAD.format(target=target) + body + "    ret;\n}\n"
     kernel = ptxtool.parse(text, name="k.ptx").kernels["k"]
-    p, q = np.arange(64, dtype=np.uint32), np.zeros(64, np.uint32)
+    p, q = np.arange(192, dtype=np.uint32), np.zeros(192, np.uint32)
     result = ptxsim.run(kernel, 2, threads, [p, q], check=checks, undefined=[q])
     assert result.lost_problems == 0
     return text, result.problems

@@ -13,11 +13,11 @@ an access of a warp in some epoch is ordered before another CTA's warp if the ve
 Locations share N slots by a hash, and only the last N_VERSIONS versions of a CTA are kept: both may hide a race, and
 neither reports a false one.
 
-    start_order(checks)                               a CTA begins
-    join(checks, arrived, released)                   a barrier, or a `bar.warp.sync`, ends
-    acquire(checks, warp, orders), release(...)       a warp acquires published accesses; publishes its own
+    start_order(checks)                      a CTA begins
+    join(checks, arrived, released)          a barrier, or a `bar.warp.sync`, ends
+    acquire(checks, warp, orders)            a warp acquires published accesses; `release`: publishes its own
     synchronise(checks, context, access, orders, lanes)    strong accesses to locations of global memory
-    known_epoch(checks, warp, cta, other)             the last epoch of warp `other` of a CTA that is ordered before `warp`
+    known_epoch(checks, warp, cta, other, strong)    the last epoch of a warp of a CTA that is ordered before an access
 
 Reference: Flanagan, Freund, FastTrack: Efficient and Precise Dynamic Race Detection, PLDI 2009; PTX ISA, "Memory
 Consistency Model" (release and acquire patterns).
@@ -149,12 +149,22 @@ def _publish(checks, warp):
     return last + 1
 
 
-@njit(types.int64(_C, _INT, _INT, _INT))
-def known_epoch(checks, warp, cta, other):
-    """The last epoch of warp `other` of another CTA that is ordered before a warp; 0: none."""
+@njit(types.int64(_C, *[_INT] * 4))
+def known_epoch(checks, warp, cta, other, strong):
+    """The last epoch of warp `other` of another CTA that is ordered before an access of a warp; 0: none.
+
+    A strong access of the grid needs no fence after the read that finds something released: hardware performs strong
+    accesses of a thread in order, and code with `volatile` relies on it.
+    """
     if checks.n_slots == 0:
         return 0
     number = np.int64(flat_i32(checks.known, checks.n_warps * checks.n_ctas)[warp * checks.n_ctas + cta])
+    if strong == state.STRONG_IN_GRID and flat_i32(checks.fences, _FENCES)[_SEES]:
+        seen = flat_i32(checks.seen + np.uint64(4 * warp * checks.n_slots), checks.n_slots)
+        slots = flat_i32(checks.slots, checks.n_slots * checks.n_ctas)
+        for slot in range(checks.n_slots):
+            if seen[slot]:
+                number = max(number, np.int64(slots[slot * checks.n_ctas + cta]))
     if number == 0:
         return 0
     number = max(number, flat_i32(checks.newest, checks.n_ctas)[cta] - state.N_VERSIONS + 1)

@@ -48,7 +48,7 @@ def _unordered(checks, context, row, access, lane, strong):
     if g[access + state.CTA] != checks.cta:
         if min(how & _STRONG, strong) == state.STRONG_IN_GRID:
             return _ORDERED
-        known = known_epoch(checks, context.warp, np.int64(g[access + state.CTA]), warp)
+        known = known_epoch(checks, context.warp, np.int64(g[access + state.CTA]), warp, strong)
         return _UNORDERED if epoch > known else _ORDERED
     if how & _STRONG and strong:
         return _ORDERED
