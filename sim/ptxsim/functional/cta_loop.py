@@ -29,6 +29,7 @@ from ptxsim.functional.barriers import N_BARRIERS, WARP, arrive, complete
 from ptxsim.sanitizer import inspect as checks
 from ptxsim.sanitizer import order
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.races import forget_blocks
 
 ROUNDS = 1024
 """Rounds, of a slice of every warp each, before other lanes of diverged warps have a turn."""
@@ -116,6 +117,8 @@ def _execute_checked(cta, i, active, mask):
                 return
             checks.accessed(c, reports, checked, context, i, k, left)
     checks.after(c, checked, context, i, mask)
+    if checked[i].block >= 0 and c.what & state.RACES:
+        forget_blocks(c, context, np.int64(checked[i].block), mask)
 
 
 @njit

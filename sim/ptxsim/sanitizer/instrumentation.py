@@ -67,13 +67,14 @@ class Tables:
     def empty(cls, program: Program) -> "Tables":
         """Tables that check no instruction."""
         checked = np.zeros(max(1, len(program.instructions)), state.CHECKED)
-        checked["call"] = -1
+        checked["call"] = checked["block"] = -1
         return cls(checked, np.zeros(1, np.int32), np.zeros(0, INSTRUCTION), np.zeros(1, np.int32))
 
     @classmethod
     def of(cls, program: Program) -> "Tables":
         checked = np.zeros(max(1, len(program.instructions)), state.CHECKED)
-        checked["guard"] = checked["passed"] = checked["call"] = -1
+        for name in ("guard", "passed", "call", "block"):
+            checked[name] = -1
         registers: list[int] = []
         parts: list[tuple[int, int, Any]] = []
         firsts = {function.name: first for function, first in program.first_registers}
@@ -122,6 +123,11 @@ def _memory(record: Any, program: Program, i: int, instruction: Instruction) -> 
         _access(record, program, i)
         _order(record, program, i, instruction)
     record["allocates"] = instruction.opcode.base == "alloca"
+    timed = program.instructions[i]
+    of_heap = [
+        uop for uop in program.uops[timed["uop_start"] : timed["uop_end"]] if uop["op"] == codes.MALLOC
+    ]
+    record["block"] = of_heap[0]["d"] if of_heap else -1
 
 
 def _computes(program: Program, i: int) -> bool:

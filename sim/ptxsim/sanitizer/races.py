@@ -12,8 +12,9 @@ Consistency Model" (morally strong operations).
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_i32, flat_u8, inline, njit, record_type
+from ptxsim.base.jit import array_of, ctz, flat_i32, flat_i64, flat_u8, inline, njit, record_type, rows_u64
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, SHARED, STORE
+from ptxsim.execute.host import HEADER
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.copies import NEVER, segment_stamp, written_since
 from ptxsim.sanitizer.findings import report
@@ -186,3 +187,19 @@ def races(checks, reports, checked, context, i, k, lanes):
                 _touch(checks, reports, context, GLOBAL, i, offset, size, LOAD, 0, n, 0, epoch, False)
     if of_grid and strong == state.STRONG_IN_GRID:
         synchronise(checks, context, access, np.int64(checked[k].orders), every)
+
+
+@njit(types.void(_C, _X, _INT, _INT))
+def forget_blocks(checks, context, row, lanes):
+    """`malloc` has returned blocks, their addresses in a 64-bit row: earlier accesses there were to other blocks."""
+    rows = rows_u64(context.r64, context.total_rows64)
+    for n in range(32):
+        address = rows[context.constant_rows64 + context.warp * context.rows64 + row, n]
+        offset = np.int64(address - context.global_base)
+        if (lanes >> n) & 1 == 0 or address < context.heap_start:  # there was no room for it
+            continue
+        end = offset + flat_i64(context.global_memory + np.uint64(offset - HEADER), 1)[0] - HEADER
+        for granule in range(offset >> checks.global_shift, end >> checks.global_shift):
+            g = flat_i32(_row_of(checks.global_granules, granule), state.GRANULE)
+            for access in (state.WRITE, state.READ, state.OTHER_READ):
+                g[access + state.THREAD] = 0

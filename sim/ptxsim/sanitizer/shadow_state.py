@@ -77,6 +77,7 @@ CHECKED = record(
         ("computes", "i4"),  # lane by lane, and nothing else: an unwritten source taints its result
         ("call", "i4"),  # of a call: its entry in the table of calls; -1 none
         ("allocates", "i4"),  # alloca
+        ("block", "i4"),  # of a call of `malloc`: the 64-bit row of its result; -1 none
         ("traced", "i4"),
         ("guard", "i4"),  # register of the guard; -1 none
         ("passed", "i4"),  # register whose values lanes pass on: one of them must have written it; -1 none
