@@ -104,9 +104,18 @@ class Checks:
             of_cta["segments"] = np.zeros(n_warps * 32 * state.SEGMENT, np.int32)
             of_cta["tests"] = np.zeros(state.MAX_WARPS, np.int32)
         if flags & state.RACES:
-            _order_between_ctas(checked, n_ctas, n_warps, of_launch, of_cta)
             global_shift = _granule_shift(checked["bytes"][_may_be_global(program, checked)])
-            of_launch["global_granules"] = _global_rows(kernel, int(x["global_bytes"]), global_shift)
+            n_bytes = int(x["global_bytes"])
+            try:
+                of_launch["global_granules"] = np.zeros(
+                    ((n_bytes >> global_shift) + 2) * state.GRANULE, np.int32
+                )
+                _order_between_ctas(checked, n_ctas, n_warps, of_launch, of_cta)
+            except MemoryError:
+                what = "the check of races needs more memory than there is for "
+                what += f"{n_bytes >> 20} MiB of global memory and {n_ctas} CTAs"
+                where = kernel.source, kernel.start, kernel.body_start
+                raise error("E402", what, *where, "give a smaller launch, or no 'races'") from None
         if undefined and flags & state.INIT:
             of_launch["global_shadow"] = _global_shadow(image, undefined)
         record = np.zeros(1, state.CHECKS)
@@ -144,17 +153,6 @@ def _may_be_global(program: Program, checked: Any) -> Any:
     for i in np.flatnonzero(~found[:n]):
         found[checked[i]["pieces"] : checked[i]["pieces_end"]] = False
     return found
-
-
-def _global_rows(kernel: Function, n_bytes: int, shift: int) -> Any:
-    """The rows of global memory, which take storage when they are first written."""
-    n_words = ((n_bytes >> shift) + 2) * state.GRANULE
-    try:
-        return np.zeros(n_words, np.int32)
-    except MemoryError:
-        what = f"the check of races needs {4 * n_words >> 20} MiB for {n_bytes >> 20} MiB of global memory"
-        where = kernel.source, kernel.start, kernel.body_start
-        raise error("E402", what, *where, "give smaller buffers, or check without 'races'") from None
 
 
 def _order_between_ctas(
