@@ -79,6 +79,9 @@ FIRST_CALL_CODE = _CALLS
 _HOST = _CALLS + 32
 PRINT, ASSERT, MALLOC, FREE = range(_HOST, _HOST + 4)
 FIRST_HOST_CODE = _HOST
+HEAP_HEADER = (
+    16  # bytes of a block of the heap before what MALLOC returns: its size with them, and 1 if it is in use
+)
 # words of 64 bits on a warp's stack of calls: at its start, per entry of a SIMT stack, and after one
 HEADER_WORDS, ENTRY_WORDS, FRAME_WORDS = 4, 7, 4
 

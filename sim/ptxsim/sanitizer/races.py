@@ -14,7 +14,7 @@ from numba import types
 
 from ptxsim.base.jit import array_of, ctz, flat_i32, flat_i64, flat_u8, inline, njit, record_type, rows_u64
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, SHARED, STORE
-from ptxsim.execute.host import HEADER
+from ptxsim.execute.codes import HEAP_HEADER
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.copies import NEVER, segment_stamp, written_since
 from ptxsim.sanitizer.findings import report
@@ -198,7 +198,7 @@ def forget_blocks(checks, context, row, lanes):
         offset = np.int64(address - context.global_base)
         if (lanes >> n) & 1 == 0 or address < context.heap_start:  # there was no room for it
             continue
-        end = offset + flat_i64(context.global_memory + np.uint64(offset - HEADER), 1)[0] - HEADER
+        end = offset + flat_i64(context.global_memory + np.uint64(offset - HEAP_HEADER), 1)[0] - HEAP_HEADER
         for granule in range(offset >> checks.global_shift, end >> checks.global_shift):
             g = flat_i32(_row_of(checks.global_granules, granule), state.GRANULE)
             for access in (state.WRITE, state.READ, state.OTHER_READ):
