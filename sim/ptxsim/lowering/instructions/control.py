@@ -172,7 +172,7 @@ def _brx(builder: UopBuilder, op: Operation) -> None:
     builder.emit(codes.TARGET, a=zero, b=zero, e=-1)
     for pc, i in places.items():
         builder.emit(codes.TARGET, a=source, b=builder.constant(pc), e=i)
-    builder.emit(codes.CHECK_TARGET)
+    builder.emit(codes.CHECK_TARGET, c=0)
 
 
 def _break_stack(builder: UopBuilder) -> tuple[int, int]:
