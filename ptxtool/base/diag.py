@@ -29,7 +29,7 @@ CODES: dict[str, str] = {
     "E211": "call that does not fit",
     "E212": "wrong declaration",
     "E213": "wrong directive",
-    "W201": "unknown instruction, passed through",
+    "W201": "unknown to the instruction table, passed through",
     "W202": "undeclared register that PTXPlus hardware has",
     "W203": "unreachable code",
     "W204": "register read before it is written",

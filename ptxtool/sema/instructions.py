@@ -17,8 +17,8 @@ from ptxtool.ir.symbols import NAMES_PER_STATEMENT
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
+from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
-from ptxtool.sema.explain import explain
 from ptxtool.sema.operands.operand_spans import operand_spans, word_span
 from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
@@ -193,9 +193,13 @@ class InstructionCheck(FunctionCheck):
             super()._fits(role, operand, node)
 
     def _unknown(self, node: nodes.Instruction) -> None:
-        found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
+        found = self._explain(node)
         source = self.function.source
         start, end = word_span(node, source.text, found.word)
+        if self.is_newer:
+            message = f"{found.message}, passed through"
+            self.found.append(Diagnostic("W201", message, source, start, end, found.help))
+            return
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
@@ -304,7 +308,7 @@ class InstructionCheck(FunctionCheck):
         text, part = name.text, name.part
         whole, index = self._register(text, n)
         if index:
-            if not part:
+            if not part or whole is UNDECLARED:
                 return whole
             if whole.length > 1 and part in _ELEMENTS:
                 return shape("register", whole.type)
@@ -344,8 +348,10 @@ class InstructionCheck(FunctionCheck):
 
 
 def _whole(declaration: nodes.Declaration) -> OperandShape:
-    """What a register of a declaration is."""
+    """What a register of a declaration is; of an unknown type (`sema/newer.py`), anything."""
     found = _registers.get(declaration.qualifiers)
+    if found is None and declaration.type not in TYPES:
+        found = _registers[declaration.qualifiers] = UNDECLARED
     if found is None:
         found = shape("register", declaration.type, (), declaration.vector)
         _registers[declaration.qualifiers] = found

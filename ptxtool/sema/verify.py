@@ -32,6 +32,15 @@ from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
 from ptxtool.sema.explain import explain
 from ptxtool.sema.name_hints import NameHints
+from ptxtool.sema.newer import (
+    explain_newer,
+    is_newer,
+    may_be_special,
+    newer_declarations,
+    next_step,
+    not_in_table,
+)
+from ptxtool.sema.repair import Explanation
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
@@ -42,7 +51,7 @@ _NO_REGISTERS = frozenset({"l", "m"})
 
 def verify(module: nodes.Module) -> tuple[Diagnostic, ...]:
     """Everything wrong or unknown in a module, in textual order."""
-    found = list(module_declarations(module))
+    found = [*module_declarations(module), *newer_declarations(module, needs_sizes=True)]
     for item in module.items:
         if isinstance(item, nodes.Function):
             found += FunctionCheck(item).run()
@@ -56,6 +65,7 @@ class FunctionCheck:
         self.function = function
         self.module = function.module
         self.is_ptxplus = self.module.is_ptxplus
+        self.is_newer = is_newer(self.module)
         self.registers = function.registers
         self.labels = function.label_table
         self.label_names = {s.name for _, s in function.other_statements if type(s) is nodes.Label}
@@ -244,6 +254,9 @@ class FunctionCheck:
         self.reported.add(text)
         if self.hints.is_reported(text):
             return
+        if self.is_newer and may_be_special(text, node, operand):
+            self._report("W201", not_in_table(f"'{text}'"), node, text, next_step(self.module))
+            return
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self.hints.help(text, node, operand, lambda: self._visible(n))
         if not self.is_ptxplus and self._is_segment(text, operand):
@@ -310,11 +323,17 @@ class FunctionCheck:
         self._report("E206", message, node, written, "name a label of this function")
 
     def _unknown(self, node: nodes.Instruction) -> None:
-        message, help, _ = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
+        message, help, _ = self._explain(node)
         source = self.function.source
         start, _ = span_of_word(source.text, node.start, node.end, node.opcode.base)
         end = start + len(node.opcode.text)
         self.found.append(Diagnostic("W201", f"{message}, passed through", source, start, end, help))
+
+    def _explain(self, node: nodes.Instruction) -> Explanation:
+        """Why no form of the table fits an instruction."""
+        if self.is_newer:
+            return explain_newer(self.module, node.opcode.text, len(node.operands))
+        return explain(node.opcode.text, len(node.operands), self.is_ptxplus)
 
     # ---- reports
 
