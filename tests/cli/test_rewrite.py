@@ -37,7 +37,7 @@ def test_a_version_newer_than_the_table_passes_through(cli: Cli, tmp_path: Path)
     path.write_text(text)
     result = cli("rewrite", "-p", "allocate", path)
     assert result.exit_code == 0, result.stderr
-    assert "\tfrobnicate.u32 %r1, %r0;\n" in result.stdout
+    assert "\tfrobnicate.u32 %r0, %r1;\n" in result.stdout
     assert result.stderr.count("W201") == 3  # the directive, the special register, the instruction
     run = cli("run", path, "--grid", "1", "--block", "1", "--arg", "u32[1]")
     assert run.exit_code == 1
