@@ -18,7 +18,7 @@ from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
-from ptxtool.parse.operands import fold
+from ptxtool.parse.operands import number_of
 from ptxtool.sema.operands.operand_spans import operand_spans, word_span
 from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
@@ -102,7 +102,7 @@ class InstructionCheck(FunctionCheck):
         self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[OperandShape]
     ) -> Verdict | None:
         """The verdict where the values of constants decide too."""
-        known = (*key, *map(fold, node.operands))
+        known = (*key, *map(number_of, node.operands))
         verdict = _verdicts.get(known, _BY_VALUE)
         if verdict is _BY_VALUE:
             verdict = _verdicts[known] = self._judge(node, shapes)
@@ -270,8 +270,6 @@ class InstructionCheck(FunctionCheck):
             is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
             return shape("constant", "int" if is_integer else "f64")
         is_whole_offset = (right.kind, right.type) == ("constant", "int")
-        if left.kind == "variable" and is_whole_offset:
-            return left
         return shape("sum", "" if is_whole_offset else "offset", (left, right))
 
     def _memory_shape(self, operand: nodes.Memory, n: int) -> OperandShape:

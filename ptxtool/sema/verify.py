@@ -183,7 +183,10 @@ class FunctionCheck:
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":
-            if type(operand) is nodes.Name:
+            if type(operand) is nodes.Name and operand.part and not self.is_ptxplus:
+                word = f"{operand.text}.{operand.part}"
+                self._report("E206", f"'{word}' is no label", node, word, "a label has no parts")
+            elif type(operand) is nodes.Name:
                 self._label(operand.text, n, node)
             else:
                 self._no_label(node, operand)
