@@ -21,10 +21,6 @@ _MMA = (
     "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 "
     "{%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3}, SCALE, {0,0}, %r7, {0,0};"
 )
-_SPARSE = (
-    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, "
-    "{%r4,%r5}, {%f0,%f1,%f2,%f3}, DATA, 0;"
-)
 _FRACTION = "createpolicy.fractional.L2::evict_last.b64 %rd1, {};"
 
 
@@ -50,11 +46,9 @@ def _textures(declaration: str, is_taken: bool) -> Sample:
 
 
 SAMPLES: tuple[Sample, ...] = (
-    # a vector of one for a scale, and for the metadata of sparse matrices
+    # a vector of one for a scale
     *(_in_kernel(_MMA.replace("SCALE", scale), True, "sm_120a") for scale in ("%r1", "{%r1}")),
     *(_in_kernel(_MMA.replace("SCALE", scale), False, "sm_120a") for scale in ("1", "{1}", "{_}")),
-    *(_in_kernel(_SPARSE.replace("DATA", data), True) for data in ("%r1", "{%r1}")),
-    _in_kernel(_SPARSE.replace("DATA", "{1}"), False),
     # offsets of several parts
     *(
         _in_kernel(f"ld.global.u32 %r1, [{address}];", True)

@@ -381,7 +381,7 @@ class Matrices:
             [self.operands.read(o, type_, i) for o in _items(given)] for given in instruction.operands[1:4]
         ]
         writers = [self.operands.write(o, type_, i) for o in _items(instruction.operands[0])]
-        metadata = self.operands.read(_items(instruction.operands[4])[0], _WORD, i) if sparse else None
+        metadata = self.operands.read(instruction.operands[4], _WORD, i) if sparse else None
         selector = self.operands.read(instruction.operands[5], _WORD, i) if sparse else None
         element = self._dots(instruction, match, names)
 

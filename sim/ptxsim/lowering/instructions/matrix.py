@@ -178,7 +178,7 @@ def _mma_sp(builder: UopBuilder, op: Operation) -> None:
     if not isinstance(selector, Immediate):
         unsupported("a sparsity selector that is no number")
     product.arrangement = arrangement | indices << kinds.INDEX_SHIFT
-    product.metadata = builder.value(_items(op.operands[4])[0], TYPES["u32"])
+    product.metadata = builder.source(op, 4, TYPES["u32"])
     product.selector = integer(selector.text)
     _multiply(builder, op, product)
 
