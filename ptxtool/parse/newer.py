@@ -1,7 +1,7 @@
 """Directives that text of a newer PTX version than the instruction table's may have: read as text, not refused.
 
-For the parser; `ptxtool.sema.newer` reports them. An unknown directive ends with its line or its semicolon, whichever
-comes first; one with a block of its own remains an error.
+For the parser; `ptxtool.sema.hints.newer` reports them. An unknown directive ends with its line or its semicolon,
+whichever comes first; one with a block of its own remains an error.
 """
 
 import re

@@ -11,7 +11,7 @@ from ptxtool.ir.nodes import Instruction, Module
 from ptxtool.isa.forms import Since
 from ptxtool.isa.table import Match, repeated, table
 from ptxtool.isa.targets import has
-from ptxtool.sema.explain import missing
+from ptxtool.sema.hints.explain import missing
 from ptxtool.sema.operands.operand_spans import word_span
 
 

@@ -1,6 +1,6 @@
-"""Warnings from control flow: unreachable code, execution past the end, registers read before any write.
+"""Warnings from control flow: unreachable code, execution past the end, registers read before any write or wait.
 
-For PTX; ptxas accepts all three silently. A register is reported once, where some path from the entry first reads it
+For PTX; ptxas accepts all of them silently. A register is reported once, where some path from the entry first reads it
 without a write before, together with others of that instruction:
 
     exposed[b] = upward-exposed uses of b                            in[entry] = parameters in registers
@@ -15,7 +15,8 @@ PTXPlus: only execution past the end is reported; its registers hold zero at the
 from collections.abc import Iterator
 
 from ptxtool.analysis.flow.dataflow import solve
-from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.analysis.flow.early_reads import EarlyRead, early_reads
+from ptxtool.base.diag import Diagnostic, Note, PtxError
 from ptxtool.base.phrases import series
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.names import diagnostic_at
@@ -55,6 +56,8 @@ def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnos
                 yield diagnostic_at("W203", "this code is never reached", function.source, node, "", help)
             before = block.index
     yield from _unwritten(function, cfg, reachable, regions)
+    for read in early_reads(function, cfg):
+        yield _read_before_wait(function, read)
 
 
 def _unwritten(
@@ -118,3 +121,13 @@ def _read_before_written(function: Function, registers: list[int], index: int) -
         message = f"{series([*shown, *more], 'and')} are read before they are written"
         help = "their values are undefined there: write them on every path that leads here"
     return diagnostic_at("W204", message, function.source, node, names[0], help)
+
+
+def _read_before_wait(function: Function, read: EarlyRead) -> Diagnostic:
+    """A result of an asynchronous instruction that nothing waits for before it is read."""
+    launch, node = function.instructions[read.launch], function.instructions[read.reader]
+    name = function.registers[read.register].name
+    message = f"'{name}' is read before '{read.wait}'"
+    help = f"its value is undefined until then: write '{read.wait}' before this instruction"
+    note = Note(f"'{launch.opcode.text}' writes it", function.source, launch.start, launch.end)
+    return diagnostic_at("W211", message, function.source, node, name, help, note)

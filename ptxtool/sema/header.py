@@ -11,7 +11,7 @@ from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
-from ptxtool.sema.newer import is_newer, next_step, not_in_table
+from ptxtool.sema.hints.newer import is_newer, next_step, not_in_table
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HEAD = ("version", "target", "address_size")

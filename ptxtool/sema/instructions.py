@@ -346,7 +346,7 @@ class InstructionCheck(FunctionCheck):
 
 
 def _whole(declaration: nodes.Declaration) -> OperandShape:
-    """What a register of a declaration is; of an unknown type (`sema/newer.py`), anything."""
+    """What a register of a declaration is; of an unknown type (`sema/hints/newer.py`), anything."""
     found = _registers.get(declaration.qualifiers)
     if found is None and declaration.type not in TYPES:
         found = _registers[declaration.qualifiers] = UNDECLARED

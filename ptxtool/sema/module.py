@@ -15,8 +15,8 @@ from ptxtool.sema.features import feature_problems
 from ptxtool.sema.flow import flow_problems
 from ptxtool.sema.functions import alias_problems, head_problems, prototype_problems
 from ptxtool.sema.header import character_problems, file_problems, header_problems
+from ptxtool.sema.hints.newer import newer_declarations
 from ptxtool.sema.launch_bounds import launch_bound_problems
-from ptxtool.sema.newer import newer_declarations
 from ptxtool.sema.shared_spilling import spilling_problems
 from ptxtool.sema.tuning import tuning_problems
 from ptxtool.sema.variables import bank_problems, declaration_problems, redeclaration_problems

@@ -30,9 +30,9 @@ from ptxtool.ir.symbols import hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
-from ptxtool.sema.explain import explain
-from ptxtool.sema.name_hints import NameHints
-from ptxtool.sema.newer import (
+from ptxtool.sema.hints.explain import explain
+from ptxtool.sema.hints.name_hints import NameHints
+from ptxtool.sema.hints.newer import (
     explain_newer,
     is_newer,
     may_be_special,
@@ -40,7 +40,7 @@ from ptxtool.sema.newer import (
     next_step,
     not_in_table,
 )
-from ptxtool.sema.repair import Explanation
+from ptxtool.sema.hints.repair import Explanation
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")

@@ -16,8 +16,8 @@ from ptxtool.isa import targets
 from ptxtool.isa.targets import NEWEST
 from ptxtool.parse.hints import directives
 from ptxtool.parse.specifiers import DECLARABLE, TUNING
-from ptxtool.sema.explain import forms_of, words_of
-from ptxtool.sema.repair import Explanation
+from ptxtool.sema.hints.explain import forms_of, words_of
+from ptxtool.sema.hints.repair import Explanation
 
 _SPECIAL = re.compile(r"%[a-z][a-z0-9]*_\w+|%[a-z]{3,}\w*")
 """Names that a special register may have and registers of compilers (`%r7`, `%rd1`, `%fd3`) have not."""

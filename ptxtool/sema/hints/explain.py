@@ -14,7 +14,7 @@ from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec
 from ptxtool.isa.table import PTXPLUS_ANYWHERE, table
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.repair import Ask, Explanation, Repair, listed, nearest_form
+from ptxtool.sema.hints.repair import Ask, Explanation, Repair, listed, nearest_form
 
 _MOST_OPERANDS = 12
 _NUMBER = re.compile(r"[0-9]{1,9}")
