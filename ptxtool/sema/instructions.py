@@ -208,6 +208,9 @@ class InstructionCheck(FunctionCheck):
             help = f"is a ',' missing after '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
+    def _indexed(self, operand: nodes.Memory, n: int, node: nodes.Instruction) -> None:
+        """The operand's shape says it already, or the form that lacks an operand."""
+
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         if self.is_ptxplus:
             super()._no_label(node, operand)

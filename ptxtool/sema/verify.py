@@ -192,6 +192,8 @@ class FunctionCheck:
                 self._no_label(node, operand)
             return
         n_found = len(self.found)
+        if type(operand) is nodes.Memory and operand.symbol and not self.is_ptxplus:
+            self._indexed(operand, n, node)
         for name in names(operand):
             self._name(name, n, node, operand)
         if role:
@@ -319,6 +321,13 @@ class FunctionCheck:
                 return  # of what lacks its brackets, PTXPlus takes all but registers
             message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
+
+    def _indexed(self, operand: nodes.Memory, n: int, node: nodes.Instruction) -> None:
+        """`%r1 [x]` reads like an element of an array and is two operands without their comma."""
+        symbol = operand.symbol
+        if self.registers.resolve_index(symbol, n) >= 0:
+            help = f"is a ',' missing after '{symbol}'? an address stands in brackets whole: '[{symbol}+4]'"
+            self._report("E206", f"'{symbol}' is a register, not an array", node, symbol, help)
 
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         written = operand.text if isinstance(operand, nodes.Immediate) else ""
