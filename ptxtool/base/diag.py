@@ -83,6 +83,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Fix:
+    """The edit that a next step asks for where it leaves nothing to choose: `text` in place of `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One message. `source`, `start` and `end` (offsets, end exclusive) give the place where there is one."""
 
@@ -93,6 +102,7 @@ class Diagnostic:
     end: int = 0
     help: str = ""
     note: Note | None = None
+    fix: Fix | None = None
 
     def __post_init__(self) -> None:
         assert self.code in CODES, f"diagnostic code {self.code} is not in the table"
@@ -121,6 +131,11 @@ class Diagnostic:
             **(
                 {"note": {"message": note.message, **_place(note.source, note.start, note.end)}}
                 if note
+                else {}
+            ),
+            **(
+                {"fix": {"text": self.fix.text, **_span(self.source, self.fix.start, self.fix.end)}}
+                if self.fix and self.source
                 else {}
             ),
         }
@@ -166,10 +181,13 @@ def at_most(diagnostics: tuple[Diagnostic, ...], most: int) -> tuple[Diagnostic,
 
 
 def _place(source: Source, start: int, end: int) -> dict[str, object]:
+    return {"file": source.name, **_span(source, start, end)}
+
+
+def _span(source: Source, start: int, end: int) -> dict[str, object]:
     line, column = source.position(start)
     end_line, end_column = source.position(max(start, end))
     return {
-        "file": source.name,
         "line": line,
         "column": column,
         "end_line": end_line,

@@ -12,11 +12,13 @@ that are upward-exposed in some block take part, so the sets stay small.
 PTXPlus: only execution past the end is reported; its registers hold zero at the start, and its converter adds an exit.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.analysis.flow.early_reads import EarlyRead, early_reads
-from ptxtool.base.diag import Diagnostic, Note, PtxError
+from ptxtool.base.diag import Diagnostic, Fix, Note, PtxError
 from ptxtool.base.phrases import series
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.names import diagnostic_at
@@ -44,7 +46,10 @@ def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnos
         help = "end it with 'ret' or 'exit', which is what the hardware does here"
         node = function.instructions[-1]
         message = f"execution runs off the end of '{function.name}'"
-        yield diagnostic_at("W207", message, function.source, node, "", help)
+        line_start = function.source.line_starts[function.source.line(node.start) - 1]
+        indent = re.match(r"[ \t]*", function.source.text[line_start:])
+        fix = Fix(node.end, node.end, f"\n{indent[0] if indent else ''}ret;")
+        yield replace(diagnostic_at("W207", message, function.source, node, "", help), fix=fix)
     if function.registers.is_ptxplus:
         return
     before = -1

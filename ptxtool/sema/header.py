@@ -5,6 +5,7 @@ Reference: PTX ISA, section 11.1 (PTX module directives).
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.phrases import did_you_mean
@@ -12,6 +13,7 @@ from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
 from ptxtool.sema.hints.newer import is_newer, next_step, not_in_table
+from ptxtool.sema.version_fix import raised_version
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HEAD = ("version", "target", "address_size")
@@ -132,7 +134,8 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
         first = first_version(word)
         if first is not None and module.version < first:
             message = f"'{word}' needs '.version {first[0]}.{first[1]}'"
-            yield _problem(module, item, message, "raise '.version'", word, "W205")
+            found = _problem(module, item, message, "raise '.version'", word, "W205")
+            yield replace(found, fix=raised_version(module, message))
     if not targets:
         yield _problem(module, item, "'.target' names no architecture", "write one first, such as 'sm_80'")
         return

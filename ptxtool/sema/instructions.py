@@ -10,7 +10,7 @@ PTXPlus: only forms are checked. Its registers have no types, and almost every o
 from functools import cache
 from typing import NamedTuple
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, Fix
 from ptxtool.ir import nodes
 from ptxtool.ir.defuse import accessed
 from ptxtool.ir.symbols import NAMES_PER_STATEMENT
@@ -171,10 +171,12 @@ class InstructionCheck(FunctionCheck):
             self._follow(node, n)
         if verdict.swapped is not None and verdict.swapped[1] < len(spans):
             i, j = verdict.swapped
+            (a, b), (c, d) = spans[i], spans[j]
+            fix = Fix(a, d, source.text[c:d] + source.text[b:c] + source.text[a:b])
             message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
             written[i], written[j] = written[j], written[i]
             help = f"write '{node.opcode.text} {', '.join(written)}'"
-            self.found.append(Diagnostic("E206", message, source, spans[i][0], spans[j][1], help))
+            self.found.append(Diagnostic("E206", message, source, a, d, help, None, fix))
         elif verdict.better:  # several operands are of another type than the opcode says: the opcode is wrong
             words = zip(node.opcode.text.split("."), verdict.better.split("."), strict=True)
             wrong = next(old for old, new in words if old != new)
@@ -186,7 +188,13 @@ class InstructionCheck(FunctionCheck):
                 start, end = spans[k] if k < len(spans) else (node.start, node.end)
                 operand = written[k] if k < len(spans) else " ".join(source.text[start:end].split())
                 message = f"'{operand}' {problem.message}"
-                self.found.append(Diagnostic(problem.code, message, source, start, end, problem.help))
+                fix = None
+                if problem.opcode:
+                    fix = Fix(*word_span(node, source.text, ""), problem.opcode)
+                elif problem.around:
+                    fix = Fix(start, end, source.text[start:end].join(problem.around))
+                found = Diagnostic(problem.code, message, source, start, end, problem.help, None, fix)
+                self.found.append(found)
 
     def _fits(self, role: str, operand: nodes.Operand, node: nodes.Instruction) -> None:
         if self.is_ptxplus:
@@ -206,7 +214,12 @@ class InstructionCheck(FunctionCheck):
         indexed = (o.symbol for o in node.operands if type(o) is nodes.Memory)
         if not self.is_ptxplus and (register := next((s for s in indexed if s.startswith(("%", "$"))), "")):
             help = f"is a ',' missing after '{register}'?"
-        self.found.append(Diagnostic("E203", found.message, source, start, end, help))
+        fix = (
+            Fix(*word_span(node, source.text, ""), found.better)
+            if found.better and help == found.help
+            else None
+        )
+        self.found.append(Diagnostic("E203", found.message, source, start, end, help, None, fix))
 
     def _indexed(self, operand: nodes.Memory, n: int, node: nodes.Instruction) -> None:
         """The operand's shape says it already, or the form that lacks an operand."""

@@ -14,6 +14,7 @@ from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.called import reached
 from ptxtool.sema.variables import n_elements
+from ptxtool.sema.version_fix import raised_version
 
 _WORD = "enable_smem_spilling"
 _SINCE = (8, 7)
@@ -47,7 +48,8 @@ def _outside(module: Module, item: Directive) -> Diagnostic:
 def _problem(module: Module, item: Directive, why: str, help: str, verb: str = "refuses") -> Diagnostic:
     message = f"ptxas {verb} '{_WORD}' here: {why}"
     code = "W205" if module.version < _SINCE else "W214"
-    return Diagnostic(code, message, module.source, item.start, item.end, help)
+    fix = raised_version(module, why) if code == "W205" else None
+    return Diagnostic(code, message, module.source, item.start, item.end, help, None, fix)
 
 
 def _trouble(function: Function) -> tuple[str, ...] | None:

@@ -7,10 +7,11 @@ Reference: PTX ISA, sections 5.1 (state spaces), 5.4 (variables); the rest was a
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 
-from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.base.diag import Diagnostic, Fix, Note
 from ptxtool.ir import nodes
 from ptxtool.ir.constants import constant
 from ptxtool.ir.names import diagnostic_at, names
@@ -121,8 +122,10 @@ class _Check:
         self.space = item.space.partition("[")[0]
         self.name = item.declarators[0].name if item.declarators else ""
 
-    def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
-        return diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
+    def problem(self, message: str, help: str, word: str = "", better: str = "") -> Diagnostic:
+        """An error at a word of the declaration, which `better` replaces where nothing else can be meant."""
+        found = diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
+        return replace(found, fix=Fix(found.start, found.end, better)) if better else found
 
     def space_problems(self) -> Iterator[Diagnostic]:
         name, space, item = self.name, self.space, self.item
@@ -180,7 +183,7 @@ class _Check:
         if self.place == "func" and self.has_body and not passes and self.module.version >= (2, 0):
             help = f"write '.{_NARROW[item.type]}' in its place"
             message = f"'{name}' is '.{item.type}', which functions do not pass"
-            yield self.problem(message, help, f".{item.type}")
+            yield self.problem(message, help, f".{item.type}", f".{_NARROW[item.type]}")
         if "ptr" in item.qualifiers:
             word = item.qualifiers[item.qualifiers.index("ptr") + 1 :][:1]
             if self.place == "func":
@@ -194,9 +197,11 @@ class _Check:
         item, name = self.item, self.name
         if item.type in _OF_PTXPLUS:
             help = f"write '.{_OF_PTXPLUS[item.type]}'; it belongs to PTXPlus ('.version 1.4+')"
-            yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}")
+            better = f".{_OF_PTXPLUS[item.type]}"
+            yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}", better)
         if item.type == "f16x2" and self.space == "param":
-            yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
+            help = "write '.b32' in its place"
+            yield self.problem(f"parameter '{name}' is '.f16x2'", help, ".f16x2", ".b32")
         if item.type == "pred" and self.space != "reg" and (self.has_body or self.place != "func"):
             message = f"predicate '{name}' is in '.{self.space}'"
             yield self.problem(message, "predicates live in '.reg' alone", ".pred")

@@ -17,6 +17,7 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from ptxtool.base.diag import Diagnostic
@@ -266,7 +267,10 @@ class FunctionCheck:
         help = self.hints.help(text, node, operand, lambda: self._visible(n))
         if not self.is_ptxplus and self._is_segment(text, operand):
             help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
-        self._report("E201", f"{what} '{text}' is not declared", node, text, help)
+        unknown = diagnostic_at(
+            "E201", f"{what} '{text}' is not declared", self.function.source, node, text, help
+        )
+        self.found.append(replace(unknown, fix=self.hints.fix))
 
     @staticmethod
     def _is_segment(text: str, operand: nodes.Operand | None) -> bool:
@@ -335,7 +339,7 @@ class FunctionCheck:
         self._report("E206", message, node, written, "name a label of this function")
 
     def _unknown(self, node: nodes.Instruction) -> None:
-        message, help, _ = self._explain(node)
+        message, help, _, _ = self._explain(node)
         source = self.function.source
         start, _ = span_of_word(source.text, node.start, node.end, node.opcode.base)
         end = start + len(node.opcode.text)

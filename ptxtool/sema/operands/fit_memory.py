@@ -20,7 +20,8 @@ def memory_problem(place: OperandPlace, found: OperandShape) -> Problem | None:
     """A memory operand: base, offset, state space."""
     if found.kind != "memory":
         message = f"is {description(found)}, '{place.opcode}' takes an address in brackets here"
-        return Problem("E206", message, "write '[' and ']' around the address")
+        around = ("[", "]") if found.kind in ("register", "variable", "sum") else ()
+        return Problem("E206", message, "write '[' and ']' around the address", around=around)
     if found.type == "index":
         return Problem("E206", "indexes what is no array", "write the whole address in brackets: '[a+4]'")
     if found.type == "offset":
@@ -116,16 +117,26 @@ def _space_problem(place: OperandPlace, variable: OperandShape, spaces: set[str]
     if not spaces:
         if declared == "param":
             message = "is a parameter, which has no generic address"
-            return Problem("E208", message, "write '.param' after the opcode")
+            return Problem(
+                "E208", message, "write '.param' after the opcode", opcode=_in_space(place, "param")
+            )
         if declared == "const":
             help = "write '.const' after the opcode; 'cvta.const' makes a generic address"
-            return Problem("E208", "is in '.const' memory, which has no generic address here", help)
+            message = "is in '.const' memory, which has no generic address here"
+            return Problem("E208", message, help, opcode=_in_space(place, "const"))
         return None
     if declared in spaces or ("mbarrier" in place.opcode and declared == "shared"):
         return None
     named = " and ".join(f"'.{space}'" for space in sorted(spaces))
     message = f"is in '.{declared}' memory, '{place.opcode}' accesses {named}"
-    return Problem("E208", message, f"write '.{declared}' in its place, or name another variable")
+    help = f"write '.{declared}' in its place, or name another variable"
+    return Problem("E208", message, help)
+
+
+def _in_space(place: OperandPlace, space: str) -> str:
+    """The opcode with a state space where it has none."""
+    base, _, rest = place.opcode.partition(".")
+    return f"{base}.{space}.{rest}"
 
 
 def address_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
