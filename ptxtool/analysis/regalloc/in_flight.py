@@ -45,6 +45,11 @@ def _merged(intervals: list[Interval]) -> tuple[Interval, ...]:
     return tuple(merged)
 
 
+def is_asynchronous(node: Instruction) -> bool:
+    """Whether an instruction uses registers after it was issued."""
+    return bool(_launched(node))
+
+
 def _launched(node: Instruction) -> str:
     """The kind of asynchronous operation that an instruction starts: "wgmma", "ld", "st", or ""."""
     first = node.opcode.modifiers[0] if node.opcode.modifiers else ""
