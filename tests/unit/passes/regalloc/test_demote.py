@@ -83,9 +83,7 @@ def test_the_bound_on_threads_is_declared() -> None:
         (kernel(8, ""), "count=1", "the size of its CTAs is unknown"),
         (kernel(8), "count=1,threads=32", "threads=32, but '.reqntid' allows 64"),
         (
-            kernel(8)
-            .replace("st.shared.u32 [28]", "mov.u32 %x, 1;\nst.shared.u32 [28]")
-            .replace(".reg", ".reg .b32 %x; .reg"),
+            kernel(8).replace(".reg ", ".reg .b32 %f<8>; .reg ").replace("%r7", "%f6"),
             "count=1",
             "its registers are not physical for certain",
         ),
