@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ptxsim.base.options import MAX_SHARED, Extent, check_call, extent
+from ptxsim.base.options import MAX_SHARED, SLICE, Extent, check_call, extent
 from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
 from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
@@ -116,7 +116,7 @@ def functional_launch(
     printer, tracer = Printer(options.output), None
     if options.trace is not None:
         tracer = Tracer(options.trace, program, image, checks, n_ctas, n_warps)
-    limit, slice_length = options.max_instructions or LIMIT, options.slice
+    limit, slice_length = options.max_instructions or LIMIT, options.slice or SLICE
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     FunctionalLaunch(kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer).run()
     image.read_back()

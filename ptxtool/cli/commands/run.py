@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 @source_option(expose_value=False)
 @click.option(
     "--slice",
-    type=click.IntRange(1, 1 << 20),
-    default=64,
+    type=click.IntRange(1),
     metavar="N",
     help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
 )
