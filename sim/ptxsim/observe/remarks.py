@@ -20,7 +20,7 @@ def remarks(kernel: Function, simulation: Simulation, result: SimResult) -> Iter
     """The remarks of a run."""
     gpu, program = simulation.gpu, simulation.program
     if is_older(gpu.target, kernel.module.target):
-        yield f"compiled for {kernel.module.target}; {gpu.name} is an {gpu.target} machine, whose cycles these are"
+        yield f"compiled for {kernel.module.target}, a newer GPU than the machine ({gpu.target})"
     if program.sharing_note:
         yield program.sharing_note
     lost = result.core["instruction_miss_slots"] / max(1, sum(result.slots.values()))
@@ -28,8 +28,8 @@ def remarks(kernel: Function, simulation: Simulation, result: SimResult) -> Iter
     code = int(addresses.max() - addresses.min()) + 8
     if lost >= MISS_SHARE and code > _cache_bytes(gpu):  # less code is missed once, by a cache of any size
         yield (
-            f"{lost:.0%} of the issue slots are lost to instruction misses: {_cache_bytes(gpu)} bytes of cache, {code} of "
-            "code (--set fetch.ways=N)"
+            f"{lost:.0%} of the issue slots are lost to instruction misses: {_cache_bytes(gpu)} bytes of cache, {code} "
+            "of code (--set fetch.ways=N)"
         )
 
 
