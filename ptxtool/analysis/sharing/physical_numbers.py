@@ -31,12 +31,26 @@ Numbers = tuple[Mapping[int, int], ...]
 class PhysicalNumbers:
     """The numbers of a kernel's registers and of those of the functions it calls, by the function's name.
 
-    `declared` registers of the kernel are in `registers` physical ones per thread, its calls included.
+    `declared` registers of the kernel are in `registers` physical ones per thread, its calls included. `last` is the
+    last register of the run: functions that only calls through registers reach are numbered as if they used it.
     """
 
     declared: int
     registers: int
+    last: int
     functions: Mapping[str, Numbers] = field(repr=False)
+
+    def number(self, function: str, instruction: int, register: int) -> int:
+        """The number of a register, by its index in its function, at an instruction that names it."""
+        numbers = self.functions.get(function)
+        return self.last if numbers is None else numbers[instruction].get(register, 0)
+
+    def highest(self, function: str, instruction: int, named: bool) -> int:
+        """The highest number at an instruction; `named`: it names a register."""
+        numbers = self.functions.get(function)
+        if numbers is None:
+            return self.last if named else 0
+        return max(numbers[instruction].values(), default=0)
 
 
 def physical_numbers(kernel: Function, registers: int) -> PhysicalNumbers | None:
@@ -60,6 +74,7 @@ def physical_numbers(kernel: Function, registers: int) -> PhysicalNumbers | None
     return PhysicalNumbers(
         len(kernel.registers),
         need,
+        registers,
         {name: _numbers(assignment, bases[name]) for name, assignment in called.assignments().items()},
     )
 

@@ -256,7 +256,7 @@ class Program:
             return register + 1
         function, index = self.positions[i]
         first = next(first for f, first in self.first_registers if f is function)
-        return int(self.physical.functions[function.name][index].get(register - first, 0))
+        return int(self.physical.number(function.name, index, register - first))
 
     def span(self, i: int) -> tuple[Any, int, int]:
         """The source, start and end of an instruction: for diagnostics."""

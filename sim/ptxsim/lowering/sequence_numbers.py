@@ -33,7 +33,8 @@ def _numbered(program: Program, kernel: Function, registers: int) -> Program:
     records = program.instructions.copy()
     for record, (function, index) in zip(records, program.positions, strict=True):
         if index >= 0:
-            record["max_sequence"] = max(physical.functions[function.name][index].values(), default=0)
+            named = record["max_sequence"] > 0
+            record["max_sequence"] = physical.highest(function.name, index, named)
     note = (
         f"its {physical.declared} registers are virtual: the {physical.registers} physical ones that allocate assigns "
         "are shared (--as-written: as declared)"

@@ -3,7 +3,7 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.sharing.physical_numbers import physical_numbers
+from ptxtool.analysis.sharing.physical_numbers import PhysicalNumbers, physical_numbers
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
@@ -75,3 +75,17 @@ def test_called_functions_come_after_what_lives_across_their_calls() -> None:
     assert highest["again"] == [3, 0, 0, 0]
     assert highest["leaf"] == [4, 4, 0]
     assert (found.declared, found.registers) == (90, 4)
+    assert (found.highest("k", 1, True), found.number("k", 1, kernel_index(found, 1))) == (2, 2)
+
+
+def kernel_index(found: PhysicalNumbers, instruction: int) -> int:
+    """The index of the only register of the kernel's instruction."""
+    (index,) = found.functions["k"][instruction]
+    return index
+
+
+def test_functions_that_only_calls_through_registers_reach_use_the_last_register() -> None:
+    found = physical_numbers(parse(CALLS).kernels["k"], 9)
+    assert found is not None
+    assert (found.highest("elsewhere", 0, True), found.highest("elsewhere", 0, False)) == (9, 0)
+    assert found.number("elsewhere", 3, 1) == 9
