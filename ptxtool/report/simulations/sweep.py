@@ -17,6 +17,7 @@ from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 _BAR, _LEAST_BAR = 40, 12
 _LEAST_COLUMN = 20
 """How much of a long title stays at least: a title must not push the values out of the line."""
+_NARROW = 80
 MEAN = "geometric mean"
 
 
@@ -98,8 +99,8 @@ def pivot(result: SweepResult, choice: PivotChoice) -> Pivot:
 def pivot_tables(shown: Pivot) -> list[TextTable]:
     """The values as a table, with a row of means where there are gains of several rows; the notes below.
 
-    Where that would be too wide rows and columns trade places, if that needs fewer tables: else there are several, with
-    some of the columns each.
+    Where that would be too wide rows and columns trade places, if that needs fewer tables, or fits a terminal of 80
+    columns: else there are several, with some of the columns each.
     """
     rows = [*shown.rows, *([MEAN] if shown.means and len(shown.rows) > 1 else [])]
     cells = {
@@ -110,12 +111,18 @@ def pivot_tables(shown: Pivot) -> list[TextTable]:
         for column in shown.columns
     }
     tables = _laid_out(shown.row_axes, rows, shown.columns, cells)
-    if len(tables) > 1:
+    if _cost(tables) > (1, 0):
         turned = {(column, row): cell for (row, column), cell in cells.items()}
-        tables = min(tables, _laid_out(shown.column_axes, shown.columns, rows, turned), key=len)
+        tables = min(tables, _laid_out(shown.column_axes, shown.columns, rows, turned), key=_cost)
     tables[0] = replace(tables[0], title=shown.title)
     tables[-1] = replace(tables[-1], notes=shown.notes)
     return tables
+
+
+def _cost(tables: Sequence[TextTable]) -> tuple[int, int]:
+    """How many tables there are, and whether a narrow terminal would break them into more."""
+    widest = max(sum(each.widths) + len(GAP) * (len(each.widths) - 1) for each in tables)
+    return len(tables), widest > _NARROW
 
 
 def _laid_out(

@@ -136,6 +136,14 @@ def test_a_wide_table_is_turned() -> None:
     assert str(only).splitlines()[3].split()[-2:] == ["1.00", "2.00"]
 
 
+@pytest.mark.parametrize(("n", "turned"), [(3, False), (4, True)])
+def test_a_table_is_turned_for_a_terminal_of_80_columns(n: int, turned: bool) -> None:
+    schemes = [f"a scheme of 21 chars{k}" for k in range(n)]  # 6 + n * (2 + 21) columns
+    runs = tuple(record("a", scheme, 1.0) for scheme in schemes)
+    (only,) = pivot_tables(pivot(SweepResult("wide", runs), PivotChoice()))
+    assert (only.columns[0].title == "scheme") == turned
+
+
 def test_gains_of_a_turned_table_keep_their_means() -> None:
     schemes = [f"a scheme with a long name {k}" for k in range(9)]
     runs = [record(k, scheme, ipc) for k, ipc in (("a", 1.0), ("b", 2.0)) for scheme in schemes]
