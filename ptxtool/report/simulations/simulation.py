@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.tables import Part, clip, head, shortened, table
@@ -45,7 +46,7 @@ def remark_parts(remarks: Iterable[str]) -> list[Part]:
 def _title(result: SimResult) -> str:
     grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
     return (
-        f"{result.kernel} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
+        f"{shown_name(result.kernel)} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
         f"grid {grid}, block {block}, {result.registers} registers per thread, "
         f"{result.scratchpad_bytes} bytes of scratchpad per CTA"
     )

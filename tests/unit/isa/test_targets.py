@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.isa.targets import exists, first_version, has, is_older
+from ptxtool.isa.targets import NEWEST, exists, first_version, has, is_newer, is_older
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,11 @@ def test_what_a_target_has(target: str, wanted: str, is_there: bool) -> None:
 )
 def test_which_gpu_is_older(target: str, other: str, older: bool) -> None:
     assert is_older(target, other) is older
+
+
+def test_newer_than_the_table() -> None:
+    major, minor = NEWEST
+    assert not is_newer(NEWEST)
+    assert not is_newer((major - 1, minor + 9))
+    assert is_newer((major, minor + 1))
+    assert is_newer((major + 1, 0))
