@@ -73,8 +73,7 @@ def resident(target: CudaTarget, threads: int, registers: int, scratchpad: int) 
     try:
         return occupancy(target, threads, registers, scratchpad).resident_ctas
     except PtxError as problem:
-        assert problem.diagnostics[0].code == "E402"
-        return 0
+        return 0 if problem.diagnostics[0].code == "E402" else -1
 
 
 def points(name: str) -> list[tuple[int, int, int]]:
@@ -142,18 +141,21 @@ def test_what_a_thread_may_have() -> None:
         *(63, 63, 63, 255, 255, 255)
     ]
     check_registers("sm_90", 255)
-    with pytest.raises(PtxError, match="E402.*64 registers per thread: a thread of sm_30 has at most 63"):
+    with pytest.raises(PtxError, match=r"E402.*64 registers per thread: a thread of sm_30 has at most 63"):
         check_registers("sm_30", 64)
-    with pytest.raises(PtxError, match="E402.*256 registers per thread: a thread has at most 255"):
+    with pytest.raises(PtxError, match=r"E402.*256 registers per thread: a thread has at most 255"):
         check_registers("", 256)
 
 
 def test_names() -> None:
-    assert is_target("sm_90a") and is_target("sm_100f")
-    assert not is_target("tesla-c2050") and not is_target("sm_") and not is_target("sm_90x")
+    assert is_target("sm_90a")
+    assert is_target("sm_100f")
+    assert not is_target("tesla-c2050")
+    assert not is_target("sm_")
+    assert not is_target("sm_90x")
     assert cuda_target("sm_90a").sm == cuda_target("sm_90").sm
     assert cuda_target("sm_90").with_scratchpad(4096).sm.scratchpad_bytes == 4096
-    with pytest.raises(PtxError, match="(?s)E502.*no occupancy limits are known for 'sm_99'.*sm_120"):
+    with pytest.raises(PtxError, match=r"(?s)E502.*no occupancy limits are known for 'sm_99'.*sm_120"):
         cuda_target("sm_99")
 
 

@@ -48,7 +48,8 @@ def test_release_marks_keep_the_declared_numbers() -> None:
 def run(kernel: Function, percent: int, **options) -> ptxsim.SimResult:
     words = np.zeros(32, np.uint32)
     result = ptxsim.launch(kernel, 28, 32, [words], share_registers=percent, registers=600, **options)
-    assert words.any() and result.ctas_done == 28
+    assert words.any()
+    assert result.ctas_done == 28
     return result
 
 
