@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ptxtool.analysis.flow.liveness import liveness as liveness
     from ptxtool.analysis.flow.loops import loops as loops
     from ptxtool.analysis.flow.pressure import pressure as pressure
+    from ptxtool.analysis.occupancy.cuda_limits import CudaTarget
     from ptxtool.analysis.occupancy.overhead import Storage
-    from ptxtool.analysis.occupancy.sharing_plan import Percent, SharingPlan
+    from ptxtool.analysis.occupancy.sharing_plan import Pairs, Percent, SharingPlan
     from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
     from ptxtool.analysis.regalloc.register_need import register_need as register_need
     from ptxtool.analysis.sharing.first_use import first_use as first_use
@@ -231,19 +232,23 @@ def occupancy(
     registers: int,
     scratchpad: int = 0,
     *,
-    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    gpu: "str | Path | Gpu | CudaTarget" = DEFAULT_GPU,
     scratchpad_per_sm: int | None = None,
     share_registers: "Percent" = 0,
     share_scratchpad: "Percent" = 0,
 ) -> "SharingPlan":
     """The resident CTAs of an SM, what limits them, and the sharing plan.
 
-    `threads` and `scratchpad` bytes are per CTA, `registers` per thread; `scratchpad_per_sm` bytes replace the GPU's.
-    Raises E402 where one CTA does not fit, E502 for a percentage outside 0 <= P < 100.
+    `gpu` may also be a compute capability, "sm_90": then the limits are CUDA's. `threads` and `scratchpad` bytes are
+    per CTA, `registers` per thread; `scratchpad_per_sm` bytes replace the GPU's.
+    Raises E402 where one CTA does not fit or a thread cannot have so many registers, E502 for a percentage outside 0 <=
+    P < 100 and for an unknown GPU.
     """
+    from ptxtool.analysis.occupancy.cuda_limits import check_registers
     from ptxtool.analysis.occupancy.sharing_plan import sharing_plan
 
-    machine = _machine(gpu, scratchpad_per_sm)
+    machine = _limits_of(gpu, scratchpad_per_sm)
+    check_registers(_target(machine), registers)
     return sharing_plan(
         machine,
         threads,
@@ -251,7 +256,7 @@ def occupancy(
         scratchpad,
         share_registers=share_registers,
         share_scratchpad=share_scratchpad,
-        pairs=machine.sharing.pairs,
+        pairs=_pairs(machine),
     )
 
 
@@ -266,11 +271,14 @@ def switched_occupancy(
 ) -> "SwitchingPlan":
     """The active and the resident CTAs of an SM that switches them: `scheme` is "virtual-thread" or "finereg".
 
-    Raises E402 where one CTA does not fit, E502 for another scheme or a division of the register file that cannot be.
+    Raises E402 where one CTA does not fit or a thread cannot have so many registers, E502 for another scheme or a
+    division of the register file that cannot be.
     """
+    from ptxtool.analysis.occupancy.cuda_limits import check_registers
     from ptxtool.analysis.occupancy.switching_plan import scheme_named, switching_plan
 
     machine = _machine(gpu, scratchpad_per_sm)
+    check_registers(machine.target, registers)
     return switching_plan(machine, scheme_named(scheme), threads, registers, scratchpad)
 
 
@@ -278,25 +286,52 @@ def register_curve(
     threads: int,
     scratchpad: int = 0,
     *,
-    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    gpu: "str | Path | Gpu | CudaTarget" = DEFAULT_GPU,
     scratchpad_per_sm: int | None = None,
     share_registers: "Percent" = 0,
     share_scratchpad: "Percent" = 0,
-    registers: Iterable[int] = range(1, 64),
+    registers: Iterable[int] | None = None,
 ) -> "tuple[SharingPlan, ...]":
-    """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
+    """One plan per number of registers per thread, up to the first at which one CTA no longer fits.
+
+    `registers` are by default all that a thread can have, 255 on most GPUs. `gpu` is as for `occupancy`.
+    """
+    from ptxtool.analysis.occupancy.cuda_limits import most_registers
     from ptxtool.analysis.occupancy.sharing_plan import register_curve
 
-    machine = _machine(gpu, scratchpad_per_sm)
+    machine = _limits_of(gpu, scratchpad_per_sm)
     return register_curve(
         machine,
         threads,
         scratchpad,
         share_registers=share_registers,
         share_scratchpad=share_scratchpad,
-        pairs=machine.sharing.pairs,
-        registers=registers,
+        pairs=_pairs(machine),
+        registers=range(1, most_registers(_target(machine)) + 1) if registers is None else registers,
     )
+
+
+def _limits_of(gpu: "str | Path | Gpu | CudaTarget", scratchpad_per_sm: int | None) -> "Gpu | CudaTarget":
+    """A machine, or the limits of a compute capability."""
+    from ptxtool.analysis.occupancy.cuda_limits import CudaTarget, cuda_target, is_target
+
+    if isinstance(gpu, str) and is_target(gpu):
+        gpu = cuda_target(gpu)
+    if isinstance(gpu, CudaTarget):
+        return gpu if scratchpad_per_sm is None else gpu.with_scratchpad(scratchpad_per_sm)
+    return _machine(gpu, scratchpad_per_sm)
+
+
+def _target(machine: "Gpu | CudaTarget") -> str:
+    from ptxtool.formats.gpu import Gpu
+
+    return machine.target if isinstance(machine, Gpu) else machine.name
+
+
+def _pairs(machine: "Gpu | CudaTarget") -> "Pairs":
+    from ptxtool.formats.gpu import Gpu
+
+    return machine.sharing.pairs if isinstance(machine, Gpu) else "fewest"
 
 
 def static_scratchpad(kernel: "Function") -> int:

@@ -68,6 +68,23 @@ def _keep_settings(context: click.Context, _: click.Parameter, given: tuple[str,
 
 def gpu_option(function: F) -> F:
     """`--gpu NAME|FILE`, and `--set KEY=VALUE` for single keys of the machine."""
+    return _gpu_option(
+        function, "NAME|FILE", "A packaged machine, or the path of a GPU file or of a gpgpusim.config."
+    )
+
+
+def gpu_or_target_option(function: F) -> F:
+    """`--gpu`, which may also name a compute capability."""
+    help = "A packaged machine, the path of a GPU file or of a gpgpusim.config, or a compute capability, such as sm_90."
+    return _gpu_option(function, "NAME|FILE|sm_NN", help)
+
+
+def has_settings() -> bool:
+    """Whether --set changes a key."""
+    return bool(click.get_current_context().meta.get(_SETTINGS))
+
+
+def _gpu_option(function: F, metavar: str, help: str) -> F:
     with_set = click.option(
         "--set",
         metavar="KEY=VALUE",
@@ -78,11 +95,11 @@ def gpu_option(function: F) -> F:
     )(function)
     return click.option(
         "--gpu",
-        metavar="NAME|FILE",
+        metavar=metavar,
         shell_complete=complete_gpu,
         default=DEFAULT_GPU,
         show_default=True,
-        help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
+        help=help,
     )(with_set)
 
 
@@ -135,6 +152,15 @@ def share_option(resource: str) -> Callable[[F], F]:
         show_default=True,
         help=f"Share {resource} by this percentage, 0 <= P < 100.",
     )
+
+
+as_written_option = click.option(
+    "--as-written",
+    "allocate",
+    flag_value=False,
+    default=True,
+    help="Share virtual registers in the order of their declaration, not as allocate assigns them.",
+)
 
 
 SWITCHING = ("none", "virtual-thread", "finereg")

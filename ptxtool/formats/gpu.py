@@ -52,6 +52,8 @@ class Gpu(parts.GpuTable, frozen=True):
     icnt: parts.Icnt
     l2: parts.L2
     dram: parts.Dram
+    target: str = ""
+    """The compute capability of the GPU that it describes ("sm_20"), "" where no one is meant."""
     origin: GpuFiles | None = None
 
     def placed(self, problem: PtxError) -> PtxError:

@@ -61,6 +61,12 @@ def first_version(target: str) -> tuple[int, int] | None:
     return FIRST_VERSION.get(target.replace("compute_", "sm_"))
 
 
+def is_older(target: str, other: str) -> bool:
+    """Whether the GPU of a target (`sm_20`) is older than that of another one. Unknown targets are not."""
+    have, wanted = (_TARGET.fullmatch(name.replace("compute_", "sm_")) for name in (target, other))
+    return have is not None and wanted is not None and int(have[1]) < int(wanted[1])
+
+
 def has(target: str, wanted: str) -> bool:
     """Whether a target (`sm_90a`) has what `wanted` introduced: "80"; "90a" itself alone; "100f" its family."""
     have, want = _TARGET.fullmatch(target), _TARGET.fullmatch(f"sm_{wanted}")

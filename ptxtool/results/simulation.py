@@ -147,6 +147,8 @@ class SimResult:
     """`ptxsim.DynamicResult` of dynamic warp execution."""
     switching: SwitchingResult | None = None
     printed: str = field(default="", repr=False)
+    remarks: tuple[str, ...] = ()
+    """What the reader of the counters should know, a sentence each."""
 
     @property
     def sharing(self) -> str:
@@ -200,6 +202,7 @@ class SimResult:
         data["warp_ipc"] = self.warp_ipc
         data["grid"], data["block"] = list(self.grid), list(self.block)
         data["issues"] = list(self.issues)
+        data["remarks"] = list(self.remarks)
         data["stall_points"] = [asdict(p) for p in self.stall_points]
         return data
 
@@ -229,6 +232,7 @@ class SimResult:
             lines.append(f"  {self.dynamic}")
         if self.switching is not None:
             lines += [f"  {line}" for line in str(self.switching).splitlines()]
+        lines += [f"  note: {remark}" for remark in self.remarks]
         return "\n".join(lines)
 
 

@@ -50,7 +50,8 @@ class Configuration:
     `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
     `launch` is a launch file (default: the one beside the file). `settings` change keys of the GPU. `dynamic` may be
     options in a text. `label` is unique in a sweep; without one the run is named after what distinguishes it. `scheme`
-    names what belongs together, for reports. `origin` is where a sweep file names the kernel, for messages.
+    names what belongs together, for reports. `allocate` is that of `ptxsim.launch`. `origin` is where a sweep file
+    names the kernel, for messages.
     """
 
     kernel: str | Path
@@ -70,6 +71,7 @@ class Configuration:
     text: str | None = field(default=None, repr=False)
     ptxplus_semantics: str = "hardware"
     max_cycles: int | None = None
+    allocate: bool = True
     origin: tuple[Source, int, int] | None = field(default=None, repr=False, compare=False)
 
     @property

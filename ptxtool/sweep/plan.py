@@ -341,6 +341,8 @@ def _options(asked: Configuration) -> dict[str, Any]:
         options["dynamic"] = (
             dynamic_options(asked.dynamic) if isinstance(asked.dynamic, str) else DynamicExecution()
         )
+    if not asked.allocate:
+        options["allocate"] = False
     for name in ("registers", "max_cycles"):
         value = getattr(asked, name)
         if value is not None:

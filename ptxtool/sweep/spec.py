@@ -38,7 +38,7 @@ _LISTS = {
 }
 """The keys with lists of values, and their axes."""
 _OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "passes", "registers")
-_SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles")
+_SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles", "as_written")
 _TABLES = ("scheme", "exclude")
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(_LISTS, ""),
@@ -229,6 +229,10 @@ class _SpecReader:
             found["max_cycles"] = tables["max_cycles"]
             if type(tables["max_cycles"]) is not int or tables["max_cycles"] < 1:
                 self.complain("'max_cycles' must be a whole number >= 1", self.place("max_cycles"))
+        if "as_written" in tables:
+            found["allocate"] = tables["as_written"] is False
+            if not isinstance(tables["as_written"], bool):
+                self.complain("'as_written' must be true or false", self.place("as_written"))
         if "ptxplus_semantics" in tables:
             from ptxsim.base.options import is_as_gpgpu_sim
 

@@ -152,6 +152,7 @@ def of_all(launches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             part: sum(launch[name].get(part, 0) for launch in launches)
             for part in {part: None for launch in launches for part in launch[name]}
         }
+    found["remarks"] = [*dict.fromkeys(remark for launch in launches for remark in launch["remarks"])]
     cycles = max(1, found["cycles"])
     found["thread_ipc"] = found["stats"]["gpu_ipc"] = found["thread_instructions"] / cycles
     per_sm = found["warp_instructions"] / (cycles * found["n_sms"])

@@ -78,6 +78,9 @@ class LaunchOptions:
     """The percentage of registers that pairs of CTAs share (Jatala et al.), 0 <= P < 100."""
     share_scratchpad: Percent = 0
     """The percentage of scratchpad that pairs of CTAs share. One of the two can be shared."""
+    allocate: bool = True
+    """Virtual registers are shared by the physical ones that they are assigned, in order of first use. False: as the
+    text declares them."""
     dynamic: "bool | str | DynamicExecution" = False
     """Dynamic warp execution of the same authors: memory instructions of non-owner warps are held back. True, options
     as text (`period=500,draws=sticky`), or a `DynamicExecution`. Needs a sharing percentage."""
@@ -145,6 +148,7 @@ class LadderKeywords(_Keywords, total=False):
 
     scheduler: "str | Policy | None"
     registers: int | None
+    allocate: bool
     switching: str | None
     max_cycles: int | None
     event_skip: bool

@@ -14,10 +14,12 @@ from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
 from ptxsim.lowering.lower import lower
+from ptxsim.lowering.sequence_numbers import with_physical_numbers
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.fault_report import fault_report
 from ptxsim.observe.launch_result import launch_result
+from ptxsim.observe.remarks import remarks
 from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
 from ptxsim.timing.core import cycle
@@ -55,7 +57,8 @@ def launch(
     for pointers (C-contiguous; updated in place), numbers for scalars, a `Texture`, `Sampler` or `Surface` for handles.
     `LaunchOptions` explains the options; as keyword arguments they replace those of `options`.
 
-    Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
+    Raises `PtxError`: E301 shared virtual registers that need more physical ones than the launch takes, E401 wrong
+    arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
     deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E416 a fault of a scheduler of your own,
     E417 use of a register or scratchpad after its release mark, E502 unknown machine, scheduler or semantics, E503 a
@@ -102,6 +105,9 @@ def timed_launch(
         registers = _registers.get(kernel, None, lambda: registers_per_thread(kernel))
     scratchpad = int(image.shared_image.nbytes)
     configuration = _configuration(kernel, program, gpu, scheme, grid, block, options, registers, scratchpad)
+    sharing = configuration.sharing
+    if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
+        program = with_physical_numbers(program, kernel, registers)
     try:
         simulation = build(program, image, gpu, configuration, state)
     except PtxError as problem:
@@ -112,6 +118,7 @@ def timed_launch(
     status = _run_to_end(kernel, simulation, policy, options)
     image.read_back()
     result = launch_result(kernel, simulation, policy.name, status, registers)
+    result = replace(result, remarks=tuple(remarks(kernel, simulation, result)))
     if state is None:
         simulation.recycle()
     elif status == "done":

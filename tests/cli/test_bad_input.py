@@ -188,7 +188,8 @@ def test_output_over_the_input(cli: Cli, kernel_file: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "reported"),
     [
-        (["--registers", 300, "--block", 1024], "E402", "does not fit"),
+        (["--registers", 60, "--block", 1024], "E402", "does not fit"),
+        (["--registers", 300, "--block", 32], "E402", "a thread of sm_20 has at most 63"),
         (["--registers", 8, "--block", 2048], "E402", "does not fit"),
         (["--registers", 8, "--block", 64, "--scratchpad", 65536], "E402", "does not fit"),
         (["--registers", 8, "--block", 64, "--share-registers", 100], "E502", "leaves a CTA no private part"),

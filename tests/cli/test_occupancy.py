@@ -1,5 +1,8 @@
 """`ptxtool occupancy` without a file: resident CTAs, their limiter, the sharing plan and the curve."""
 
+from pathlib import Path
+
+import pytest
 from commands import clean_data
 from smallkernel import Cli
 
@@ -48,3 +51,43 @@ def test_occupancy_curve(cli: Cli) -> None:
     assert [resident[n] for n in (16, 20, 21, 24, 25, 32, 36, 40, 41, 63)] == [6, 6, 5, 5, 4, 4, 3, 3, 2, 2]
     text = cli("occupancy", "--block", 256, "--curve").stdout
     assert "33-40         3" in text
+
+
+def test_occupancy_of_a_compute_capability(cli: Cli) -> None:
+    # 36 registers are 1280 of a warp in units of 256: 51 warps, 6 CTAs; the machine of FineReg is a Maxwell too
+    for gpu in ("sm_52", "sm_90a", "gtx980-finereg"):
+        found = clean_data(cli, "occupancy", "--gpu", gpu, "--registers", 36, "--block", 256)
+        assert (found["gpu"], found["resident_ctas"], found["limiter"]) == (gpu, 6, "registers")
+    for wrong, said in (
+        (("--registers", 256), "256 registers per thread: a thread of sm_90 has at most 255"),
+        (("--registers", 30, "--set", "sm.ctas=3"), "'sm_90' is a compute capability"),
+        (("--registers", 30, "--switching", "finereg"), "needs a machine that is simulated"),
+    ):
+        result = cli("occupancy", "--gpu", "sm_90", "--block", 256, *wrong)
+        assert (result.exit_code, result.stdout) == (1 if said[0] == "2" else 2, "")
+        assert said in result.stderr
+    result = cli("occupancy", "--gpu", "tesla-c2050", "--registers", 64, "--block", 32)
+    assert "64 registers per thread: a thread of sm_20 has at most 63" in result.stderr
+
+
+def test_the_curve_goes_to_what_a_thread_can_have(cli: Cli) -> None:
+    for gpu, most in (("sm_90", 255), ("gtx980-finereg", 255), ("tesla-c2050", 63)):
+        curve = clean_data(cli, "occupancy", "--gpu", gpu, "--block", 64, "--curve")["curve"]
+        assert [plan["registers"] for plan in curve] == list(range(1, most + 1))
+
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+
+@pytest.mark.parametrize(("bound", "note"), [("maxntid 192, 2, 1", True), ("reqntid 384, 1, 1", False)])
+def test_the_block_of_a_file_is_that_of_its_head(cli: Cli, tmp_path: Path, bound: str, note: bool) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(f"{HEAD}.visible .entry k()\n.{bound}\n{{ ret; }}\n")
+    result = cli("occupancy", file, "--no-ptxas", "--gpu", "sm_80")
+    assert (result.exit_code, "a CTA: 384 threads" in result.stdout) == (0, True), result
+    assert ("CTAs of 384 threads, the most that '.maxntid' of 'k' allows" in result.stderr) == note
+    assert "sm_80 has its limits" not in result.stderr
+    result = cli("occupancy", file, "--no-ptxas", "--block", 384)
+    assert (
+        "the file is for sm_80, tesla-c2050 is an sm_20 machine: --gpu sm_80 has its limits" in result.stderr
+    )

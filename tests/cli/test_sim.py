@@ -37,6 +37,26 @@ def test_sim_options_change_what_they_say(cli: Cli, job: Path) -> None:
     assert shared["expected"]["ok"]
 
 
+def test_virtual_registers_are_shared_as_allocated_unless_as_written(cli: Cli, job: Path) -> None:
+    # 6 physical registers, of which 4 are private, and 12 declared
+    options = ("sim", job, "--registers", 44, "--share-registers", 90)
+    found, written = data(cli, *options), data(cli, *options, "--as-written")
+    note = (
+        "its 12 registers are virtual: the 6 physical ones that allocate assigns are shared (--as-written: as"
+    )
+    note += " declared)"
+    assert [note in run["remarks"] for run in (found, written)] == [True, False]
+    assert cli(*options).stdout.count(f"note: {note}\n") == 1
+    assert found["resident_ctas"] == written["resident_ctas"] == 8
+    for as_written in (False, True):
+        more = ["--as-written"] * as_written
+        result = cli(
+            "sim", job, "--registers", 5, "--share-registers", 90, "--set", "sm.registers=2200", *more
+        )
+        refused = "E301" in result.stderr and "need 6 physical ones, and the run takes 5" in result.stderr
+        assert (result.exit_code, refused) == ((0, False) if as_written else (1, True)), result.stderr
+
+
 def test_a_gpu_file_of_ones_own(cli: Cli, job: Path, tmp_path: Path) -> None:
     gpu = tmp_path / "half.toml"
     gpu.write_text('inherits = "tesla-c2050"\nname = "half"\n[sm]\ncount = 7\n')

@@ -11,7 +11,7 @@ import numpy as np
 import ptxsim
 import ptxtool
 
-SHARED = {"registers": 220, "share_registers": 95}
+SHARED = {"registers": 220, "share_registers": 95, "allocate": False}  # numbers as declared
 TEXT = """.version 4.0
 .target sm_35
 .address_size 64

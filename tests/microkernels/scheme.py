@@ -47,10 +47,9 @@ DEADLOCK = (
 
 
 def launch(source: str, grid: int, block: int = 32, **options: Any) -> Any:
-    """Launch a kernel on one SM, unless another machine is given."""
-    return ptxsim.launch(
-        parsed(source), grid, block, [np.zeros(64, np.uint32)], **({"gpu": one_sm(_GPU)} | options)
-    )
+    """Launch a kernel on one SM, unless another machine is given; registers have the numbers that are declared."""
+    how = {"gpu": one_sm(_GPU), "allocate": False} | options
+    return ptxsim.launch(parsed(source), grid, block, [np.zeros(64, np.uint32)], **how)
 
 
 def turnover(gpu: str) -> float:

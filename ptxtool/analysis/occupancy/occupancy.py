@@ -6,8 +6,10 @@ warps, registers per thread are rounded up to the machine's allocation unit:
     padded = ceil(threads / warp size) * warp size
     registers of a CTA = padded * ceil(registers / unit) * unit
 
-A need of 0 registers or scratchpad bytes limits nothing. Not handled: per-warp register allocation and scratchpad
-allocation units of machines after Fermi. Reference: GPGPU-Sim 3.2.2, maximum CTAs per core (timing-model section 4.3).
+A need of 0 registers or scratchpad bytes limits nothing. On hardware a warp's registers are in one partition of the
+register file, so that a partition holds whole warps; and a CTA's scratchpad, with what the driver reserves of it, is
+rounded up to a unit (`cuda_limits.py`). The simulated machines have one partition, a unit of a byte, and reserve none.
+Reference: GPGPU-Sim 3.2.2, maximum CTAs per core (timing-model section 4.3); `cuda_occupancy.h` of CUDA 13.0.
 """
 
 from collections.abc import Mapping
@@ -28,7 +30,10 @@ LIMITERS = ("registers", "scratchpad", "threads", "ctas")
 
 
 class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one SM holds: the `[sm]` table of a GPU file. `registers` are of 32 bits."""
+    """What one SM holds: the `[sm]` table of a GPU file. `registers` are of 32 bits.
+
+    Keys with a default are those of hardware, which the simulated machines leave alone; 0: as many as an SM has.
+    """
 
     count: Count
     warp_size: Count
@@ -39,6 +44,11 @@ class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     register_allocation_unit: Count
     scratchpad_bytes: Count
     schedulers: Count
+    register_partitions: Count = 1
+    registers_per_cta: Annotated[int, msgspec.Meta(ge=0)] = 0
+    scratchpad_per_cta: Annotated[int, msgspec.Meta(ge=0)] = 0
+    scratchpad_allocation_unit: Count = 1
+    scratchpad_reserved: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class HasSm(Protocol):
@@ -52,13 +62,15 @@ class HasSm(Protocol):
 
 @dataclass(frozen=True)
 class CtaNeeds:
-    """What one CTA takes from an SM. `registers` is the whole CTA's, allocation rounded."""
+    """What one CTA takes from an SM. `registers` is the whole CTA's, allocation rounded; so is
+    `allocated_scratchpad`."""
 
     threads: int
     padded_threads: int
     registers_per_thread: int
     registers: int
     scratchpad: int
+    allocated_scratchpad: int
 
 
 @dataclass(frozen=True)
@@ -126,7 +138,8 @@ def cta_needs(gpu: HasSm, threads: int, registers: int, scratchpad: int) -> CtaN
         raise error("E402", f"{value} {what}", help="give 0 or more")
     padded = round_up(threads, sm.warp_size)
     allocated = round_up(registers, sm.register_allocation_unit)
-    return CtaNeeds(threads, padded, registers, padded * allocated, scratchpad)
+    taken = round_up(scratchpad + sm.scratchpad_reserved, sm.scratchpad_allocation_unit)
+    return CtaNeeds(threads, padded, registers, padded * allocated, scratchpad, taken)
 
 
 def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> Occupancy:
@@ -134,8 +147,8 @@ def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> 
     sm = gpu.sm
     needs = cta_needs(gpu, threads, registers, scratchpad)
     limits: dict[str, int | None] = {
-        "registers": sm.registers // needs.registers if needs.registers else None,
-        "scratchpad": sm.scratchpad_bytes // scratchpad if scratchpad else None,
+        "registers": _by_registers(sm, needs) if needs.registers else None,
+        "scratchpad": _by_scratchpad(sm, needs) if needs.allocated_scratchpad else None,
         "threads": min(sm.threads // needs.padded_threads, sm.warps * sm.warp_size // needs.padded_threads),
         "ctas": sm.ctas,
     }
@@ -152,12 +165,33 @@ def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> 
     )
 
 
+def fits(gpu: HasSm, threads: int, registers: int) -> bool:
+    """Whether the registers of one CTA fit on an SM."""
+    return not registers or _by_registers(gpu.sm, cta_needs(gpu, threads, registers, 0)) > 0
+
+
+def _by_registers(sm: SmLimits, needs: CtaNeeds) -> int:
+    """The CTAs whose registers fit: whole warps in every partition, and a CTA as if it filled rows of partitions."""
+    warps = needs.padded_threads // sm.warp_size
+    of_warp = needs.registers // warps
+    if of_warp * round_up(warps, sm.register_partitions) > (sm.registers_per_cta or sm.registers):
+        return 0
+    return sm.registers // sm.register_partitions // of_warp * sm.register_partitions // warps
+
+
+def _by_scratchpad(sm: SmLimits, needs: CtaNeeds) -> int:
+    most = sm.scratchpad_per_cta + sm.scratchpad_reserved
+    if sm.scratchpad_per_cta and needs.allocated_scratchpad > most:
+        return 0
+    return sm.scratchpad_bytes // needs.allocated_scratchpad
+
+
 def _does_not_fit(gpu: HasSm, needs: CtaNeeds, limits: Mapping[str, int | None]) -> Exception:
     """The E402 that names every resource of which one CTA needs more than an SM has."""
     sm = gpu.sm
     have = {
-        "registers": (needs.registers, sm.registers, "registers"),
-        "scratchpad": (needs.scratchpad, sm.scratchpad_bytes, "bytes of scratchpad"),
+        "registers": (needs.registers, sm.registers_per_cta or sm.registers, "registers"),
+        "scratchpad": (needs.scratchpad, sm.scratchpad_per_cta or sm.scratchpad_bytes, "bytes of scratchpad"),
         "threads": (needs.padded_threads, min(sm.threads, sm.warps * sm.warp_size), "threads in whole warps"),
     }
     parts = [f"{have[n][0]} {have[n][2]} of {have[n][1]}" for n in LIMITERS if limits[n] == 0]

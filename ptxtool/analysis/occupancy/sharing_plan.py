@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ptxtool.analysis.occupancy.occupancy import HasSm, Occupancy, occupancy
+from ptxtool.analysis.occupancy.occupancy import HasSm, Occupancy, fits, occupancy
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
-from ptxtool.ir.variables import round_up
 
 Pairs = Literal["fewest", "most"]
 
@@ -108,7 +107,7 @@ def sharing_plan(
     if fit is not None:
         capacity, need = {
             "registers": (gpu.sm.registers, base.needs.registers),
-            "scratchpad": (gpu.sm.scratchpad_bytes, scratchpad),
+            "scratchpad": (gpu.sm.scratchpad_bytes, base.needs.allocated_scratchpad),
         }[resource]
         most = _pairs(capacity, need, fit, percent)
         limits[resource] = fit + most
@@ -141,13 +140,12 @@ def register_curve(
     share_registers: Percent = 0,
     share_scratchpad: Percent = 0,
     pairs: Pairs = "fewest",
-    registers: Iterable[int] = range(1, 64),
+    registers: Iterable[int] = range(1, 256),
 ) -> tuple[SharingPlan, ...]:
     """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
     plans: list[SharingPlan] = []
     for n in registers:
-        unit = gpu.sm.register_allocation_unit
-        if plans and plans[-1].needs.padded_threads * round_up(n, unit) > gpu.sm.registers:
+        if plans and not fits(gpu, threads, n):
             break
         shares: dict[str, Percent] = {
             "share_registers": share_registers,

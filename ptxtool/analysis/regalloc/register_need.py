@@ -91,7 +91,7 @@ def register_need(function: Function) -> RegisterNeed:
 
     Raises `PtxError`: E202, an undeclared label; E301, a register of vector type.
     """
-    return _Needs(function).result()
+    return CalledFunctions(function).result()
 
 
 class _FunctionNeed:
@@ -180,8 +180,8 @@ class _Need:
     chain: tuple[str, ...]
 
 
-class _Needs:
-    """The functions that one reaches, and the need of each."""
+class CalledFunctions:
+    """The functions that one reaches, and the need of each. Raises what `register_need` raises."""
 
     def __init__(self, root: Function):
         self._root = root
@@ -200,8 +200,31 @@ class _Needs:
         self._reached = {name: frozenset(found[k] for k in indices(bits)) for name, bits in reached}
         self._done: dict[str, _Need] = {}
         # callees first: they reach fewer functions; of those that reach as many, recursive ones first
-        for name in sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n])):
+        self._order = sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n]))
+        for name in self._order:
             self._done[name] = self._need(name)
+
+    def assignments(self) -> dict[str, Assignment]:
+        """The assignment of every function by itself, by name."""
+        return {name: one.assignment for name, one in self._found.items()}
+
+    def bases(self) -> dict[str, int]:
+        """The unit at which each function's registers begin: after all that may be live across its calls.
+
+        Functions that call each other begin at one unit, and what they call begins after all of their registers.
+        """
+        first = dict.fromkeys(self._found, 0)
+        for name in reversed(self._order):  # callers first
+            one, cycle = self._found[name], self._cycle(name)
+            start = max(first[member] for member in cycle or [name])
+            first |= dict.fromkeys(cycle, start)
+            together = sum(self._found[member].assignment.registers for member in cycle)
+            for instruction, targets in one.calls.items():
+                for callee in (target for target in targets if target.name not in cycle):
+                    alignment = self._done[callee.name].alignment
+                    units = round_up(start + (together or one.across(instruction)), alignment)
+                    first[callee.name] = max(first[callee.name], units)
+        return first
 
     def result(self) -> RegisterNeed:
         alone = self._found[self._root.name].assignment.registers
@@ -213,8 +236,12 @@ class _Needs:
 
     def _need(self, name: str) -> _Need:
         """The need of a function; of functions that call each other, together, under the name of each."""
-        cycle = sorted(other for other in self._reached[name] if name in self._reached[other])
+        cycle = self._cycle(name)
         return self._recursive(cycle) if cycle else self._plain(self._found[name])
+
+    def _cycle(self, name: str) -> list[str]:
+        """The functions that call each other with this one, itself included; [] where it never calls itself."""
+        return sorted(other for other in self._reached[name] if name in self._reached[other])
 
     def _plain(self, one: _FunctionNeed) -> _Need:
         own = one.assignment

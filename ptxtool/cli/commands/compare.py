@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--share-registers", metavar="P", help="Share registers by this percentage, 0 <= P < 100.  [default: 90]"
 )
+@common.as_written_option
 @click.option("--share-scratchpad", metavar="P", help="Share scratchpad by this percentage instead.")
 @click.option(
     "--release", is_flag=True, help="Add a rung that releases locks after the last use of what is shared."
@@ -50,7 +51,7 @@ def command(job: Job, gpu: str, quiet: bool, sink: common.Sink, **options: Any) 
     function, launch = job.load()
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
-    if options["share_scratchpad"] is None:
+    if options["share_scratchpad"] is None and not options["allocate"]:
         _remark(function, launch, options["share_registers"], options["registers"])
     chosen = common.machine(gpu)
     status = SimulationStatus(quiet)

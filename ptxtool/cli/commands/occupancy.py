@@ -13,8 +13,10 @@ from ptxtool.cli import common
 from ptxtool.cli.completion import complete_file
 from ptxtool.cli.streams import print_note
 from ptxtool.ir.blocks import block_bound, threads_problem
+from ptxtool.isa.targets import is_older
 
 if TYPE_CHECKING:
+    from ptxtool.analysis.occupancy.cuda_limits import CudaTarget
     from ptxtool.formats.gpu import Gpu
     from ptxtool.ir.nodes import Function
     from ptxtool.results.register_counts import RegisterCounts
@@ -35,7 +37,7 @@ def extent(value: str) -> int:
 @click.command()
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_file)
 @common.one_kernel_option
-@common.gpu_option
+@common.gpu_or_target_option
 @click.option(
     "--registers",
     type=click.IntRange(1),
@@ -77,20 +79,21 @@ def command(
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables. Without a launch, the block is that of '.reqntid',
-    and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
-    another kernel is ignored.
+    the launch, scratchpad from the kernel's shared variables. Without a launch, the block is that of '.reqntid', or the
+    largest of '.maxntid', and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus
+    declares. A launch file for another kernel is ignored. With a compute capability as --gpu the limits are CUDA's.
     """
     switched = switching not in (None, "none")
     if switched and (curve or set(shares.values()) != {"0"}):
         raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
-    chosen = common.machine(gpu)
+    chosen = _limits(gpu, switched)
     settled: _CtaNeeds | None = None
     if file is not None:
         settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
+        _note_newer(settled.target, chosen)
     if block is None:
         raise click.UsageError("--block T is needed: threads per CTA" + (settled.silence if settled else ""))
     if registers is None and not curve and scratchpad is None:
@@ -128,6 +131,7 @@ class _CtaNeeds:
     source: str
     counts: "RegisterCounts"
     silence: str
+    target: str
 
     def to_dict(self) -> dict[str, object]:
         return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
@@ -147,7 +151,7 @@ def _from_file(
     block: int | None,
     scratchpad: int | None,
     no_ptxas: bool,
-    gpu: "Gpu",
+    gpu: "Gpu | CudaTarget",
 ) -> _CtaNeeds:
     """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
     given = None not in (kernel, registers, block, scratchpad)
@@ -158,7 +162,7 @@ def _from_file(
     (counts,) = common.register_counts(module, [function], no_ptxas)
     if scratchpad is None:
         scratchpad = api.static_scratchpad(function)
-        if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
+        if launch is not None and _counts_dynamic(gpu):
             scratchpad += launch.dynamic_shared
         dynamic = [] if launch is not None else _dynamic(function)
         if dynamic:
@@ -181,12 +185,46 @@ def _from_file(
     if block is None and launch is not None:
         block = prod(launch.block)
     bound = block_bound(function)
-    if block is None and bound is not None and bound.is_exact:
+    if block is None and bound is not None:
         block = bound.threads
+        if not bound.is_exact:
+            print_note(
+                f"CTAs of {block} threads, the most that '.maxntid' of '{function.name}' allows: --block T"
+            )
     problem = None if block is None else threads_problem(function, block)
     if problem is not None:
         raise PtxError([problem])
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
-    return _CtaNeeds(registers, block, scratchpad, source, counts, silence)
+    return _CtaNeeds(registers, block, scratchpad, source, counts, silence, module.target)
+
+
+def _limits(gpu: str, switched: bool) -> "Gpu | CudaTarget":
+    """The machine of --gpu and --set, or the limits of a compute capability."""
+    from ptxtool.analysis.occupancy.cuda_limits import cuda_target, is_target
+
+    if not is_target(gpu):
+        return common.machine(gpu)
+    if switched:
+        raise click.UsageError("--switching needs a machine that is simulated, such as --gpu gtx980-finereg")
+    if common.has_settings():
+        raise click.UsageError(f"--set changes keys of a machine: '{gpu}' is a compute capability")
+    return cuda_target(gpu)
+
+
+def _note_newer(target: str, limits: "Gpu | CudaTarget") -> None:
+    """Say so where the file is compiled for a newer GPU than the machine."""
+    from ptxtool.formats.gpu import Gpu
+
+    if isinstance(limits, Gpu) and is_older(limits.target, target):
+        print_note(
+            f"the file is for {target}, {limits.name} is an {limits.target} machine: --gpu {target} has its limits"
+        )
+
+
+def _counts_dynamic(limits: "Gpu | CudaTarget") -> bool:
+    """Whether dynamic shared memory limits the resident CTAs, which some of the simulated machines ignore."""
+    from ptxtool.formats.gpu import Gpu
+
+    return not isinstance(limits, Gpu) or limits.dispatch.dynamic_scratchpad == "counted"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @common.gpu_option
 @common.scheduler_option
 @common.share_option("registers")
+@common.as_written_option
 @common.share_option("scratchpad")
 @click.option(
     "--dynamic", is_flag=True, help="Dynamic warp execution: hold back memory instructions of non-owners."

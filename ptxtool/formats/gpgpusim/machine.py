@@ -28,6 +28,7 @@ def read_config(path: Path) -> Given:
     given = sort_options(path, config_source(path), read_settings(path))
     given.put("name", f"{path} over {given.base}")
     given.put("description", f"options of GPGPU-Sim {given.version}.x over {given.base}")
+    given.put("target", "")  # of the base
     read_core(given)
     read_memory(given)
     return given

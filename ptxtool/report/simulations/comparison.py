@@ -3,7 +3,7 @@
 from ptxtool.base.mangled import shown_name
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.simulations.simulation import waited_for
+from ptxtool.report.simulations.simulation import remark_parts, waited_for
 from ptxtool.report.tables import Part, clip, head, table
 from ptxtool.results.run_results import Comparison, Rung
 
@@ -27,7 +27,8 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
     rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
     parts: list[Part] = [table(_COLUMNS, rows, title), ""]
-    return [*parts, *_stall_lines(comparison), "", _verdict(comparison)]
+    notes = remark_parts(remark for rung in comparison.rungs for remark in rung.result.remarks)
+    return [*parts, *_stall_lines(comparison), *notes, "", _verdict(comparison)]
 
 
 def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:

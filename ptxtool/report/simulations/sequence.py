@@ -5,7 +5,7 @@ from itertools import groupby
 from ptxtool.base.mangled import shown_name
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
-from ptxtool.report.simulations.simulation import ENDED, slot_rows
+from ptxtool.report.simulations.simulation import ENDED, remark_parts, slot_rows
 from ptxtool.report.tables import Part, head, shortened, table
 from ptxtool.results.outcome import LaunchOutcome
 from ptxtool.results.sequences import SequenceOutcome, SequenceRun
@@ -27,7 +27,8 @@ def sequence_parts(run: SequenceRun) -> list[Part]:
     title = f"{n} on {run.gpu}{', ' * bool(schedulers)}{schedulers}{ENDED[run.status]}"
     rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
-    return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), "", run.verdict]
+    notes = remark_parts(remark for result in run.results for remark in result.remarks)
+    return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *notes, "", run.verdict]
 
 
 def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:

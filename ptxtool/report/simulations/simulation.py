@@ -1,6 +1,6 @@
 """A simulated run as a table of its counters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ptxtool.base.mangled import shown_name
 from ptxtool.report.bars import bar
@@ -28,7 +28,19 @@ def run_parts(run: Run) -> list[Part]:
         parts += ["", *str(result.switching).splitlines()]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
-    return [*parts, "", run.verdict]
+    return [*parts, *remark_parts(result.remarks), "", run.verdict]
+
+
+_REMARKS_SHOWN = 4
+
+
+def remark_parts(remarks: Iterable[str]) -> list[Part]:
+    """The remarks of one or several runs, each once, after an empty line."""
+    found = [*dict.fromkeys(remarks)]
+    more = len(found) - _REMARKS_SHOWN
+    lines = [f"note: {remark}" for remark in found[:_REMARKS_SHOWN]]
+    lines += [f"note: {more} more in the remarks of --json"] * (more > 0)
+    return ["", *lines] if lines else []
 
 
 def _title(result: SimResult) -> str:

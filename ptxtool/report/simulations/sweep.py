@@ -10,12 +10,14 @@ from statistics import geometric_mean
 
 from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
+from ptxtool.report.simulations.simulation import remark_parts
 from ptxtool.report.tables import GAP, WIDTH, Column, Part, TextTable, head, split, table
 from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 
 _BAR, _LEAST_BAR = 40, 12
 _LEAST_COLUMN = 20
 """How much of a long title stays at least: a title must not push the values out of the line."""
+_NARROW = 80
 MEAN = "geometric mean"
 
 
@@ -46,6 +48,7 @@ class Pivot:
 
     title: str
     row_axes: str
+    column_axes: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
@@ -89,28 +92,51 @@ def pivot(result: SweepResult, choice: PivotChoice) -> Pivot:
         }
         title += f", gain over {baseline} in percent"
         notes = _gain_notes(choice.value, values, seen, baseline)
-    return Pivot(title, ", ".join(choice.rows), row_titles, column_titles, values, baseline, means, notes)
+    axes = ", ".join(choice.rows), ", ".join(columns)
+    return Pivot(title, *axes, row_titles, column_titles, values, baseline, means, notes)
 
 
 def pivot_tables(shown: Pivot) -> list[TextTable]:
-    """The values as a table, as several with some of the columns each where it would be too wide; a row of means where
-    there are gains of several rows; the notes below."""
-    titles = [*shown.rows, *([MEAN] if shown.means and len(shown.rows) > 1 else [])]
-    cells: dict[str, list[str]] = {}
-    for column in shown.columns:
-        cells[column] = [_text(shown, shown.cells.get((row, column))) for row in shown.rows]
-        if len(titles) > len(shown.rows):
-            cells[column].append(_text(shown, shown.means.get(column)))
-    widest = max((len(cell) for column in cells.values() for cell in column), default=0)
-    titles = [_shortened(title, WIDTH - len(GAP) - max(widest, _LEAST_COLUMN)) for title in titles]
-    first = max(map(len, (shown.row_axes, *titles)))
-    heads = {column: _shortened(column, WIDTH - first - len(GAP)) for column in shown.columns}
-    columns = [Column(shown.row_axes, style="cyan"), *(Column(head, "right") for head in heads.values())]
-    rows = [[title, *(cells[column][k] for column in shown.columns)] for k, title in enumerate(titles)]
-    tables = split(table(columns, rows), WIDTH)
+    """The values as a table, with a row of means where there are gains of several rows; the notes below.
+
+    Where that would be too wide rows and columns trade places, if that needs fewer tables, or fits a terminal of 80
+    columns: else there are several, with some of the columns each.
+    """
+    rows = [*shown.rows, *([MEAN] if shown.means and len(shown.rows) > 1 else [])]
+    cells = {
+        (row, column): _text(
+            shown, shown.means.get(column) if k == len(shown.rows) else shown.cells.get((row, column))
+        )
+        for k, row in enumerate(rows)
+        for column in shown.columns
+    }
+    tables = _laid_out(shown.row_axes, rows, shown.columns, cells)
+    if _cost(tables) > (1, 0):
+        turned = {(column, row): cell for (row, column), cell in cells.items()}
+        tables = min(tables, _laid_out(shown.column_axes, shown.columns, rows, turned), key=_cost)
     tables[0] = replace(tables[0], title=shown.title)
     tables[-1] = replace(tables[-1], notes=shown.notes)
     return tables
+
+
+def _cost(tables: Sequence[TextTable]) -> tuple[int, int]:
+    """How many tables there are, and whether a narrow terminal would break them into more."""
+    widest = max(sum(each.widths) + len(GAP) * (len(each.widths) - 1) for each in tables)
+    return len(tables), widest > _NARROW
+
+
+def _laid_out(
+    axes: str, rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[str, str], str]
+) -> list[TextTable]:
+    """The cells by the titles of their rows and columns, in as few tables as the width allows."""
+    widest = max(map(len, cells.values()), default=0)
+    titles = [_shortened(title, WIDTH - len(GAP) - max(widest, _LEAST_COLUMN)) for title in rows]
+    first = max(map(len, (axes, *titles)))
+    heads = [Column(_shortened(column, WIDTH - first - len(GAP)), "right") for column in columns]
+    lines = [
+        [title, *(cells[row, column] for column in columns)] for title, row in zip(titles, rows, strict=True)
+    ]
+    return split(table([Column(axes, style="cyan"), *heads], lines), WIDTH)
 
 
 def bars_table(shown: Pivot) -> TextTable | None:
@@ -160,7 +186,8 @@ def sweep_parts(result: SweepResult, choice: PivotChoice, *, bars: bool = True) 
     drawn = bars_table(shown) if bars else None
     if drawn is not None:
         parts += [drawn, ""]
-    return [*parts, verdict(result)]
+    notes = remark_parts(remark for run in result for remark in run.counters.get("remarks", ()))
+    return [*parts, *notes[1:], *notes[:1], verdict(result)]
 
 
 _WORDS = {

@@ -250,6 +250,18 @@ class Program:
         default=None, repr=False
     )  # ptxsim.lowering.variable_layout.VariableLayout: where variables lie
     is_ptxplus: bool = False
+    physical: Any = field(default=None, repr=False)
+    """`PhysicalNumbers` of a kernel whose registers are virtual, in a run that shares registers."""
+    sharing_note: str = field(default="", repr=False)
+    """How such a run shares virtual registers."""
+
+    def sequence(self, i: int, register: int) -> int:
+        """The sequence number, under register sharing, of a register that instruction i names."""
+        if self.physical is None:
+            return register + 1
+        function, index = self.positions[i]
+        first = next(first for f, first in self.first_registers if f is function)
+        return int(self.physical.number(function.name, index, register - first))
 
     def span(self, i: int) -> tuple[Any, int, int]:
         """The source, start and end of an instruction: for diagnostics."""

@@ -19,8 +19,10 @@ _SHOWN = 4
 
 def shared_register(simulation: Simulation, i: int) -> int:
     """The first register of an instruction that is beyond the private ones."""
-    record, private = simulation.program.instructions[i], int(simulation.run["private_registers"][0])
-    return next(int(r) for r in record["register"][: record["n_registers"]] if r + 1 > private)
+    program, private = simulation.program, int(simulation.run["private_registers"][0])
+    record = program.instructions[i]
+    named = record["register"][: record["n_registers"]].tolist()
+    return next(r for r in named if program.sequence(i, r) > private)
 
 
 @dataclass(frozen=True)

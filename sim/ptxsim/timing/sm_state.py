@@ -153,6 +153,7 @@ SM = record(
         ("active_cycles", "i8"),
         ("charged", "i8"),  # last cycle whose scheduler slots are counted
         ("seen_valid", "i8"),  # valid warps in the cycles since then
+        ("seen_imiss", "i8"),  # warps that waited for an instruction miss in those cycles
         ("seen_ready", "i8"),  # and ready ones
         # warps
         ("resident", "i8"),
@@ -213,6 +214,7 @@ SM = record(
         # counters
         ("warp_instructions", "i8"),
         ("thread_instructions", "i8"),
+        ("instruction_miss_slots", "i8"),  # idle slots in which a warp waited for an instruction miss
         ("stall_shared_memory", "i8"),  # gpgpu_n_stall_shd_mem
         ("bank_conflict_cycles", "i8"),
         ("global_loads", "i8"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.isa.targets import NEWEST, exists, first_version, has, is_newer
+from ptxtool.isa.targets import NEWEST, exists, first_version, has, is_newer, is_older
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,21 @@ def test_a_virtual_architecture_came_with_its_target() -> None:
 )
 def test_what_a_target_has(target: str, wanted: str, is_there: bool) -> None:
     assert has(target, wanted) is is_there
+
+
+@pytest.mark.parametrize(
+    ("target", "other", "older"),
+    [
+        ("sm_20", "sm_90a", True),
+        ("sm_90", "sm_100", True),
+        ("sm_90", "sm_90a", False),
+        ("sm_90", "compute_80", False),
+        ("", "sm_90", False),
+        ("sm_20", "", False),
+    ],
+)
+def test_which_gpu_is_older(target: str, other: str, older: bool) -> None:
+    assert is_older(target, other) is older
 
 
 def test_newer_than_the_table() -> None:

@@ -57,6 +57,7 @@ def test_equal_runs_have_equal_keys_wherever_their_files_are(tmp_path: Path, run
         {"passes": "unroll-decls"},
         {"max_cycles": 10**9},
         {"ptxplus_semantics": "gpgpu-sim"},
+        {"allocate": False},
     ],
     ids=str,
 )

@@ -42,6 +42,7 @@ dynamic = ["period=500"]
 passes = ["unroll-decls,reorder-decls{order=text}"]
 registers = [24]
 ptxplus_semantics = "gpgpu-sim"
+as-written = true
 max_cycles = 1000
 """
     spec = read_spec(write(tmp_path, text))
@@ -50,6 +51,7 @@ max_cycles = 1000
     assert run.kernel == str(tmp_path / "scale.ptx")
     assert run.launch == tmp_path / "launch.toml"
     assert (run.entry, run.max_cycles, run.ptxplus_semantics) == ("scale", 1000, "gpgpu-sim")
+    assert run.allocate is False
     assert run.axes == {
         "kernel": "s",
         "gpu": str(tmp_path / "mine.toml"),
@@ -170,6 +172,7 @@ WRONG = [
     ),
     ('kernels = ["saxpy"]\nregisters = [0]', "2:14", "E502", "0 is no number of registers"),
     ('kernels = ["saxpy"]\nmax_cycles = 0', "2:1", "E502", "'max_cycles' must be a whole number"),
+    ('kernels = ["saxpy"]\nas-written = "yes"', "2:1", "E502", "'as_written' must be true or false"),
     ('kernels = ["saxpy"]\nptxplus_semantics = "sim"', "2:1", "E502", "no semantics 'sim'"),
     ('kernels = ["saxpy"]\nname = ""', "2:1", "E502", "'name' must be a text"),
     ('kernels = ["saxpy"]\nscheme = 3', "2:1", "E502", "'scheme' must be a list of tables"),

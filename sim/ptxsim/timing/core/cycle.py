@@ -90,13 +90,13 @@ def charge_until(run, sm, window, cycle):
 
 @inline
 def _look(run, sm, window, charged):
-    """Note which warps are valid and ready; cycles up to `charged` are charged by those noted before."""
+    """Note which warps are valid and ready, or miss code; cycles up to `charged` are charged by those noted before."""
     valid = valid_warps(sm)
     ready = valid & sm.ready
-    if valid != sm.seen_valid or ready != sm.seen_ready:
+    if valid != sm.seen_valid or ready != sm.seen_ready or sm.imiss != sm.seen_imiss:
         if sm.charged < charged:
             charge_until(run, sm, window, charged)
-        sm.seen_valid, sm.seen_ready = valid, ready
+        sm.seen_valid, sm.seen_ready, sm.seen_imiss = valid, ready, sm.imiss
 
 
 @inline
@@ -104,6 +104,8 @@ def _charge_slots(run, sm, s, own, cycles):
     """Charge slots of cycles in which no warp of a scheduler has changed."""
     kind = _slot_kind(run, sm, own)
     sm.slots[s, kind] += cycles
+    if kind == IDLE and sm.seen_imiss & own:
+        sm.instruction_miss_slots += cycles
     if run.hotspots:
         charge(run, sm, s, kind, own, sm.seen_valid & own, cycles)
 

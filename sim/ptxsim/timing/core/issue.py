@@ -89,6 +89,7 @@ def _schedule(run, sm, execution, pick, window, s):
     kind = STALL
     if valid == 0:
         kind = IDLE
+        sm.instruction_miss_slots += sm.imiss & own != 0
     elif ready == 0:
         kind = STALL if refused and run.lock_as_stall else SCOREBOARD
     else:

@@ -21,9 +21,9 @@ def test_virtual_thread_fills_the_register_file() -> None:
 @pytest.mark.parametrize(
     ("threads", "registers", "scratchpad", "ctas", "by"),
     [
-        (64, 4, 0, 128, "CTAs: 256 in registers"),
+        (64, 4, 0, 128, "CTAs, and registers: 8 are allocated"),
         (256, 8, 0, 32, "registers: 64 in warps"),
-        (256, 4, 0, 64, "warps, and registers"),
+        (256, 4, 0, 32, "registers: 8 are allocated"),
         (64, 16, 4096, 24, "scratchpad"),
         (100, 16, 0, 32, "registers: 4 warps"),
     ],
@@ -39,7 +39,7 @@ def test_what_limits_virtual_thread(
     [
         (256, 36, 0, 20, 3, 9),  # 9216 of 32768: 3; 1024 // (8 * 20) = 6
         (128, 32, 0, 10, 8, 33),  # 4096: 8; 1024 // 40 = 25
-        (64, 20, 0, 0, 25, 128),  # 1280: 25; a CTA with nothing live needs no entry
+        (64, 20, 0, 0, 21, 128),  # 24 are allocated, 1536: 21; a CTA with nothing live needs no entry
         (64, 20, 8192, 5, 12, 12),  # scratchpad for 12 in all
         (32, 16, 0, 4, 32, 128),  # 512: 64 in the ACRF, places for 32; 64 + 256
         (32, 16, 0, 40, 32, 89),  # 64 + 25

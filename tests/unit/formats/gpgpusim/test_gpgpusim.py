@@ -37,7 +37,7 @@ def test_a_file_that_says_what_the_packaged_machine_says_is_that_machine(
     packaged = load_gpu(name)
     path = write_config(tmp_path, packaged, version)
     gpu, reported = read_config(path)
-    assert plain(gpu) == plain(packaged)
+    assert plain(gpu) == plain(packaged) | {"target": ""}  # GPGPU-Sim's files name no GPU
     assert gpu.name == f"{path} over {name}"
     assert not reported
 

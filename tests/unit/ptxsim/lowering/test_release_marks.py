@@ -39,7 +39,11 @@ TOUCH = "\tmov.u32 %s1, %r0;\n\tmov.u32 %r1, %s1;\n"
 STORE = "\tst.shared.u32 [high], %r0;\n\tmov.u32 %r1, %r0;\n"
 # of 30000 bytes 3000 are private at 90%; of 600 registers 6 at 99%
 SHARE = {
-    REGISTERS: {"registers": 600, "share_registers": 99},
+    REGISTERS: {
+        "registers": 600,
+        "share_registers": 99,
+        "allocate": False,
+    },  # with marks numbers are as declared
     SCRATCHPAD: {"registers": 12, "share_scratchpad": 90},
 }
 FIRST = 5  # the first instruction after HEAD

@@ -39,6 +39,7 @@ class Result:
     dynamic: None = None
     switching: None = None
     hotspots: None = None
+    remarks: tuple[str, ...] = ()
     grid: tuple[int, int, int] = (10, 1, 1)
     block: tuple[int, int, int] = (64, 1, 1)
     n_ctas: int = 10

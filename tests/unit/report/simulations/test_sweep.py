@@ -127,13 +127,57 @@ def test_columns_are_all_that_varies_unless_said() -> None:
     assert pivot(RESULT, PivotChoice(where=(("kernel", "b"),))).rows == ("b",)
 
 
-def test_a_wide_table_is_taken_apart() -> None:
+def test_a_wide_table_is_turned() -> None:
+    schemes = [f"a scheme with a long name {k}" for k in range(30)]
+    runs = tuple(record(k, scheme, ipc) for k, ipc in (("a", 1.0), ("b", 2.0)) for scheme in schemes)
+    (only,) = pivot_tables(pivot(SweepResult("wide", runs), PivotChoice()))
+    assert [column.title for column in only.columns] == ["scheme", "a", "b"]
+    assert [row[0] for row in only.rows] == schemes
+    assert str(only).splitlines()[3].split()[-2:] == ["1.00", "2.00"]
+
+
+@pytest.mark.parametrize(("n", "turned"), [(3, False), (4, True)])
+def test_a_table_is_turned_for_a_terminal_of_80_columns(n: int, turned: bool) -> None:
+    schemes = [f"a scheme of 21 chars{k}" for k in range(n)]  # 6 + n * (2 + 21) columns
+    runs = tuple(record("a", scheme, 1.0) for scheme in schemes)
+    (only,) = pivot_tables(pivot(SweepResult("wide", runs), PivotChoice()))
+    assert (only.columns[0].title == "scheme") == turned
+
+
+def test_gains_of_a_turned_table_keep_their_means() -> None:
     schemes = [f"a scheme with a long name {k}" for k in range(9)]
-    result = SweepResult("wide", tuple(record("k", scheme, 1.0) for scheme in schemes))
+    runs = [record(k, scheme, ipc) for k, ipc in (("a", 1.0), ("b", 2.0)) for scheme in schemes]
+    runs[1] = record("a", schemes[1], 1.21)  # over 1: +21%, and nothing for b: +10%
+    (only,) = pivot_tables(pivot(SweepResult("wide", tuple(runs)), PivotChoice(gain=True)))
+    assert [column.title for column in only.columns] == ["scheme", "a", "b", "geometric mean"]
+    assert only.rows[1] == (schemes[1], "+21.00%", "+0.00%", "+10.00%")
+
+
+def test_a_table_that_is_wide_both_ways_is_taken_apart() -> None:
+    schemes = [f"a scheme with a long name {k}" for k in range(9)]
+    kernels = [f"a kernel with a long name {k}" for k in range(20)]
+    result = SweepResult("wide", tuple(record(k, scheme, 1.0) for k in kernels for scheme in schemes))
     tables = pivot_tables(pivot(result, PivotChoice()))
     assert len(tables) == 3
     assert all(len(line) <= 120 and "..." not in line for t in tables for line in str(t).splitlines())
     assert [column.title for t in tables for column in t.columns[1:]] == schemes
+
+
+def test_the_remarks_of_the_runs_are_said_once() -> None:
+    runs = [record(k, "base", 1.0) for k in "abcdefg"]
+    runs = [
+        replace(r, outcome=replace(r.outcome, counters={**r.counters, "remarks": notes}))
+        for r, notes in zip(runs, (["one"], ["one", "two"], ["3"], ["4"], ["5"], ["6"], []), strict=True)
+    ]
+    lines = [str(part) for part in sweep_parts(SweepResult("noted", tuple(runs)), PivotChoice(), bars=False)]
+    assert lines[-7:-1] == [
+        "note: one",
+        "note: two",
+        "note: 3",
+        "note: 4",
+        "note: 2 more in the remarks of --json",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("rows", [("kernel",), ("passes",)])

@@ -58,5 +58,33 @@ def test_a_gain_near_nothing_has_no_sign() -> None:
         assert (finding.ours, finding.paper, finding.agrees) == (sign, "gain", sign == "gain")
 
 
+def test_a_mean_agrees_within_three_points_and_ranks_from_0_8_on() -> None:
+    """The papers' gains themselves; then 2.9 and 3.1 points more; then the last of eight ranks moved to the front."""
+    papers = paper("register-sharing")
+    blank = Exhibits(papers, {}, load_gpu(papers.gpu)).all()
+    gains = {v.row: v.paper for e in blank if e.key == "gain" for v in e.values if v.paper is not None}
+
+    def judged(gains: dict[str, float]) -> tuple[Finding, Finding]:
+        runs: dict[tuple[str, str], object] = {}
+        for name, gain in gains.items():
+            runs |= {
+                (name, "Unshared-LRR"): run(1e6),
+                (name, "Shared-OWF-Unrolled-Dyn"): run(1e4 * (100 + gain)),
+            }
+        answers = found(runs)
+        return answers["rank correlation of the gains"], answers["geometric mean of the gains"]
+
+    mean = geometric_mean(list(gains.values()))
+    for points, agrees in ((2.9, True), (3.1, False), (-2.9, True), (-3.1, False)):
+        factor = (100 + papers.mean_gain + points) / (100 + mean)
+        ranks, close = judged({name: (100 + gain) * factor - 100 for name, gain in gains.items()})
+        assert (close.agrees, ranks.agrees) == (agrees, True)
+        assert close.ours == f"{papers.mean_gain + points:+.2f}%, {points:+.1f} points apart"
+    ordered = sorted(gains, key=lambda name: gains[name])
+    moved = dict(zip(ordered, [8, 1, 2, 3, 4, 5, 6, 7], strict=True))  # 1 - 6 * (49 + 7) / 504
+    ranks, _ = judged(moved)
+    assert (ranks.ours, ranks.agrees) == ("+0.33", False)
+
+
 def test_without_results_nothing_is_found() -> None:
     assert found({}) == {}

@@ -68,7 +68,8 @@ def test_mixed_with_options(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("lock_as_stall", [False, True])
 def test_mixed_shared(lock_as_stall: bool) -> None:
-    result = same(run_mixed, 90, 192, registers=60, share_registers=80, lock_as_stall=lock_as_stall)
+    options = {"registers": 60, "share_registers": 80, "allocate": False, "lock_as_stall": lock_as_stall}
+    result = same(run_mixed, 90, 192, **options)
     assert result["shared_pairs"] > 0
     assert result["stall_points"]
 

@@ -69,8 +69,8 @@ def test_options_that_cannot_be(settings: list[str], message: str) -> None:
 
 def test_a_cta_that_does_not_fit() -> None:
     gpu = load_gpu("gtx980-finereg")
-    # 32 lanes x 1100 registers are more than 32768, and fewer than 65536
-    assert "it needs 35200 registers of 32768" in refused(gpu=gpu, switching="finereg", registers=1100)
+    # 32 lanes x 1104 registers, a multiple of 8, are more than 32768, and fewer than 65536
+    assert "it needs 35328 registers of 32768" in refused(gpu=gpu, switching="finereg", registers=1100)
     few = with_settings(gpu, ["switching.warps=1"])
     kernel = ptxtool.parse(waiting_kernel(3)).kernels["k"]
     with pytest.raises(PtxError, match=r"a CTA of 2 warps where 1 may be resident"):

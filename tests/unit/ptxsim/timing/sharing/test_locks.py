@@ -14,7 +14,7 @@ import ptxsim
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 
-PAIR = {"registers": 300, "share_registers": 98}
+PAIR = {"registers": 300, "share_registers": 98, "allocate": False}  # numbers as declared
 HEAD = """.version 4.0
 .target sm_35
 .address_size 64
