@@ -14,7 +14,7 @@ from ptxtool.base.source import Source
 CODES: dict[str, str] = {
     "E101": "syntax error",
     "E102": "unterminated comment, string, statement or block",
-    "E103": "not a text file",
+    "E103": "not PTX or PTXPlus text",
     "E104": "no statements in the file",
     "E201": "undeclared register or variable",
     "E202": "undeclared label",
@@ -48,6 +48,7 @@ CODES: dict[str, str] = {
     "E302": "unknown pass or option",
     "E303": "a pass gave a wrong result",
     "E304": "a kernel is not as good as before",
+    "E305": "the rewritten kernel computes something else",
     "E401": "wrong launch arguments",
     "E402": "launch does not fit the machine",
     "E403": "instruction cannot be simulated",
@@ -57,7 +58,7 @@ CODES: dict[str, str] = {
     "E407": "deadlock",
     "E408": "cycle limit reached",
     "E409": "wrong result",
-    "E410": "race on shared memory",
+    "E410": "race",
     "E411": "read of what was never written",
     "E412": "divergent barrier",
     "E413": "assertion failed",
@@ -65,6 +66,7 @@ CODES: dict[str, str] = {
     "E415": "stack overflow",
     "E416": "a warp scheduler that goes wrong",
     "E417": "use of what was released",
+    "E418": "branch index outside its targets",
     "E501": "unreadable file",
     "E502": "wrong configuration",
     "E503": "cannot write the output",
@@ -127,6 +129,7 @@ class Diagnostic:
             "severity": self.severity,
             "message": self.message,
             **(_place(self.source, self.start, self.end) if self.source else {}),
+            **(place.to_dict() if self.source and (place := self.source.cuda.at(self.start)) else {}),
             **({"help": self.help} if self.help else {}),
             **(
                 {"note": {"message": note.message, **_place(note.source, note.start, note.end)}}

@@ -22,6 +22,9 @@ MOST_STACK_BYTES = 512 << 10
 HEAP_BYTES = 8 << 20
 """The heap of `malloc`, as large as CUDA's."""
 MOST_HEAP_BYTES = 1 << 31
+SLICE = 64
+"""Warp instructions of a run without time before the next warp of the CTA runs: longer slices are not faster."""
+MOST_SLICE = 1 << 20
 MAX_SHARED = 227 * 1024
 """Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 
@@ -34,6 +37,10 @@ def extent(name: str, value: Extent) -> tuple[int, int, int]:
         raise error("E401", f"{name} {value!r} is not one to three positive whole numbers", help=help_text)
     padded = (*(int(v) for v in values), 1, 1)
     return padded[0], padded[1], padded[2]
+
+
+MOST_COUNT = 2**62
+"""Of cycles, instructions and the like: what compiled code counts with has 63 bits."""
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:
