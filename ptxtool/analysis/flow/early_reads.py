@@ -101,24 +101,29 @@ def _higher(a: Result | None, b: Result | None) -> Result:
 
 def _reads(function: Function, i: int, state: _State) -> Iterator[EarlyRead]:
     """The results in flight that an instruction reads; not the accumulators that it goes on with, nor a copy."""
-    facts = function.def_uses[i]
-    node = function.instructions[i]
+    if not state:
+        return
+    facts, node = function.def_uses[i], function.instructions[i]
+    early = [r for r in facts.uses if r in state and state[r].age < _WAITED]
     if (
-        not state
+        not early
         or is_copy(function, i)
         or table().match(node.opcode.text, len(node.operands), False) is None
     ):
         return
     own = facts.defs if launched(node) == WGMMA else ()
-    for register in facts.uses:
-        found = state.get(register)
-        if found is not None and found.age < _WAITED and register not in own:
-            yield EarlyRead(i, register, found.launch, WAITS[found.kind])
+    for register in early:
+        if register not in own:
+            yield EarlyRead(i, register, state[register].launch, WAITS[state[register].kind])
 
 
 def _step(function: Function, i: int, state: dict[int, Result]) -> None:
     """Take a state past one instruction."""
-    node, facts = function.instructions[i], function.def_uses[i]
+    node = function.instructions[i]
+    kind = _launch(function, i)
+    if not state and not kind:
+        return
+    facts = function.def_uses[i]
     if state and node.opcode.base in ("wgmma", "tcgen05", "call"):
         for register, result in state.items():
             waits, age = passed(node, result.kind, result.age) if result.age < _WAITED else (True, 0)
@@ -127,7 +132,6 @@ def _step(function: Function, i: int, state: dict[int, Result]) -> None:
     copied = state.get(facts.uses[0]) if state and facts.uses and is_copy(function, i) else None
     for register in facts.kills:
         state.pop(register, None)
-    kind = _launch(function, i)
     for register in facts.defs:
         if kind:
             state[register] = Result(0, kind, i)
