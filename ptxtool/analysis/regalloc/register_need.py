@@ -196,12 +196,16 @@ class _Needs:
         found = [*self._found]
         place = {name: k for k, name in enumerate(found)}
         calls = [[place[callee.name] for callee in one.callees()] for one in self._found.values()]
-        reached = zip(found, reachable(calls), strict=True)
-        self._reached = {name: frozenset(found[k] for k in indices(bits)) for name, bits in reached}
+        self._names, self._place, self._reached = found, place, reachable(calls)
         self._done: dict[str, _Need] = {}
         # callees first: they reach fewer functions; of those that reach as many, recursive ones first
-        for name in sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n])):
+        for name in sorted(
+            found, key=lambda n: (self._reached[place[n]].bit_count(), not self._reaches(n, n))
+        ):
             self._done[name] = self._need(name)
+
+    def _reaches(self, caller: str, other: str) -> bool:
+        return bool(self._reached[self._place[caller]] >> self._place[other] & 1)
 
     def result(self) -> RegisterNeed:
         alone = self._found[self._root.name].assignment.registers
@@ -213,8 +217,10 @@ class _Needs:
 
     def _need(self, name: str) -> _Need:
         """The need of a function; of functions that call each other, together, under the name of each."""
-        cycle = sorted(other for other in self._reached[name] if name in self._reached[other])
-        return self._recursive(cycle) if cycle else self._plain(self._found[name])
+        if not self._reaches(name, name):
+            return self._plain(self._found[name])
+        reached = map(self._names.__getitem__, indices(self._reached[self._place[name]]))
+        return self._recursive(sorted(other for other in reached if self._reaches(other, name)))
 
     def _plain(self, one: _FunctionNeed) -> _Need:
         own = one.assignment

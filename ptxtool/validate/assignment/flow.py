@@ -160,16 +160,16 @@ def fixed_point(
 ) -> dict[int, S]:
     """The states at the starts of blocks. Both functions get a block: `meet` the ends known so far, `transfer` a start.
 
-    Forward, in reverse post-order; for facts that gen and kill sets do not describe (`analysis.flow.dataflow`). A block
-    meets its predecessors when its turn comes, not whenever one of them changes: a table of branches has many.
+    Forward, sweeps in reverse post-order; for facts that gen and kill sets do not describe (`analysis.flow.dataflow`).
+    A block meets its predecessors once a sweep, not whenever one of them changes: a table of branches has many.
     """
     rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
     out: dict[int, S] = {}
     into: dict[int, S] = {}
-    work = [(0, cfg.entry)]
+    work = [(0, 0, cfg.entry)]  # by sweep, then by rank
     waiting = {cfg.entry}
     while work:
-        _, block = heappop(work)
+        sweep, place, block = heappop(work)
         waiting.discard(block)
         met = meet(block, out)
         if into.get(block) == met:
@@ -182,7 +182,7 @@ def fixed_point(
         for successor in cfg.successors[block]:
             if successor != cfg.exit and successor not in waiting:
                 waiting.add(successor)
-                heappush(work, (rank[successor], successor))
+                heappush(work, (sweep + (rank[successor] <= place), rank[successor], successor))
     return into
 
 
