@@ -13,6 +13,7 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.cli import streams
+from ptxtool.cli.completion import complete_file, complete_gpu, complete_kernel, complete_scheduler
 from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.streams import print_diagnostics, print_note, print_text
 from ptxtool.formats.gpu_names import DEFAULT_GPU
@@ -29,9 +30,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-file_argument = click.argument("file", metavar="FILE")
-kernel_option = click.option("--kernel", metavar="NAME", help="The kernel to look at (default: all).")
-one_kernel_option = click.option("--kernel", metavar="NAME", help="The kernel (default: the only one).")
+file_argument = click.argument("file", metavar="FILE", shell_complete=complete_file)
+kernel_option = click.option(
+    "--kernel", metavar="NAME", shell_complete=complete_kernel, help="The kernel to look at (default: all)."
+)
+one_kernel_option = click.option(
+    "--kernel", metavar="NAME", shell_complete=complete_kernel, help="The kernel (default: the only one)."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 output_option = click.option(
     "-o",
@@ -74,6 +79,7 @@ def gpu_option(function: F) -> F:
     return click.option(
         "--gpu",
         metavar="NAME|FILE",
+        shell_complete=complete_gpu,
         default=DEFAULT_GPU,
         show_default=True,
         help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
@@ -114,6 +120,7 @@ registers_option = click.option(
 scheduler_option = click.option(
     "--scheduler",
     metavar="NAME",
+    shell_complete=complete_scheduler,
     help="lrr, gto, old, rrr, two_level:N, static_limit:N, owf or owf_greedy, or FILE.py:FUNCTION, one of your own."
     "  [default: the launch file's, or the machine's]",
 )
@@ -249,9 +256,20 @@ class Sink:
     ) -> None:
         """Write a report on kernels: as JSON the file, and an object per kernel."""
         self.put(
-            lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
+            lambda: {
+                "file": module.source.name,
+                "kernels": [data(f) | _cpp_name(f.name) for f in functions],
+            },
             lambda: apart(map(parts, functions)),
         )
+
+
+def _cpp_name(symbol: str) -> dict[str, str]:
+    """`cpp_name` of a kernel for JSON, where its name is mangled."""
+    from ptxtool.base.mangled import cpp_name
+
+    name = cpp_name(symbol)
+    return {} if name == symbol else {"cpp_name": name}
 
 
 def report_options(command: F) -> F:

@@ -7,12 +7,17 @@ Code that opens an input calls `reads`, which refuses outputs that are the same 
 
 import contextlib
 import os
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.files import STDIN, require_folder, require_writable
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _INPUTS, _OUTPUTS = "ptxtool.inputs", "ptxtool.outputs"
 _DATABASE = b"SQLite format 3\0"
@@ -22,12 +27,20 @@ class OutputPath(click.ParamType[str]):
     """The path of a file to be written."""
 
     name = "path"
+    _completed = "file"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         path = str(value)
         if ctx is not None and not ctx.resilient_parsing and path != STDIN:
             self.accept(path, param.opts[0] if param else "-o", ctx)
         return path
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type=self._completed)]
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
         """Note an output of the command. Raises E503 for one that cannot be written."""
@@ -44,6 +57,8 @@ class OutputPath(click.ParamType[str]):
 
 class OutputFolder(OutputPath):
     """The path of a folder that files are written into."""
+
+    _completed = "dir"
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
         require_folder(Path(path))
@@ -77,6 +92,14 @@ def reads_scheduler(name: str | None) -> None:
     file, found, _ = (name or "").rpartition(".py:")
     if found:
         reads(f"{file}.py", "scheduler's file")
+
+
+def reads_passes(pipeline: str) -> None:
+    """Note the files of a pipeline's own passes, FILE.py:CLASS."""
+    from ptxtool.passes.own import OWN_NAME
+
+    for name in re.findall(OWN_NAME, pipeline):
+        reads(name.strip().rpartition(":")[0] or name, "pass's file")
 
 
 def _refusal(path: str, option: str, why: str, kind: str = "file") -> PtxError:

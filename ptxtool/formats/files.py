@@ -41,7 +41,12 @@ def find_input(name: str | Path) -> Path:
     path = Path(name)
     if str(name) not in sample_names() or path.exists():
         return path
-    candidates = [resource_dir("samples") / str(name) / f"kernel{suffix}" for suffix in SUFFIXES]
+    return sample_file(str(name))
+
+
+def sample_file(name: str) -> Path:
+    """The kernel's file of a packaged sample."""
+    candidates = [resource_dir("samples") / name / f"kernel{suffix}" for suffix in SUFFIXES]
     return next((path for path in candidates if path.exists()), candidates[0])
 
 

@@ -23,7 +23,9 @@ from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import LeafOperands
 from ptxtool.parse.long_numbers import refuse_long_numbers
+from ptxtool.parse.newer import newer_directive
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
+from ptxtool.parse.other_formats import other_text
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
 
@@ -71,11 +73,13 @@ class Driver:
         self.comma = ", " if 2 * beginning.count(", ") > beginning.count(",") else ","
 
     def run(self) -> nodes.Module:
-        """The module. Raises `PtxError` with every error found."""
+        """The module. Raises `PtxError` with every error found, or with one that says what else the text is."""
         position: int | None = self.start
         while position is not None and len(self.errors) < MAX_ERRORS:
             position = self._statements(position)
         if self.errors:
+            if other := other_text(self.source):
+                raise PtxError(other)
             is_read = self.n_skipped == len(self.errors) < MAX_ERRORS
             rest = nodes.Module(self.source, tuple(self.items)) if is_read else None
             raise SyntaxErrors(self.errors, rest, self.skipped)
@@ -86,7 +90,7 @@ class Driver:
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
-        comma = self.comma
+        comma, source = self.comma, self.source
         inside = bool(self.braces)
         append = self.body.append
         for m in splitter.next_statement().finditer(self.text, position):
@@ -106,7 +110,7 @@ class Driver:
                 if parts and type(parts[0]) is Binary:
                     parts = (destination(parts[0]), *parts[1:])
                 start = m.start(GUARD if guard else OPCODE)
-                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts))
+                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts, source))
             elif kind == LABEL and inside:
                 append(build.label(Token("LABEL", m[LABEL], m.start(LABEL), m.end())))
             elif kind == LOC and inside:
@@ -163,6 +167,10 @@ class Driver:
         keyword = splitter.keywords().match(self.text, start)
         rule = keyword.lastgroup if keyword else None
         if rule is None or keyword is None:
+            newer = newer_directive(self.source, start)
+            if newer is not None:
+                self._add(newer)
+                return newer.end
             return self._error(diagnose.unknown_directive(self.source, start, bool(self.braces)))
         if rule == "declaration" and self.braces and (found := splitter.linkage().match(self.text, start)):
             return self._error(diagnose.misplaced(self.source, start, found.end(), True))

@@ -17,7 +17,7 @@ import rich.theme
 from pygments.token import Comment, Keyword, Name, Number, String
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.render import Line, layout
+from ptxtool.base.render import CudaText, Line, layout
 from ptxtool.report.lexer import PtxLexer, TokenKind
 from ptxtool.report.tables import GAP, WIDTH, Listing, Part, TextTable, clip, split
 
@@ -60,20 +60,25 @@ def show(stream: TextIO, *parts: Part) -> None:
             _show_table(console, part)
 
 
-def show_diagnostics(stream: TextIO, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics."""
+def show_diagnostics(
+    stream: TextIO, diagnostics: Iterable[Diagnostic], sources: CudaText | None = None
+) -> None:
+    """Print diagnostics; with `sources` the text of CUDA lines too."""
     console = _console(stream)
     for diagnostic in diagnostics:
-        for line in layout(diagnostic):
+        for line in layout(diagnostic, sources):
             console.print(_line(line), soft_wrap=True)
 
 
-def show_page(stream: TextIO, page: str) -> None:
-    """Print the page of a diagnostic code, which is Markdown, with its examples in colour."""
+def show_page(stream: TextIO, page: str, width: int | None = None) -> None:
+    """Print a page of the documentation, which is Markdown, with its examples in colour.
+
+    `width` is in characters (default: the stream's).
+    """
     import rich.markdown
 
     text = re.sub(r"^```ptx(?:plus)? .*$", f"```{PtxLexer.aliases[0]}", page, flags=re.MULTILINE)
-    _console(stream).print(rich.markdown.Markdown(text, code_theme="ansi_dark"))
+    _console(stream).print(rich.markdown.Markdown(text, code_theme="ansi_dark"), width=width)
 
 
 def highlight(code: str) -> rich.text.Text:

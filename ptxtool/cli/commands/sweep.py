@@ -19,12 +19,14 @@ from ptxtool.cli.common import (
     quiet_option,
     report_options,
 )
+from ptxtool.cli.completion import complete_path
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
+    from ptxtool.passes.own import OwnPass
     from ptxtool.report.simulations.sweep import PivotChoice
     from ptxtool.results.sweeps import SweepResult
 
@@ -56,9 +58,16 @@ class WithSubcommands(click.Command):
 
 
 @click.command(cls=WithSubcommands)
-@click.argument("spec", metavar="SPEC")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_path)
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."
+)
+@click.option(
+    "--pass",
+    "passes",
+    metavar="FILE.py:CLASS",
+    multiple=True,
+    help="A pass of your own, which the sweep file has by its name; may be repeated.",
 )
 @jobs_option
 @cluster_option
@@ -68,6 +77,7 @@ class WithSubcommands(click.Command):
 def command(
     spec: str,
     store: str | None,
+    passes: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
     quiet: bool,
@@ -79,15 +89,22 @@ def command(
     so that a sweep that was stopped goes on where it was, and an equal run is never made twice. Runs that fail are
     listed at the end, with exit code 1. Ctrl-C keeps what there is and exits 130.
     """
+    from ptxtool.passes.own import own_passes
+
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
-    _reads_of(spec, store)
+    own = own_passes(passes)
+    for each in own.values():
+        if each.file:
+            reads(each.file.source.name, "pass's file")
+    _reads_of(spec, store, own)
     with SweepStatus(quiet) as status:
         result = api.sweep(
             spec,
             store=store,
             jobs=jobs,
             cluster=cluster,
+            own_passes=own.values(),
             progress=status.progress,
             on_interrupt="return",
             allow_outside=allows_outside(),
@@ -115,7 +132,7 @@ _where_option = click.option(
 
 
 @click.command(short_help="Print tables, bars and charts of a store's results.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @click.option("--rows", metavar="AXIS,...", default="kernel", show_default=True, help="What makes a row.")
 @click.option("--columns", metavar="AXIS,...", help="What makes a column (default: all else that varies).")
@@ -167,7 +184,7 @@ def show(
 
 
 @click.command(short_help="Write a sweep's results as CSV, JSON or Parquet.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @_where_option
 @click.option(
@@ -188,14 +205,14 @@ def export(store: str, name: str | None, where: tuple[str, ...], output: str) ->
 WithSubcommands.subcommands = {"show": show, "export": export}
 
 
-def _reads_of(path: str, store: str | None) -> None:
+def _reads_of(path: str, store: str | None, own: "Mapping[str, OwnPass]") -> None:
     """What a sweep reads, by its file. Raises what is wrong with that, and E503 for an output that is among it."""
     from ptxtool.formats.files import find_input, launch_beside
     from ptxtool.formats.gpu import Gpu
     from ptxtool.sweep.spec import read_spec
 
     reads(path, "sweep file")
-    spec = read_spec(path)
+    spec = read_spec(path, own)
     reads(store or spec.store, "store of the results")
     for run in spec.configurations:
         kernel = find_input(run.kernel)

@@ -143,6 +143,7 @@ def folder(module: str) -> Path:
     return folder_of_text(path.read_text(encoding="utf-8") if path else module)
 
 
-def is_compiled(module: str) -> bool:
-    """True if the machine code of a module is on disk; the loop that a run needs is compiled last."""
-    return any(folder(module).rglob(f"{module.rpartition('.')[2]}.*.nbi"))
+def is_compiled(function: str) -> bool:
+    """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_cta", is on disk."""
+    module, _, name = function.rpartition(".")
+    return any(folder(module).rglob(f"{module.rpartition('.')[2]}.{name}-*.nbi"))
