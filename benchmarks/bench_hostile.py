@@ -5,14 +5,22 @@
 Full size is what the kind's name says; `--scale 0.1` takes a tenth of it. Where time grows in proportion, doubling the
 size doubles it: `growth` is the ratio of the two times, given where the longer one is at least 0.2 seconds. A text that
 is refused is neither checked nor laid out; `check` includes printing the first diagnostics. A line of JSON per kind.
+
+Kinds of calls and branches are for commands: CPU seconds and peak memory of `check`, `occupancy`, `pressure` and
+`rewrite -p allocate`, each in a process of its own.
 """
 
 import argparse
 import itertools
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
+from forked_command import MIB, import_all, run_forked
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
@@ -142,6 +150,54 @@ KINDS: dict[str, tuple[int, Callable[[int], str]]] = {
 }  # fmt: skip
 
 
+def chain(n: int) -> str:
+    """Functions that call one another in a row."""
+    first = ".func (.reg .b32 r) f0(.reg .b32 p) { add.u32 r, p, 1; ret; }\n"
+    form = ".func (.reg .b32 r) f#(.reg .b32 p) { .reg .b32 q; call (q), f@, (p); add.u32 r, q, p; ret; }\n"
+    others = "".join(form.replace("#", str(k)).replace("@", str(k - 1)) for k in range(1, n))
+    return f"{HEAD}{first}{others}.entry k() {{ .reg .b32 q; mov.b32 q, 1; call (q), f{n - 1}, (q); ret; }}\n"
+
+
+def tables(n: int) -> str:
+    """Branches, each with all labels as targets."""
+    labels = ",".join(f"L{k}" for k in range(n))
+    return body(f"t: .branchtargets {labels};\n{each('L#: brx.idx a, t;', n)}")
+
+
+OF_COMMANDS: dict[str, tuple[int, Callable[[int], str]]] = {
+    "chain of 3,000 calls": (3000, chain),
+    "3,000 x 3,000 branches": (3000, tables),
+    "100,000 functions beside a kernel": (HUNDRED_THOUSAND, lambda n: (
+        f"{HEAD}{each('.func f#() { ret; }', n)}.entry k() {{ ret; }}\n")),
+}  # fmt: skip
+COMMANDS = (
+    "check",
+    "occupancy --no-ptxas --block 32 --kernel k",
+    "pressure --kernel k",
+    "rewrite -p allocate",
+)
+MOST_SECONDS, MOST_BYTES = 300, 8192 * MIB
+
+
+def measure_commands(size: int, make: Callable[[int], str]) -> dict[str, object]:
+    """CPU seconds and MiB of each command, at half size and at full size; an exit code that is not 0."""
+    found: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for command in COMMANDS:
+            name, *options = command.split()
+            of_command: dict[str, object] = {}
+            for part, n in (("half", size // 2), ("full", size)):
+                path = Path(folder) / "k.ptx"
+                path.write_text(make(n))
+                ended = run_forked(
+                    [name, str(path), *options], memory_bytes=MOST_BYTES, cpu_seconds=MOST_SECONDS
+                )
+                of_command[part] = {"seconds": round(ended.cpu_seconds, 1), "mib": ended.peak_bytes // MIB}
+                of_command |= {"exit_code": ended.exit_code} if ended.exit_code else {}
+            found[name] = of_command
+    return found
+
+
 def seconds(text: str) -> tuple[dict[str, float], str]:
     """CPU seconds of each stage, and what became of the text."""
     found: dict[str, float] = {}
@@ -182,12 +238,15 @@ def main() -> None:
     options.add_argument("kinds", nargs="*", metavar="KIND", help="kinds of text; all without one")
     options.add_argument("--scale", type=float, default=1.0, help="how much of the full size")
     arguments = options.parse_args()
-    unknown = [kind for kind in arguments.kinds if kind not in KINDS]
+    kinds = {**KINDS, **OF_COMMANDS}
+    unknown = [kind for kind in arguments.kinds if kind not in kinds]
     if unknown:
-        options.error(f"no such kind: {', '.join(unknown)}; there are {', '.join(KINDS)}")
-    for kind in arguments.kinds or KINDS:
-        size, make = KINDS[kind]
-        print(json.dumps({"kind": kind} | measure(round(size * arguments.scale), make)))
+        options.error(f"no such kind: {', '.join(unknown)}; there are {', '.join(kinds)}")
+    import_all()
+    for kind in arguments.kinds or kinds:
+        size, make = kinds[kind]
+        of_kind = measure_commands if kind in OF_COMMANDS else measure
+        print(json.dumps({"kind": kind} | of_kind(round(size * arguments.scale), make)))
         sys.stdout.flush()
 
 

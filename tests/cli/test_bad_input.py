@@ -233,3 +233,87 @@ def test_usage(cli: Cli, arguments: list[str]) -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "Usage: ptxtool" in result.stderr
+
+
+LAUNCHED = """\
+.version 7.0
+.target sm_70
+.address_size 64
+BEFORE
+.visible .entry k()
+{
+	.reg .b32 %q<3>;
+	BODY
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "reported"),
+    [
+        ("sim --max-cycles 1" + 20 * "0", "error[E401]: max_cycles = 1"),
+        ("run --max-instructions 1" + 20 * "0", "error[E401]: max_instructions = 1"),
+        ("sim --set sm.count=100000", "error[E502]: sm.count: 100000"),
+        ("sim --set sm.count=" + 5000 * "9", "error[E502]"),
+        ("sim --scheduler two_level:" + 5000 * "9", "is no number of warps"),
+        ("sim --share-registers 1e999999999", "is no number"),
+        ("sim --dynamic-shared 1" + 15 * "0", "error[E402]"),
+        ("run --dynamic-shared 1" + 15 * "0", "error[E402]"),
+    ],
+)
+def test_numbers_beyond_every_limit(cli: Cli, tmp_path: Path, command: str, reported: str) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(LAUNCHED.replace("BEFORE", "").replace("BODY", ""))
+    result = cli(*command.split(), path, "--grid", 1, "--block", 32)
+    assert result.exit_code == 1
+    assert reported in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "reported"),
+    [
+        (
+            ".global .b8 a[1000000000000];",
+            "",
+            ":4:1: error[E402]: the '.global' variables take 1000000000000 bytes",
+        ),
+        (
+            ".const .b8 a[1000000000000];",
+            "",
+            ":4:1: error[E402]: the '.const' variables take 1000000000000 bytes",
+        ),
+        (f".global .b8 a{'[2]' * 5000};", "", "error[E402]: the '.global' variables take"),
+        (
+            ".shared .b8 a[1000000000000];",
+            "ld.shared.b32 %q1, [a];",
+            "error[E402]: a CTA of 'k' takes 1000000000000 bytes of shared memory",
+        ),
+        ("", ".reg .b32 %r<2147483648>;", "error[E212]: 'k' declares 2147483651 registers"),
+        ("", ".reg .b32 %r<99999999999999999999>;", "error[E212]: 'k' declares"),
+        ("", f"mov.b32 %q1, {'9' * 5000};", "error[E101]: a number of more than 1000 digits"),
+    ],
+    ids=["global", "const", "dimensions", "shared", "registers", "more-registers", "digits"],
+)
+@pytest.mark.parametrize("command", ["run", "sim"])
+def test_declarations_beyond_every_limit(
+    cli: Cli, tmp_path: Path, command: str, before: str, body: str, reported: str
+) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(LAUNCHED.replace("BEFORE", before).replace("BODY", body))
+    result = cli(command, path, "--grid", 1, "--block", 32)
+    assert result.exit_code == 1
+    assert reported in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check NAME", "live NAME", "run NAME", "sim NAME --launch NAME", "overhead --gpu NAME", "sweep NAME",
+        "sweep show NAME", "rewrite NAME -p unroll-decls", "occupancy NAME --block 32",
+    ],
+)  # fmt: skip
+def test_names_of_5000_characters(cli: Cli, command: str) -> None:
+    result = cli(*command.replace("NAME", "a" * 5000).split())
+    assert result.exit_code == 1
+    assert "error[E5" in result.stderr

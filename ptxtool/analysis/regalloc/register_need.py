@@ -196,13 +196,17 @@ class CalledFunctions:
         found = [*self._found]
         place = {name: k for k, name in enumerate(found)}
         calls = [[place[callee.name] for callee in one.callees()] for one in self._found.values()]
-        reached = zip(found, reachable(calls), strict=True)
-        self._reached = {name: frozenset(found[k] for k in indices(bits)) for name, bits in reached}
+        self._names, self._place, self._reached = found, place, reachable(calls)
         self._done: dict[str, _Need] = {}
         # callees first: they reach fewer functions; of those that reach as many, recursive ones first
-        self._order = sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n]))
+        self._order = sorted(
+            found, key=lambda n: (self._reached[place[n]].bit_count(), not self._reaches(n, n))
+        )
         for name in self._order:
             self._done[name] = self._need(name)
+
+    def _reaches(self, caller: str, other: str) -> bool:
+        return bool(self._reached[self._place[caller]] >> self._place[other] & 1)
 
     def assignments(self) -> dict[str, Assignment]:
         """The assignment of every function by itself, by name."""
@@ -241,7 +245,10 @@ class CalledFunctions:
 
     def _cycle(self, name: str) -> list[str]:
         """The functions that call each other with this one, itself included; [] where it never calls itself."""
-        return sorted(other for other in self._reached[name] if name in self._reached[other])
+        if not self._reaches(name, name):
+            return []
+        reached = map(self._names.__getitem__, indices(self._reached[self._place[name]]))
+        return sorted(other for other in reached if self._reaches(other, name))
 
     def _plain(self, one: _FunctionNeed) -> _Need:
         own = one.assignment

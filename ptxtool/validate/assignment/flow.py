@@ -170,29 +170,29 @@ def fixed_point(
 ) -> dict[int, S]:
     """The states at the starts of blocks. Both functions get a block: `meet` the ends known so far, `transfer` a start.
 
-    Forward, in reverse post-order; for facts that gen and kill sets do not describe (`analysis.flow.dataflow`).
+    Forward, sweeps in reverse post-order; for facts that gen and kill sets do not describe (`analysis.flow.dataflow`).
+    A block meets its predecessors once a sweep, not whenever one of them changes: a table of branches has many.
     """
     rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
     out: dict[int, S] = {}
-    into = {cfg.entry: meet(cfg.entry, out)}
-    work = [(0, cfg.entry)]
+    into: dict[int, S] = {}
+    work = [(0, 0, cfg.entry)]  # by sweep, then by rank
     waiting = {cfg.entry}
     while work:
-        _, block = heappop(work)
+        sweep, place, block = heappop(work)
         waiting.discard(block)
-        left = transfer(block, into[block])
+        met = meet(block, out)
+        if into.get(block) == met:
+            continue
+        into[block] = met
+        left = transfer(block, met)
         if out.get(block) == left:
             continue
         out[block] = left
         for successor in cfg.successors[block]:
-            if successor == cfg.exit:
-                continue
-            met = meet(successor, out)
-            if into.get(successor) != met:
-                into[successor] = met
-                if successor not in waiting:
-                    waiting.add(successor)
-                    heappush(work, (rank[successor], successor))
+            if successor != cfg.exit and successor not in waiting:
+                waiting.add(successor)
+                heappush(work, (sweep + (rank[successor] <= place), rank[successor], successor))
     return into
 
 
