@@ -172,7 +172,7 @@ def test_variables_of_the_module_are_compared(timed: bool, steps: bool) -> None:
     )  # of the last thread, with 4
 
 
-@pytest.mark.parametrize("declared", ["", ".global .u32 counter[4];", ".global .b8 counter[11];"])
+@pytest.mark.parametrize("declared", ["", ".global .u32 counter[4];", ".global .align 4 .b8 counter[13];"])
 def test_a_variable_that_is_gone_or_smaller(declared: str) -> None:
     before = parse(COUNTER, "a.ptx")
     text = COUNTER.replace(".global .u32 counter[8];", declared)
