@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from ptxtool.cfg.dominance import post_dominators as post_dominators
     from ptxtool.cfg.reconvergence import reconvergence_points as reconvergence_points
     from ptxtool.formats.gpu import Gpu
+    from ptxtool.formats.gpu import gpus as gpus
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.launch.launch_file import load_launch as load_launch
+    from ptxtool.formats.samples import samples as samples
     from ptxtool.formats.vectors import read_vectors as read_vectors
     from ptxtool.ir.edit import TextEdit as TextEdit
     from ptxtool.ir.nodes import Function, Module
@@ -64,6 +66,7 @@ _HOMES = {
     "Remark": "ptxtool.passes.base",
     "TextEdit": "ptxtool.ir.edit",
     "dominators": "ptxtool.cfg.dominance",
+    "gpus": "ptxtool.formats.gpu",
     "first_use": "ptxtool.analysis.sharing.first_use",
     "liveness": "ptxtool.analysis.flow.liveness",
     "load_launch": "ptxtool.formats.launch.launch_file",
@@ -73,6 +76,7 @@ _HOMES = {
     "read_vectors": "ptxtool.formats.vectors",
     "reconvergence_points": "ptxtool.cfg.reconvergence",
     "register_need": "ptxtool.analysis.regalloc.register_need",
+    "samples": "ptxtool.formats.samples",
     "shared_use": "ptxtool.analysis.sharing.shared_use",
 }
 """Public names of the layers below and their modules, which are imported on first use (a test holds the imports above
@@ -137,37 +141,12 @@ def check_recovered(broken: "PtxError") -> "tuple[Diagnostic, ...]":
 def kernel(module: "Module", name: str | None = None) -> "Function":
     """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205, which lists them.
 
-    The name is that of the text, or the one in the C++ source if it is unique: "scale" for `_Z5scalePff`.
+    The name is that of the text, or as much of the C++ name as is unique: "scale", "scale<float>" or
+    "lib::scale<float>(float*)" for `_ZN3lib5scaleIfEEvPT_`.
     """
-    from ptxtool.base.diag import error
-    from ptxtool.base.mangled import source_name
+    from ptxtool.ir.kernel_names import kernel_named
 
-    kernels = module.kernels
-    named = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels (.entry)"
-    others = [f.name for f in module.functions.values() if f.body is not None]
-    if not kernels and others:
-        named += f"; a function can be named instead: {', '.join(others)}"
-    where = module.source
-    first = next(iter(kernels.values()), None)
-    start, end = (first.start, first.body_start) if first else (0, 0)
-    if name is None:
-        if len(kernels) == 1:
-            return next(iter(kernels.values()))
-        what = "several kernels" if kernels else "no kernel"
-        advice = f"{named}; name one (--kernel NAME)" if kernels else named
-        raise error("E205", f"{what} in '{where.name}'", where, start, end, advice)
-    found = module.functions.get(name)
-    if found is None:
-        written = [k for k in kernels if f"::{source_name(k)}".endswith(f"::{name}")]
-        found = kernels[written[0]] if len(written) == 1 else None
-    if found is None or found.body is None:
-        from ptxtool.base.phrases import did_you_mean
-
-        what = "without a body" if found else "not"
-        guess = did_you_mean(name, kernels) or did_you_mean(name, map(source_name, kernels))
-        advice = f"{guess} {named}" if guess else named
-        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", where, start, end, advice)
-    return found
+    return kernel_named(module, name)
 
 
 # ---- inspection
@@ -565,6 +544,7 @@ def sweep(
     own_passes: "Iterable[str | type[Any] | OwnPass]" = (),
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
 ) -> "SweepResult":
     """Simulate many runs, those of a sweep file or a list of `ptxtool.Configuration`: `result["LABEL"]`, `.failed`.
 
@@ -572,7 +552,8 @@ def sweep(
     they are in memory only). `jobs` processes (default: one per CPU) or a Dask `cluster` (its address, or one of Dask's
     objects) execute them. `own_passes` are classes, or "FILE.py:CLASS", of passes of your own, which pipelines then
     have by their names (docs/passes.md). `progress` is called before the first run and after each. On Ctrl-C the
-    exception is raised, or with `on_interrupt="return"` the result so far is returned.
+    exception is raised, or with `on_interrupt="return"` the result so far is returned. With `allow_outside` launch
+    files may name files outside their folders.
 
     Raises all errors in the runs' descriptions before the first run begins, E503 for a store that cannot be written,
     and E504 if the cluster cannot be reached. The errors of a run are in its record.
@@ -595,6 +576,7 @@ def sweep(
         cluster=cluster,
         progress=progress,
         on_interrupt=on_interrupt,
+        allow_outside=allow_outside,
     )
 
 

@@ -14,7 +14,7 @@ from ptxtool.base.source import Source
 CODES: dict[str, str] = {
     "E101": "syntax error",
     "E102": "unterminated comment, string, statement or block",
-    "E103": "not a text file",
+    "E103": "not PTX or PTXPlus text",
     "E104": "no statements in the file",
     "E201": "undeclared register or variable",
     "E202": "undeclared label",
@@ -114,6 +114,7 @@ class Diagnostic:
             "severity": self.severity,
             "message": self.message,
             **(_place(self.source, self.start, self.end) if self.source else {}),
+            **(place.to_dict() if self.source and (place := self.source.cuda.at(self.start)) else {}),
             **({"help": self.help} if self.help else {}),
             **(
                 {"note": {"message": note.message, **_place(note.source, note.start, note.end)}}

@@ -1,17 +1,72 @@
-"""The name of a mangled symbol in its C++ source: `_Z5scalePff` is `scale`, `_ZN3lib5scaleILi4EEvPf` is `lib::scale`.
+"""The C++ names of symbols: in reports, and where a kernel is named on the command line or in a file.
 
-For finding kernels by their names in the source. Only the name is read, no template arguments, no parameters.
+A kernel is found by as much of its C++ name as its writer cares to give: `nbody`, `nbody<float, 4>`,
+`nbody<float,4>(float4*)`, with or without the namespaces. Spaces, `const` and the return type do not count, nor how a
+constant says its type: `4u`, `(unsigned int)4` and `4` are equal, as are `true` and `(bool)1`.
 
-Reference: Itanium C++ ABI, section 5.1.
+Reference: Itanium C++ ABI, section 5.1 (`demangle.py` reads it).
 """
 
 import re
+from collections.abc import Iterable
+
+from ptxtool.base.demangle import demangle
 
 _PART = re.compile(r"(\d+)")
+_SHOWN = 80
+_ANONYMOUS = "(anonymous namespace)::"
+_CASTS = re.compile(r"\((?:\w[\w: ]*)\)(?=-?\d)")
+_SUFFIXES = re.compile(r"\b(\d+)(?:u|l|ul|ll|ull)\b", re.IGNORECASE)
+_NOISE = re.compile(r"^void |\bconst\b|\b__restrict__\b|(?<=\W) +| +(?=\W)")
+
+
+def cpp_name(symbol: str) -> str:
+    """The whole C++ name; the symbol itself where it is not mangled."""
+    found = demangle(symbol)
+    return symbol if found is None else str(found)
+
+
+def shown_name(symbol: str) -> str:
+    """The C++ name for a report: without parameters, then without template arguments, where it would be too long."""
+    found = demangle(symbol)
+    if found is None:
+        return symbol
+    choices = (str(found), found.name + found.arguments, found.name)
+    return next((choice for choice in choices if len(choice) <= _SHOWN), symbol)
+
+
+def symbols_of(name: str, symbols: Iterable[str]) -> list[str]:
+    """The symbols with that C++ name: those that have it in full, else those that have it in some namespace."""
+    wanted = _plain(name)
+    spellings = {symbol: _spellings(symbol) for symbol in symbols}
+    exact = [symbol for symbol, known in spellings.items() if wanted in known]
+    return exact or [
+        symbol for symbol, known in spellings.items() if any(each.endswith(f"::{wanted}") for each in known)
+    ]
+
+
+def _spellings(symbol: str) -> set[str]:
+    """The ways to write a symbol's C++ name, as `_plain` leaves them."""
+    found = demangle(symbol)
+    if found is None:
+        return {_plain(source_name(symbol))}
+    name, arguments, parameters = found
+    texts = {name, name + arguments, name + parameters, name + arguments + parameters}
+    return {_plain(each) for text in texts for each in (text, text.replace(_ANONYMOUS, ""))}
+
+
+def _plain(text: str) -> str:
+    """A C++ name without what does not distinguish kernels."""
+    text = _SUFFIXES.sub(r"\1", _CASTS.sub("", text.strip()))
+    text = re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", text))
+    return _NOISE.sub("", _NOISE.sub("", text)).strip()
 
 
 def source_name(symbol: str) -> str:
-    """The name in the source; the symbol itself where it is not mangled, or does not begin with a plain name."""
+    """The name without arguments, parameters and anonymous namespaces, also of symbols that `demangle` does not read.
+
+    The symbol itself where it is not mangled, or does not begin with a plain name.
+    """
     if not symbol.startswith("_Z"):
         return symbol
     rest = symbol[2:].removeprefix("L")  # of internal linkage

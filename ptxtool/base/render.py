@@ -1,8 +1,9 @@
-"""A diagnostic as lines: its place, what is wrong, the code with carets under it, the next step, a second place.
+"""A diagnostic as lines: its place, what is wrong, the code with carets, its CUDA line, the next step, a second place.
 
     k.ptx:12:20: error[E201]: register '%r9' is not declared
        12 |     add.u32 %r2, %r1, %r9;
           |                       ^^^
+       cuda: k.cu:7
        help: did you mean '%r4'?
 
 This is the only caret renderer. `layout` gives lines of (text, style) pieces, `render` joins them to plain text, and
@@ -13,11 +14,12 @@ text are escaped: no input file steers the terminal.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 if TYPE_CHECKING:
+    from ptxtool.base.cuda_places import CudaPlace
     from ptxtool.base.diag import Diagnostic
     from ptxtool.base.source import Source
 
@@ -25,13 +27,16 @@ Piece = tuple[str, str]
 """A text and its style: "place", "error", "warning", "note", "message", "gutter", "code", "help"."""
 Line = list[Piece]
 
+CudaText = Callable[[str, "CudaPlace"], str]
+"""The text of a place in a CUDA source of a PTX file, by the latter's name."""
+
 _WINDOW = 160  # characters of a line that are shown
 _LONG_QUOTE = re.compile(r"(?<![^\s(])'(?=\S)([^']{50})[^']{50,}([^']{10})'")
 
 
-def render(diagnostic: "Diagnostic") -> str:
-    """The diagnostic as plain text."""
-    return "\n".join("".join(text for text, _ in line) for line in layout(diagnostic))
+def render(diagnostic: "Diagnostic", sources: "CudaText | None" = None) -> str:
+    """The diagnostic as plain text; with `sources` the text of CUDA lines too."""
+    return "\n".join("".join(text for text, _ in line) for line in layout(diagnostic, sources))
 
 
 def render_head(diagnostic: "Diagnostic") -> str:
@@ -39,11 +44,12 @@ def render_head(diagnostic: "Diagnostic") -> str:
     return "".join(text for text, _ in _head(diagnostic))
 
 
-def layout(diagnostic: "Diagnostic") -> Iterator[Line]:
-    """The lines of a diagnostic, each as pieces."""
+def layout(diagnostic: "Diagnostic", sources: "CudaText | None" = None) -> Iterator[Line]:
+    """The lines of a diagnostic, each as pieces; with `sources` the text of CUDA lines too."""
     yield _head(diagnostic)
     if diagnostic.source is not None:
         yield from _snippet(diagnostic.source, diagnostic.start, diagnostic.end, diagnostic.severity)
+        yield from _cuda(diagnostic.source, diagnostic.start, sources)
     if diagnostic.help:
         yield [("   ", ""), ("help:", "help"), (f" {_message(diagnostic.help)}", "")]
     note = diagnostic.note
@@ -51,6 +57,7 @@ def layout(diagnostic: "Diagnostic") -> Iterator[Line]:
         message = [("note:", "note"), (f" {_message(note.message)}", "")]
         yield [_place(note.source, note.start), *message]
         yield from _snippet(note.source, note.start, note.end, "note")
+        yield from _cuda(note.source, note.start, sources)
 
 
 def _head(diagnostic: "Diagnostic") -> Line:
@@ -85,6 +92,17 @@ def _snippet(source: "Source", start: int, end: int, style: str) -> Iterator[Lin
     line = source.line_text(last)
     indent = len(line) - len(line.lstrip())
     yield from _underlined(last, line, indent, stop - 1 - indent, style)
+
+
+def _cuda(source: "Source", start: int, sources: "CudaText | None") -> Iterator[Line]:
+    """The CUDA line that the code was compiled from, and those of the calls that were inlined."""
+    place = source.cuda.at(start)
+    if place is None:
+        return
+    yield [("   ", ""), ("cuda:", "help"), (f" {printable(str(place))}", "")]
+    for each in (place, *place.calls) if sources else ():
+        if sources and (text := sources(source.name, each)):
+            yield [(f"{each.line:5d} | ", "gutter"), (printable(text[:_WINDOW]), "")]
 
 
 def _underlined(number: int, line: str, column: int, width: int, style: str) -> Iterator[Line]:

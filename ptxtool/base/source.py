@@ -8,6 +8,10 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxtool.base.cuda_places import CudaPlaces
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,13 @@ class Source:
     def line_starts(self) -> list[int]:
         """Offset of the first character of every line."""
         return [0, *[end.end() for end in re.finditer("\n", self.text)]]
+
+    @cached_property
+    def cuda(self) -> "CudaPlaces":
+        """The places in CUDA sources that parts of a PTX text come from."""
+        from ptxtool.base.cuda_places import CudaPlaces  # not for commands that ask for no place
+
+        return CudaPlaces(self.text)
 
     def line(self, offset: int) -> int:
         """Line number, from 1, of an offset."""

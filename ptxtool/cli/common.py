@@ -13,7 +13,8 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.cli import streams
-from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
+from ptxtool.cli.completion import complete_file, complete_gpu, complete_kernel, complete_scheduler
+from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.streams import print_diagnostics, print_note, print_text
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
@@ -29,9 +30,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-file_argument = click.argument("file", metavar="FILE")
-kernel_option = click.option("--kernel", metavar="NAME", help="The kernel to look at (default: all).")
-one_kernel_option = click.option("--kernel", metavar="NAME", help="The kernel (default: the only one).")
+file_argument = click.argument("file", metavar="FILE", shell_complete=complete_file)
+kernel_option = click.option(
+    "--kernel", metavar="NAME", shell_complete=complete_kernel, help="The kernel to look at (default: all)."
+)
+one_kernel_option = click.option(
+    "--kernel", metavar="NAME", shell_complete=complete_kernel, help="The kernel (default: the only one)."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 output_option = click.option(
     "-o",
@@ -53,7 +58,7 @@ no_ptxas_option = click.option(
     "--no-ptxas", is_flag=True, help="Do not ask ptxas how many registers it takes, where there is one."
 )
 
-_SETTINGS = "ptxtool.settings"
+_SETTINGS, _ALLOW_OUTSIDE = "ptxtool.settings", "ptxtool.allow_outside"
 
 
 def _keep_settings(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
@@ -74,6 +79,7 @@ def gpu_option(function: F) -> F:
     return click.option(
         "--gpu",
         metavar="NAME|FILE",
+        shell_complete=complete_gpu,
         default=DEFAULT_GPU,
         show_default=True,
         help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
@@ -91,12 +97,30 @@ def machine(name: str) -> "Gpu":
     return found
 
 
+def _keep_allow_outside(context: click.Context, _: click.Parameter, given: bool) -> None:
+    """Keep --allow-outside for `load_launch` and `launch_of`."""
+    context.meta[_ALLOW_OUTSIDE] = given
+
+
+def allows_outside() -> bool:
+    """Whether launch files may name files outside their folders."""
+    return bool(click.get_current_context().meta.get(_ALLOW_OUTSIDE))
+
+
+allow_outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_allow_outside,
+    help="Let a launch file name files outside its folder.",
+)
 registers_option = click.option(
     "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
 )
 scheduler_option = click.option(
     "--scheduler",
     metavar="NAME",
+    shell_complete=complete_scheduler,
     help="lrr, gto, old, rrr, two_level:N, static_limit:N, owf or owf_greedy, or FILE.py:FUNCTION, one of your own."
     "  [default: the launch file's, or the machine's]",
 )
@@ -232,9 +256,20 @@ class Sink:
     ) -> None:
         """Write a report on kernels: as JSON the file, and an object per kernel."""
         self.put(
-            lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
+            lambda: {
+                "file": module.source.name,
+                "kernels": [data(f) | _cpp_name(f.name) for f in functions],
+            },
             lambda: apart(map(parts, functions)),
         )
+
+
+def _cpp_name(symbol: str) -> dict[str, str]:
+    """`cpp_name` of a kernel for JSON, where its name is mangled."""
+    from ptxtool.base.mangled import cpp_name
+
+    name = cpp_name(symbol)
+    return {} if name == symbol else {"cpp_name": name}
 
 
 def report_options(command: F) -> F:
@@ -267,16 +302,13 @@ def exit_code(problems: Any) -> int:
 def load_launch(path: "str | Path") -> "Launch":
     """Read a launch file. Raises E501, E502, and E503 where an output would replace one of its files."""
     reads(path, "launch file")
-    return _all_read(api.load_launch(path))
+    return _all_read(api.load_launch(path, allow_outside=allows_outside()))
 
 
 def _all_read(launch: "Launch") -> "Launch":
     """The launch, with its files noted as inputs. Raises E503 where an output would replace one."""
     for read in launch.files:
         reads(read, "file of an argument or expected result")
-    for step in launch.steps:
-        reads_scheduler(step.scheduler)
-    reads_scheduler(launch.scheduler)
     return launch
 
 
@@ -293,7 +325,7 @@ def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
         return None
     reads(beside, "launch file")
     try:
-        launch = api.load_launch(beside)
+        launch = api.load_launch(beside, allow_outside=allows_outside())
     except PtxError as problem:
         if needed:
             raise

@@ -14,7 +14,8 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import F, load_launch, load_module, one_kernel_option
+from ptxtool.cli.common import F, allow_outside_option, load_launch, load_module, one_kernel_option
+from ptxtool.cli.completion import complete_file, complete_path
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
@@ -119,9 +120,13 @@ def _only_kernel_file(path: Path) -> Path:
 def job_options(command: F) -> F:
     """FILE and the options of a launch; the command gets their values as `job`."""
 
-    @click.argument("file", metavar="FILE")
+    @click.argument("file", metavar="FILE", shell_complete=complete_file)
     @click.option(
-        "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
+        "--launch",
+        "launch_file",
+        metavar="FILE",
+        shell_complete=complete_path,
+        help="The launch file (default: launch.toml beside FILE).",
     )
     @click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file.")
     @click.option("--block", metavar="X,Y,Z", help="Threads of a CTA.")
@@ -142,6 +147,7 @@ def job_options(command: F) -> F:
         default=0,
         help="Bytes of dynamic shared memory.",
     )
+    @allow_outside_option
     @one_kernel_option
     @click.option(
         "--stack-bytes",

@@ -8,38 +8,60 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from ptxtool.base.diag import PtxError
 from ptxtool.cli import colour
 from ptxtool.cli.progress import INTERRUPTED
-from ptxtool.cli.streams import ReaderGone, flush, forget_output, print_diagnostics, print_error, use_utf8
+from ptxtool.cli.streams import (
+    ReaderGone,
+    flush,
+    forget_output,
+    print_diagnostics,
+    print_error,
+    show_sources,
+    use_utf8,
+)
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 OK, DIAGNOSTICS, USAGE, BUG, BROKEN_PIPE = 0, 1, 2, 70, 141
 
-COMMANDS = {
-    "check": "Parse and verify files; report every error and warning.",
-    "first-use": "Registers in order of first use; where sharing stops first.",
-    "live": "Live registers beside every instruction, or as a vector file.",
-    "pressure": "Where most registers are live, and which ones.",
-    "cfg": "Basic blocks, edges, dominators and reconvergence points.",
-    "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
-    "overhead": "Storage bits that each sharing scheme adds to a GPU.",
-    "rewrite": "Run passes over a file and print the new text.",
-    "fmt": "Lay files out canonically, in place.",
-    "prove": "Run a kernel before and after it was rewritten; compare the memory.",
-    "diff": "What changed between two kernels; for CI, whether it grew.",
-    "isa": "The forms of an instruction: modifiers, types, operands, versions.",
-    "run": "Run one launch without time; print, save and compare its results.",
-    "sim": "Simulate one launch and print its counters.",
-    "compare": "Simulate the papers' ladder of schemes on one kernel.",
-    "reproduce": "Make the papers' tables and figures, ours beside theirs.",
-    "sweep": "Make many runs from a file, resumable; tables and charts of them.",
-    "help": "List the pages of the documentation by job, or show one.",
+GROUPS = {
+    "Inspect kernels": {
+        "check": "Parse and verify files; report every error and warning.",
+        "first-use": "Registers in order of first use; where sharing stops first.",
+        "live": "Live registers beside every instruction, or as a vector file.",
+        "pressure": "Where most registers are live, and which ones.",
+        "cfg": "Basic blocks, edges, dominators and reconvergence points.",
+        "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
+    },
+    "Change texts and compare them": {
+        "rewrite": "Run passes over a file and print the new text.",
+        "fmt": "Lay files out canonically, in place.",
+        "prove": "Run a kernel before and after it was rewritten; compare the memory.",
+        "diff": "What changed between two kernels; for CI, whether it grew.",
+    },
+    "Look up": {
+        "isa": "An instruction's forms: modifiers, types, operands, versions.",
+        "gpus": "The packaged machines, and every key of one.",
+        "samples": "The packaged samples, and how to run one.",
+        "overhead": "Storage bits that each sharing scheme adds to a GPU.",
+        "help": "List the pages of the documentation by job, or show one.",
+    },
+    "Run and simulate": {
+        "run": "Run one launch without time; print, save and compare its results.",
+        "sim": "Simulate one launch and print its counters.",
+        "compare": "Simulate the papers' ladder of schemes on one kernel.",
+        "reproduce": "Make the papers' tables and figures, ours beside theirs.",
+        "sweep": "Make many runs from a file, resumable; tables and charts of them.",
+    },
 }
-"""Every command with its summary, in the order of the help; `cli/<name>.py` has it."""
+"""Every command with its summary, by what it is for, in the order of the help; `cli/commands/NAME.py` has it."""
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -55,9 +77,16 @@ class LazyGroup(click.Group):
         colour.add_option(command)
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        from ptxtool.cli.completion import complete_command
+
+        return [*complete_command(COMMANDS, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -74,6 +103,7 @@ class LazyGroup(click.Group):
         """Run and exit: no exception but `SystemExit` leaves this function."""
         use_utf8()
         colour.choose("auto")
+        show_sources(None)
         try:
             code = self._run(args, prog_name or "ptxtool", extra)
             flush()
@@ -98,7 +128,9 @@ class LazyGroup(click.Group):
             flush()
             print_diagnostics(problem.diagnostics)
             return DIAGNOSTICS
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, click.Abort) as stop:
+            if isinstance(stop.__cause__, EOFError):  # click takes it for the end of an interactive input
+                return self._bug(stop.__cause__)
             print_error("interrupted")
             return INTERRUPTED
         except ReaderGone:

@@ -9,11 +9,15 @@ import contextlib
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.files import STDIN, require_folder, require_writable
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _INPUTS, _OUTPUTS = "ptxtool.inputs", "ptxtool.outputs"
 _DATABASE = b"SQLite format 3\0"
@@ -23,12 +27,20 @@ class OutputPath(click.ParamType[str]):
     """The path of a file to be written."""
 
     name = "path"
+    _completed = "file"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         path = str(value)
         if ctx is not None and not ctx.resilient_parsing and path != STDIN:
             self.accept(path, param.opts[0] if param else "-o", ctx)
         return path
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type=self._completed)]
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
         """Note an output of the command. Raises E503 for one that cannot be written."""
@@ -45,6 +57,8 @@ class OutputPath(click.ParamType[str]):
 
 class OutputFolder(OutputPath):
     """The path of a folder that files are written into."""
+
+    _completed = "dir"
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
         require_folder(Path(path))

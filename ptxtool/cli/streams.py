@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, PtxError, at_most, by_place, error
-from ptxtool.base.render import render
+from ptxtool.base.render import CudaText, render
 from ptxtool.cli import colour
 
 if TYPE_CHECKING:
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20
 """Errors of one input that are printed by default; as many warnings."""
+
+
+_sources: CudaText | None = None
+
+
+def show_sources(sources: CudaText | None) -> None:
+    """Show the text of CUDA lines in diagnostics from here on, or no longer."""
+    global _sources
+    _sources = sources
 
 
 def use_utf8() -> None:
@@ -102,9 +111,9 @@ def print_diagnostics(
         from ptxtool.report.terminal import show_diagnostics
 
         with contextlib.suppress(OSError, ValueError):
-            show_diagnostics(sys.stderr, shown)
+            show_diagnostics(sys.stderr, shown, _sources)
     elif shown:
-        print_note("\n".join(map(render, shown)))
+        print_note("\n".join(render(each, _sources) for each in shown))
     if len(shown) < len(found):
         if not rest and all(d.code[1] in "12" for d in found):
             rest = "ptxtool check --max-errors 0 prints all"

@@ -94,6 +94,11 @@ def load_gpu(name_or_path: str | Path, warn: Warn | None = None) -> Gpu:
     return gpu
 
 
+def gpus() -> tuple[Gpu, ...]:
+    """The packaged machines, by name."""
+    return tuple(map(load_gpu, gpu_names()))
+
+
 def machine_of(gpu: str | Path | Gpu, warn: Warn | None = None) -> Gpu:
     """A machine that was read already, or that `load_gpu` reads."""
     return gpu if isinstance(gpu, Gpu) else load_gpu(gpu, warn)

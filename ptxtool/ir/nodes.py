@@ -21,6 +21,7 @@ from ptxtool.base.phrases import counted, one_line
 from ptxtool.base.source import Source
 
 if TYPE_CHECKING:
+    from ptxtool.base.cuda_places import CudaPlace
     from ptxtool.ir.defuse import DefUse
     from ptxtool.ir.symbols import LabelTable, RegisterTable
 
@@ -373,6 +374,10 @@ class Function:
         """Source line, from 1, of an instruction or of its index."""
         node = self.instructions[instruction] if isinstance(instruction, int) else instruction
         return self.source.line(node.start)
+
+    def cuda_place(self, instruction: int) -> "CudaPlace | None":
+        """The place in a CUDA source that an instruction comes from, by `.loc`."""
+        return self.source.cuda.at(self.instructions[instruction].start)
 
     def text(self, instruction: Instruction | int) -> str:
         """An instruction's source text, on one line."""

@@ -7,13 +7,14 @@ usual mistakes (a missing semicolon, dot, brace or comment end) and finds the ne
 import re
 from typing import TYPE_CHECKING
 
-from ptxtool.base.diag import Diagnostic, Note, error
+from ptxtool.base.diag import Diagnostic, Note, PtxError, error
 from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE
 from ptxtool.parse.grammar import skip, terminals
 from ptxtool.parse.hints import Slip, directives, hint
 from ptxtool.parse.operands import MAX_DEPTH
+from ptxtool.parse.other_formats import other_binary
 from ptxtool.parse.specifiers import DECLARABLE, TUNING
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ _NEXT_STATEMENT = re.compile(
 
 def text_start(source: Source) -> int:
     """Where the first statement may begin; raises `PtxError` for what is no text at all."""
+    if known := other_binary(source):
+        raise PtxError(known)
     binary = source.text.find("\0")
     if binary >= 0:
         message = f"'{source.name}' is not a text file: it holds a NUL byte"

@@ -22,7 +22,9 @@ from ptxtool.parse import build, diagnose, splitter
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import LeafOperands
+from ptxtool.parse.long_numbers import refuse_long_numbers
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
+from ptxtool.parse.other_formats import other_text
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
 
@@ -70,11 +72,13 @@ class Driver:
         self.comma = ", " if 2 * beginning.count(", ") > beginning.count(",") else ","
 
     def run(self) -> nodes.Module:
-        """The module. Raises `PtxError` with every error found."""
+        """The module. Raises `PtxError` with every error found, or with one that says what else the text is."""
         position: int | None = self.start
         while position is not None and len(self.errors) < MAX_ERRORS:
             position = self._statements(position)
         if self.errors:
+            if other := other_text(self.source):
+                raise PtxError(other)
             is_read = self.n_skipped == len(self.errors) < MAX_ERRORS
             rest = nodes.Module(self.source, tuple(self.items)) if is_read else None
             raise SyntaxErrors(self.errors, rest, self.skipped)
@@ -323,5 +327,6 @@ class Driver:
 
 def parse_source(source: Source) -> nodes.Module:
     """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
+    refuse_long_numbers(source)
     with paused_collector():
         return Driver(source).run()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.base.render import Line
 
 WIDTH = 120
@@ -108,7 +109,8 @@ def split(table: TextTable, width: int) -> list[TextTable]:
 
 
 def heading(name: str, text: str, width: int = WIDTH) -> str:
-    """`name: text`; on two lines where the name is too long for one, as names of C++ kernels may be."""
+    """`name: text` with a kernel's name, in C++ if it is mangled; on two lines where it is too long for one."""
+    name = shown_name(name)
     line = f"{name}: {text}"
     return line if len(line) <= width else f"{name}:\n  {clip(text, width - 2)}"
 

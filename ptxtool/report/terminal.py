@@ -17,7 +17,7 @@ import rich.theme
 from pygments.token import Comment, Keyword, Name, Number, String
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.render import Line, layout
+from ptxtool.base.render import CudaText, Line, layout
 from ptxtool.report.lexer import PtxLexer, TokenKind
 from ptxtool.report.tables import GAP, WIDTH, Listing, Part, TextTable, clip, split
 
@@ -60,11 +60,13 @@ def show(stream: TextIO, *parts: Part) -> None:
             _show_table(console, part)
 
 
-def show_diagnostics(stream: TextIO, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics."""
+def show_diagnostics(
+    stream: TextIO, diagnostics: Iterable[Diagnostic], sources: CudaText | None = None
+) -> None:
+    """Print diagnostics; with `sources` the text of CUDA lines too."""
     console = _console(stream)
     for diagnostic in diagnostics:
-        for line in layout(diagnostic):
+        for line in layout(diagnostic, sources):
             console.print(_line(line), soft_wrap=True)
 
 

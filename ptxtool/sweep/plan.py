@@ -58,14 +58,15 @@ def plan(
     configurations: Iterable[Configuration],
     kernel_named: KernelNamed,
     own: "Mapping[str, OwnPass] | None" = None,
+    allow_outside: bool = False,
 ) -> tuple[Planned, ...]:
     """The tasks of a sweep, in order, whose pipelines may have `own` passes, by name.
 
-    Raises all errors of the configurations.
+    With `allow_outside` launch files may name files outside their folders. Raises all errors of the configurations.
     """
     asked = tuple(configurations)
     labels = labelled(asked)
-    planner = _Planner(kernel_named, own or {})
+    planner = _Planner(kernel_named, own or {}, allow_outside)
     problems: dict[Diagnostic, None] = {}
     planned: list[Planned] = []
     for configuration, label in zip(asked, labels, strict=True):
@@ -117,9 +118,10 @@ def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
 class _Planner:
     """Reads every file and makes every kernel once, however many runs have it."""
 
-    def __init__(self, kernel_named: KernelNamed, own: "Mapping[str, OwnPass]") -> None:
+    def __init__(self, kernel_named: KernelNamed, own: "Mapping[str, OwnPass]", allow_outside: bool) -> None:
         self._kernel_named = kernel_named
         self._own = own
+        self._allow_outside = allow_outside
         self._kernels: dict[Any, Module] = {}
         self._stages: dict[str, tuple[Stage, ...]] = {}
         self._rewritten: dict[Any, str | PtxError] = {}
@@ -182,10 +184,12 @@ class _Planner:
 
     def _function(self, module: "Module", name: str | None, asked: Configuration) -> "Function":
         """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
+        from ptxtool.ir.kernel_names import listed
+
         kernels = module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
-            help = f"its kernels are {', '.join(kernels)}; name one: {ours}, or kernel in its launch file"
+            help = f"its kernels are {listed(kernels)}; name one: {ours}, or kernel in its launch file"
             raise error("E205", f"several kernels in '{module.source.name}'", help=help)
         return self._kernel_named(module, name)
 
@@ -198,7 +202,7 @@ class _Planner:
         if path is None:
             help = "name one: launch = FILE (docs/sweep.md)"
             raise error("E501", f"no launch file for '{module.source.name}'", help=help)
-        return _once(self._launches, str(path), lambda: _read_launch(Path(path)))
+        return _once(self._launches, str(path), lambda: _read_launch(Path(path), self._allow_outside))
 
     def _check_fit(
         self, module: "Module", launch: "Launch", function: "Function", asked: Configuration
@@ -298,10 +302,10 @@ def _read_kernel(asked: Configuration) -> "Module":
     return module
 
 
-def _read_launch(path: Path) -> _LaunchFile:
+def _read_launch(path: Path, allow_outside: bool) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
-    launch = load_launch(path)
+    launch = load_launch(path, allow_outside=allow_outside)
     files = {
         str(file): digest_of(file, _READABLE) for file in sorted(file.resolve() for file in launch.files)
     }

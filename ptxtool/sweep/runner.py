@@ -45,14 +45,16 @@ def run_sweep(
     cluster: Any = None,
     progress: OnProgress | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
 ) -> SweepResult:
     """Make all runs that are not in the store, and return the records of all.
 
+    With `allow_outside` launch files may name files outside their folders.
     Raises the errors of the configurations before anything runs; an error that stops a run is in its record.
     """
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
-    planned = plan(configurations, kernel_named, own)
+    planned = plan(configurations, kernel_named, own, allow_outside)
     if cluster is not None and (store is None or not Path(store).exists()):
         check_cluster(cluster)  # before there is a store; one that has all results needs no cluster
     with Store(store) as kept:

@@ -68,3 +68,16 @@ def test_samples_by_name(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert f"packaged samples are {', '.join(sample_names())}" in unknown.stderr
     (tmp_path / "hotspot").write_text(SCALE)  # a file of that name comes first
     assert cli("check", "hotspot").stdout == "hotspot: ok, 1 kernel, 12 instructions\n"
+
+
+def test_kernels_have_their_c_plus_plus_names(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    names = ("_Z5nbodyIfLi4EEvP6float4", "plain")
+    path.write_text(
+        ".version 7.0\n.target sm_70\n" + "".join(f".entry {name}()\n{{\n\tret;\n}}\n" for name in names)
+    )
+    result = cli("live", path, "--kernel", "nbody< float,4 >")
+    assert result.stdout.startswith("nbody<float, 4>(float4*): live registers per warp")
+    first, second = clean_data(cli, "live", path)["kernels"]
+    assert (first["kernel"], first["cpp_name"]) == (names[0], "nbody<float, 4>(float4*)")
+    assert "cpp_name" not in second

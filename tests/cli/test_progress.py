@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from commands import shown_on
 from scalekernel import LAUNCH, SCALE
 
+from ptxsim.base.jit import JIT_DISABLED
 from ptxtool.cli.progress import Termination, progress_line
 
 LONG = LAUNCH.replace("grid = 28", "grid = 9800").replace("3584", "1254400")
@@ -127,3 +129,21 @@ def test_a_termination_before_there_is_anything_to_show(capsys: pytest.CaptureFi
     assert ended.value.exit_code == 143
     assert capsys.readouterr().err == "ptxtool: terminated\n"
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize("command", ["run", "sim"])
+def test_the_first_compilation_is_announced_in_a_file_too(tmp_path: Path, command: str) -> None:
+    """With an empty cache; the command is ended as soon as it has said so."""
+    log = tmp_path / "log"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    program = [sys.executable, "-m", "ptxtool.cli.main", command, "saxpy"]
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=errors, env=environment) as process,
+    ):
+        deadline = time.monotonic() + 60
+        while process.poll() is None and not log.read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+    assert log.read_text() == "compiling the simulator (once after installation, a minute or two) ...\n"

@@ -51,6 +51,7 @@ REASONS = (
     "needs an NVIDIA GPU",
     "needs several machines",
     "writes into the checkout",
+    "writes into the home folder",
 )
 _COMMAND = re.compile(r"^\s*(\$ |ptxtool |nvcc |ptxas |python3? |pip |make |cd )", re.MULTILINE)
 

@@ -1,15 +1,22 @@
 """`ptxtool cfg FILE`: the control flow graph as tables, Graphviz text or a picture."""
 
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
 from ptxtool.cli import common
+from ptxtool.cli.cuda_source import source_option
+from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxtool.analysis.flow.loops import Loops
+    from ptxtool.cfg.blocks import Cfg
+    from ptxtool.cfg.dominance import DominatorTree
     from ptxtool.ir.nodes import Function
 
 
@@ -24,8 +31,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Tables, Graphviz text, or a picture of one kernel made by Graphviz.",
 )
+@source_option()
 @common.report_options
-def command(file: str, kernel: str | None, form: str, sink: common.Sink) -> int:
+def command(file: str, kernel: str | None, form: str, sources: CudaSources | None, sink: common.Sink) -> int:
     """Basic blocks, edges, dominators, loops, and where divergent branches reconverge."""
     from ptxtool.cfg.dot import to_dot
     from ptxtool.report.kernels.flow import flow_data, flow_parts
@@ -40,11 +48,13 @@ def command(file: str, kernel: str | None, form: str, sink: common.Sink) -> int:
     if form == "dot":
         common.put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), sink.output)
     else:
-        sink.put_kernels(module, chosen, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f)))
+        sink.put_kernels(
+            module, chosen, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f), sources=sources)
+        )
     return 0
 
 
-def _flow(kernel: "Function") -> Any:
+def _flow(kernel: "Function") -> "tuple[Cfg, DominatorTree, DominatorTree, Loops, Mapping[int, int]]":
     graph = api.cfg(kernel)
     trees = api.dominators(graph), api.post_dominators(graph)
     return graph, *trees, api.loops(kernel), api.reconvergence_points(kernel)

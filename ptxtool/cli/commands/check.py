@@ -10,6 +10,8 @@ from ptxtool.base.diag import CODES, PtxError, by_place
 from ptxtool.base.phrases import nearest
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_json, put_text
+from ptxtool.cli.completion import complete_file
+from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_text
 from ptxtool.formats.files import find_input
@@ -17,7 +19,7 @@ from ptxtool.report.kernels.checked import Checked, checked_data, concise, summa
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1)
+@click.argument("files", metavar="FILE...", nargs=-1, shell_complete=complete_file)
 @click.option(
     "--format",
     "form",
@@ -37,6 +39,7 @@ from ptxtool.report.kernels.checked import Checked, checked_data, concise, summa
 @click.option("--werror", is_flag=True, help="Exit 1 for warnings too.")
 @click.option("--disable", metavar="CODE,...", multiple=True, help="Leave out warnings of these codes.")
 @click.option("-q", "--quiet", is_flag=True, help="As text: no line for a file without diagnostics.")
+@source_option(expose_value=False)
 @click.option("--explain", metavar="CODE", help="Print what a code means, with an example, and stop.")
 @output_option
 def command(

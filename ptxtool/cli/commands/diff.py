@@ -10,6 +10,7 @@ from ptxtool.analysis.compare.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.cli.commands.occupancy import extent
 from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
+from ptxtool.cli.completion import complete_file, complete_kernel
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, raise_errors
 from ptxtool.formats.files import STDIN
@@ -37,10 +38,13 @@ def before_after(value: str) -> tuple[int, int]:
 
 
 @click.command()
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
+@click.argument("before", metavar="A", shell_complete=complete_file)
+@click.argument("after", metavar="B", shell_complete=complete_file)
 @click.option(
-    "--kernel", metavar="NAME|OLD=NEW", help="The kernel, or one of A and one of B (default: all by name)."
+    "--kernel",
+    metavar="NAME|OLD=NEW",
+    shell_complete=complete_kernel,
+    help="The kernel, or one of A and one of B (default: all by name).",
 )
 @click.option("--exact", is_flag=True, help="Take names of registers and labels as they are written.")
 @click.option(

@@ -8,7 +8,9 @@ import click
 
 from ptxtool import api
 from ptxtool.cli import common
+from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.streams import print_note
+from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
     from ptxtool.analysis.sharing.shared_use import SharedUse
@@ -49,6 +51,8 @@ _MISSING = "--share-registers needs --registers N, the registers per thread"
     metavar="BYTES",
     help="Scratchpad per CTA, of which floor(BYTES * (100 - P) / 100) bytes are private.",
 )
+@common.allow_outside_option
+@source_option()
 @common.report_options
 def command(
     file: str,
@@ -59,6 +63,7 @@ def command(
     registers: int | None,
     share_scratchpad: str,
     scratchpad: int | None,
+    sources: CudaSources | None,
     sink: common.Sink,
 ) -> int:
     """Registers in order of first use, with their sequence numbers before and after reordering.
@@ -72,7 +77,7 @@ def command(
     if space == "shared":
         if share_registers != "0" or registers is not None or order != "text":
             raise click.UsageError("--order, --share-registers and --registers go with --space reg")
-        return _shared(file, kernel, share_scratchpad, scratchpad, sink)
+        return _shared(file, kernel, share_scratchpad, scratchpad, sources, sink)
     if share_scratchpad != "0" or scratchpad is not None:
         raise click.UsageError("--share-scratchpad and --scratchpad go with --space shared")
     from ptxtool.analysis.occupancy.sharing_plan import percentage
@@ -92,12 +97,19 @@ def command(
         module,
         chosen,
         lambda f: first_use_data(uses[f.name], private[f.name]),
-        lambda f: [first_use_table(uses[f.name], private[f.name])],
+        lambda f: [first_use_table(uses[f.name], private[f.name], sources)],
     )
     return 0
 
 
-def _shared(file: str, kernel: str | None, share: str, scratchpad: int | None, sink: common.Sink) -> int:
+def _shared(
+    file: str,
+    kernel: str | None,
+    share: str,
+    scratchpad: int | None,
+    sources: CudaSources | None,
+    sink: common.Sink,
+) -> int:
     """The report on shared variables."""
     from ptxtool.analysis.occupancy.sharing_plan import percentage
     from ptxtool.report.kernels.shared_use import shared_use_data, shared_use_table
@@ -117,7 +129,7 @@ def _shared(file: str, kernel: str | None, share: str, scratchpad: int | None, s
         module,
         chosen,
         lambda f: shared_use_data(*used(f)),
-        lambda f: [shared_use_table(*used(f))],
+        lambda f: [shared_use_table(*used(f), sources)],
     )
     return 0
 

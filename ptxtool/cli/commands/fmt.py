@@ -12,6 +12,7 @@ from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_bytes, put_json
+from ptxtool.cli.completion import complete_file
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, print_note
 from ptxtool.formats.files import STDIN, find_input
@@ -40,7 +41,7 @@ class _Formatted:
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, shell_complete=complete_file, required=True)
 @click.option("--check", is_flag=True, help="Write nothing; list the files that would change, exit 1 if any.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @json_option

@@ -6,6 +6,8 @@ import click
 
 from ptxtool import api
 from ptxtool.cli import common
+from ptxtool.cli.cuda_source import source_option
+from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
     from ptxtool.analysis.flow.liveness import Liveness
@@ -27,9 +29,15 @@ FORMS = {"json": "json", "npz": "npz", "c": "c", "finereg": "binary"}
     show_default=True,
     help="A listing, or a live-register vector file of one kernel (docs/live-vectors.md).",
 )
+@source_option()
 @common.report_options
 def command(
-    file: str, kernel: str | None, per: Literal["warp", "thread"], form: str, sink: common.Sink
+    file: str,
+    kernel: str | None,
+    per: Literal["warp", "thread"],
+    form: str,
+    sources: CudaSources | None,
+    sink: common.Sink,
 ) -> int:
     """Live registers beside every instruction, or as a vector file.
 
@@ -51,5 +59,10 @@ def command(
         return api.liveness(function, per)
 
     chosen = common.kernels(module, kernel)
-    sink.put_kernels(module, chosen, lambda f: live_data(live_in(f)), lambda f: [live_listing(live_in(f))])
+    sink.put_kernels(
+        module,
+        chosen,
+        lambda f: live_data(live_in(f)),
+        lambda f: [live_listing(live_in(f), sources=sources)],
+    )
     return 0

@@ -10,6 +10,7 @@ from ptxtool import api
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
 from ptxtool.cli import common
+from ptxtool.cli.completion import complete_file
 from ptxtool.cli.streams import print_note
 from ptxtool.ir.blocks import block_bound, threads_problem
 
@@ -32,7 +33,7 @@ def extent(value: str) -> int:
 
 
 @click.command()
-@click.argument("file", metavar="[FILE]", required=False)
+@click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_file)
 @common.one_kernel_option
 @common.gpu_option
 @click.option(
@@ -57,6 +58,7 @@ def extent(value: str) -> int:
 @common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @common.no_ptxas_option
+@common.allow_outside_option
 @common.report_options
 def command(
     file: str | None,

@@ -4,13 +4,14 @@ import click
 
 from ptxtool import api
 from ptxtool.cli.common import Sink, cluster_option, jobs_option, quiet_option, report_options
+from ptxtool.cli.completion import complete_experiment
 from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import print_note
 
 
 @click.command()
-@click.argument("experiment", metavar="EXPERIMENT")
+@click.argument("experiment", metavar="EXPERIMENT", shell_complete=complete_experiment)
 @click.option("--store", metavar="FILE", help="Where results are kept (default: EXPERIMENT.db).")
 @jobs_option
 @cluster_option

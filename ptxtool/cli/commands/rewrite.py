@@ -16,6 +16,7 @@ from ptxtool.cli.common import (
     put_json,
     report_options,
 )
+from ptxtool.cli.completion import complete_passes
 from ptxtool.cli.outputs import reads, reads_passes
 from ptxtool.cli.progress import SimulationStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
@@ -39,6 +40,7 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     "--passes",
     "pipeline",
     metavar="PIPELINE",
+    shell_complete=complete_passes,
     required=True,
     multiple=True,
     help="Such as unroll-decls,reorder-decls:order=text, or ./mine.py:CLASS:option=value, a pass of your own; given "

@@ -7,6 +7,7 @@ import click
 
 from ptxtool import api
 from ptxtool.cli.common import Sink, exit_code, ptxplus_semantics_option, report_options
+from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
 from ptxtool.cli.progress import SimulationStatus
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--save", type=OUTPUT_FOLDER, metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
+@source_option(expose_value=False)
 @ptxplus_semantics_option
 @report_options
 def command(

@@ -6,6 +6,7 @@ import click
 
 from ptxtool import api
 from ptxtool.cli import common
+from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How counters are printed; gpgpusim: the lines of its logs.",
 )
+@source_option(expose_value=False)
 @trace_options
 @common.ptxplus_semantics_option
 @common.quiet_option

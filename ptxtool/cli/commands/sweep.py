@@ -9,7 +9,17 @@ from ptxtool import api
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.cli import colour
-from ptxtool.cli.common import Sink, cluster_option, jobs_option, put_bytes, quiet_option, report_options
+from ptxtool.cli.common import (
+    Sink,
+    allow_outside_option,
+    allows_outside,
+    cluster_option,
+    jobs_option,
+    put_bytes,
+    quiet_option,
+    report_options,
+)
+from ptxtool.cli.completion import complete_path
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
@@ -48,7 +58,7 @@ class WithSubcommands(click.Command):
 
 
 @click.command(cls=WithSubcommands)
-@click.argument("spec", metavar="SPEC")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_path)
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."
 )
@@ -61,6 +71,7 @@ class WithSubcommands(click.Command):
 )
 @jobs_option
 @cluster_option
+@allow_outside_option
 @quiet_option
 @report_options
 def command(
@@ -96,6 +107,7 @@ def command(
             own_passes=own.values(),
             progress=status.progress,
             on_interrupt="return",
+            allow_outside=allows_outside(),
         )
     from ptxtool.report.simulations.sweep import PivotChoice
 
@@ -120,7 +132,7 @@ _where_option = click.option(
 
 
 @click.command(short_help="Print tables, bars and charts of a store's results.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @click.option("--rows", metavar="AXIS,...", default="kernel", show_default=True, help="What makes a row.")
 @click.option("--columns", metavar="AXIS,...", help="What makes a column (default: all else that varies).")
@@ -172,7 +184,7 @@ def show(
 
 
 @click.command(short_help="Write a sweep's results as CSV, JSON or Parquet.")
-@click.argument("store", metavar="STORE")
+@click.argument("store", metavar="STORE", shell_complete=complete_path)
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
 @_where_option
 @click.option(

@@ -6,6 +6,7 @@ from ptxtool.analysis.compare.correspondence import StatementPair
 from ptxtool.analysis.compare.difference import Difference, text_of
 from ptxtool.analysis.flow.statements import Comparable
 from ptxtool.analysis.occupancy.occupancy import Occupancy
+from ptxtool.base.mangled import shown_name
 from ptxtool.ir.nodes import Function
 from ptxtool.report.tables import Part, clip, head, table
 
@@ -28,7 +29,8 @@ _NAMES_SHOWN = 8
 def difference_parts(found: Difference, names: tuple[str, str], context: int) -> list[Part]:
     """The report of one pair of kernels, of the files `names`; `context` statements around every change."""
     before, after = found.before.kernel, found.after.kernel
-    kernel = before.name if before.name == after.name else f"{before.name} -> {after.name}"
+    names_of_both = shown_name(before.name), shown_name(after.name)
+    kernel = names_of_both[0] if before.name == after.name else " -> ".join(names_of_both)
     if found.is_same and not found.renamed:
         return [f"{kernel}: same, {len(before.instructions)} instructions"]
     counts = found.counts

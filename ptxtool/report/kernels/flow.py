@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptxtool.analysis.flow.loops import Loops
+from ptxtool.base.render import CudaText
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.cfg.dominance import DominatorTree
+from ptxtool.report.kernels.cuda import cuda_data, cuda_text
 from ptxtool.report.tables import Part, clip, head, heading, table
 
 _BLOCKS = head("block:cyan | lines | instructions | idom | ipdom | >loops | successors | labels")
@@ -13,7 +15,12 @@ _BRANCHES = head(">line | branch that may diverge:code | lanes rejoin")
 
 
 def flow_parts(
-    cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
+    cfg: Cfg,
+    idom: DominatorTree,
+    ipdom: DominatorTree,
+    loops: Loops,
+    points: Mapping[int, int],
+    sources: CudaText | None = None,
 ) -> list[Part]:
     """The report of one kernel."""
     kernel = cfg.kernel
@@ -38,8 +45,14 @@ def flow_parts(
     title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
     parts: list[Part] = [table(_BLOCKS, rows, title)]
     if points:
-        branches = [(kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()]
-        parts += ["", table(_BRANCHES, branches, "reconvergence (immediate post-dominators)")]
+        branches: list[tuple[object, ...]] = [
+            (kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()
+        ]
+        columns, cuda = _BRANCHES, [cuda_text(kernel, i, sources) for i in points]
+        if any(cuda):
+            columns = (*_BRANCHES, *head("CUDA line"))
+            branches = [(*row, place) for row, place in zip(branches, cuda, strict=True)]
+        parts += ["", table(columns, branches, "reconvergence (immediate post-dominators)")]
     return parts
 
 
@@ -59,6 +72,7 @@ def flow_data(
                 "start": b.start,
                 "end": b.end,
                 "line": kernel.line(b.start),
+                **cuda_data(kernel, b.start),
                 "labels": list(b.labels),
                 "idom": idom.idom[b.index],
                 "ipdom": ipdom.idom[b.index],
@@ -69,7 +83,13 @@ def flow_data(
         ],
         "edges": [{"source": e.source, "target": e.target, "kind": e.kind} for e in cfg.edges],
         "reconvergence": [
-            {"instruction": i, "line": kernel.line(i), "text": kernel.text(i), "rejoins_at": at}
+            {
+                "instruction": i,
+                "line": kernel.line(i),
+                **cuda_data(kernel, i),
+                "text": kernel.text(i),
+                "rejoins_at": at,
+            }
             for i, at in points.items()
         ],
     }

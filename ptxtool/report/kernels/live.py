@@ -10,15 +10,16 @@ from typing import Any
 
 from ptxtool.analysis.flow.liveness import Liveness
 from ptxtool.base.bits import indices
-from ptxtool.base.render import Line
+from ptxtool.base.render import CudaText, Line
+from ptxtool.report.kernels.cuda import cuda_data, cuda_marks
 from ptxtool.report.tables import WIDTH, Listing, clip, heading
 
 _CODE_WIDTH = 56
 _LEGEND = "^ defined  v used  x both  : live through"
 
 
-def live_listing(live: Liveness, width: int = WIDTH) -> Listing:
-    """The listing of one kernel."""
+def live_listing(live: Liveness, width: int = WIDTH, sources: CudaText | None = None) -> Listing:
+    """The listing of one kernel; where the CUDA line changes, it stands above the instruction."""
     kernel = live.kernel
     n = len(live.def_uses)
     columns = _columns(live)
@@ -45,7 +46,10 @@ def live_listing(live: Liveness, width: int = WIDTH) -> Listing:
         )
         beside = [" ".join(live.before[i]) for i in range(n)]
     lines: list[Line] = [[(text, "message" if k == 0 else "")] for k, text in enumerate(above)]
+    places = cuda_marks(kernel, sources)
     for i in range(n):
+        if i in places:
+            lines.append([(clip(f"{'':{line_width}}  // {places[i]}", width), "gutter")])
         number, text = f"{kernel.line(i):>{line_width}}  ", clip(code[i], code_width)
         right = f"{'':<{code_width - len(text)}}  {live.before_bits[i].bit_count():>5}  {beside[i]}".rstrip()
         room = width - len(number) - len(text)
@@ -84,6 +88,7 @@ def live_data(live: Liveness) -> dict[str, Any]:
             {
                 "instruction": i,
                 "line": kernel.line(i),
+                **cuda_data(kernel, i),
                 "text": kernel.text(i),
                 "before": list(live.before[i]),
                 "after": list(live.after[i]),

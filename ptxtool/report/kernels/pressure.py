@@ -1,7 +1,9 @@
 """Register pressure: the maximum, the registers live there, and the curve."""
 
 from ptxtool.analysis.flow.pressure import Pressure
+from ptxtool.base.render import CudaText
 from ptxtool.report.bars import chart
+from ptxtool.report.kernels.cuda import cuda_text
 from ptxtool.report.tables import Part, clip, head, heading, table
 from ptxtool.results.register_counts import RegisterCounts
 
@@ -9,7 +11,7 @@ _COLUMNS = head("register:cyan | class | >32-bit units | defined at lines | used
 _LINES_SHOWN = 8
 
 
-def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Part]:
+def pressure_parts(pressure: Pressure, counts: RegisterCounts, sources: CudaText | None = None) -> list[Part]:
     """The report of one kernel."""
     kernel = pressure.kernel
     if pressure.at is None:
@@ -23,6 +25,7 @@ def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Part]:
     n = len(pressure.curve)
     parts: list[Part] = [
         where,
+        *([clip(f"cuda: {cuda}")] if (cuda := cuda_text(kernel, pressure.at, sources)) else []),
         others,
         *map(clip, str(counts).splitlines()),
         "",

@@ -1,5 +1,6 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.simulation import waited_for
@@ -18,7 +19,8 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     base = comparison.rungs[0].result
     grid, block = (" x ".join(map(str, e)) for e in (base.grid, base.block))
     title = (
-        f"{comparison.kernel} on {base.gpu}: grid {grid}, block {block}, {base.registers} registers per thread, "
+        f"{shown_name(comparison.kernel)} on {base.gpu}: "
+        f"grid {grid}, block {block}, {base.registers} registers per thread, "
         f"{comparison.percent:g}% of the {comparison.resource} shared"
     )
     longest = max(10.0, *(abs(comparison.gain(rung) or 0.0) for rung in comparison.rungs))

@@ -85,11 +85,16 @@ def _mostly(reasons: Mapping[str, int], total: int, most: int) -> str:
 
 def _hottest(found: Hotspots) -> TextTable:
     """The instructions at which most slots were lost."""
-    rows = [
+    hottest = found.hottest()[:_HOTTEST_SHOWN]
+    rows: list[tuple[object, ...]] = [
         (spot.line, spot.lost, _share(spot.lost, found.slots), _mostly(spot.reasons, spot.lost, 3), spot.text)
-        for spot in found.hottest()[:_HOTTEST_SHOWN]
+        for spot in hottest
     ]
-    return table(_HOTTEST, rows, "the instructions at which most slots were lost")
+    columns = _HOTTEST
+    if any(spot.cuda for spot in hottest):
+        columns = (*_HOTTEST[:1], *head("CUDA line"), *_HOTTEST[1:])
+        rows = [(row[0], spot.cuda, *row[1:]) for row, spot in zip(rows, hottest, strict=True)]
+    return table(columns, rows, "the instructions at which most slots were lost")
 
 
 def _cuda(found: Hotspots) -> TextTable:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.report.tables import Part, TextTable, head, table
 from ptxtool.results.outcome import Buffer, Outcome
 
@@ -14,7 +15,7 @@ _SHOWN = 6
 def outcome_parts(outcome: Outcome) -> list[Part]:
     """What ran, a line for every buffer, and whether the results are right."""
     grid, block = (" x ".join(map(str, e)) for e in (outcome.grid, outcome.block))
-    title = f"{outcome.kernel}: grid {grid}, block {block}, {outcome.warp_instructions} warp instructions"
+    title = f"{shown_name(outcome.kernel)}: grid {grid}, block {block}, {outcome.warp_instructions} warp instructions"
     return [buffer_table(outcome.buffers, title), "", outcome.verdict]
 
 

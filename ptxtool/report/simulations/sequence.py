@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, slot_rows
@@ -55,18 +56,18 @@ def _hotspots(run: SequenceRun) -> list[Part]:
     parts: list[Part] = []
     for number, result in zip(run.numbers[:_SHOWN], run.results, strict=False):
         if result.hotspots is not None:
-            parts += ["", f"launch {number}: {result.kernel}", *hotspot_parts(result.hotspots)]
+            parts += ["", f"launch {number}: {shown_name(result.kernel)}", *hotspot_parts(result.hotspots)]
     return parts
 
 
 def _shape(step: LaunchOutcome) -> tuple[str, str, str]:
-    return step.kernel, _extents(step.grid), _extents(step.block)
+    return shown_name(step.kernel), _extents(step.grid), _extents(step.block)
 
 
 def _launch(number: int, result: SimResult) -> tuple[object, ...]:
     return (
         number,
-        result.kernel,
+        shown_name(result.kernel),
         _extents(result.grid),
         _extents(result.block),
         result.resident_ctas,

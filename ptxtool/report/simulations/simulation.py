@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.tables import Part, clip, head, shortened, table
@@ -33,7 +34,7 @@ def run_parts(run: Run) -> list[Part]:
 def _title(result: SimResult) -> str:
     grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
     return (
-        f"{result.kernel} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
+        f"{shown_name(result.kernel)} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
         f"grid {grid}, block {block}, {result.registers} registers per thread, "
         f"{result.scratchpad_bytes} bytes of scratchpad per CTA"
     )

@@ -11,6 +11,7 @@ import pytest
 import ptxsim
 import ptxtool
 from ptxsim.base import code_cache as machine_code
+from ptxsim.base import notice
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.execute.codes import FIRST
 from ptxtool.isa.lanes import GROUP_SIZE, MAX_GROUPS
@@ -127,3 +128,22 @@ def test_an_edit_changes_the_folders_of_what_depends_on_it(tmp_path, edited, old
     callee.write_text(text.replace(old, new, 1))
     after = _folders(tmp_path, *modules)
     assert {m for m, b, a in zip(modules, before, after, strict=True) if a != b} == changed
+
+
+def test_a_compilation_that_was_interrupted_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The functions that a loop calls are on disk before it."""
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    loop = "ptxsim.functional.cta_loop.run_cta"
+    (tmp_path / "functional").mkdir()
+    (tmp_path / "functional" / "cta_loop._step-138.py311.nbi").touch()
+    assert not machine_code.is_compiled(loop)
+    (tmp_path / "functional" / "cta_loop.run_cta-335.py311.nbi").touch()
+    assert machine_code.is_compiled(loop)
+
+
+def test_the_last_functions_to_be_compiled_are_there() -> None:
+    for function in notice.LOOPS.values():
+        module, _, name = function.rpartition(".")
+        assert f"def {name}(" in SOURCES[module].read_text()

@@ -1,0 +1,128 @@
+"""CUDA lines beside PTX lines, and their text with `--source`: in every report and diagnostic on a kernel."""
+
+from pathlib import Path
+
+import pytest
+from commands import clean_data
+from smallkernel import Cli
+
+PTX = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _Z4normPf(.param .u64 p)
+{
+	.reg .pred %p<2>;
+	.reg .f32 %f<3>;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<4>;
+	.shared .align 4 .b8 s[128];
+	.loc 1 7 5
+	ld.param.u64 %rd1, [p];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd3, %rd1, %rd2;
+	ld.global.f32 %f1, [%rd3];
+	setp.eq.u32 %p1, %r1, 5;
+	@%p1 bra L;
+	.loc 1 3 5, function_name $name, inlined_at 1 7 5
+	mul.f32 %f2, %f1, %f1;
+	.loc 1 8 5
+	st.shared.f32 [s], %f2;
+	st.global.f32 [%rd3+4], %f2;
+L:
+	ret;
+}
+.file 1 "/home/me/norm.cu"
+.section .debug_str
+{
+$name:
+.b8 115,113,0
+}
+"""
+CUDA = """__device__ float sq(float x)
+{
+    return x * x;
+}
+__global__ void norm(float *p)
+{
+    float x = sq(p[threadIdx.x]);
+    s[0] = p[threadIdx.x + 1] = x;
+}
+"""
+
+
+@pytest.fixture
+def ptx(tmp_path: Path) -> Path:
+    (tmp_path / "norm.cu").write_text(CUDA)
+    path = tmp_path / "norm.ptx"
+    path.write_text(PTX)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("command", "plain", "with_source"),
+    [
+        (["pressure", "--no-ptxas"], "cuda: norm.cu:7", "cuda: norm.cu:7: float x = sq(p[threadIdx.x]);"),
+        (["live"], "// norm.cu:3 (inlined at norm.cu:7)", "// norm.cu:3 (inlined at norm.cu:7): return x * x;"),
+        (["cfg"], "line 25 (B2)  norm.cu:7", "norm.cu:7: float x = sq("),
+        (["first-use"], "norm.cu:3 (inlined at norm.cu:7)", "norm.cu:7: float x = sq(p["),
+        (["first-use", "--space", "shared"], "norm.cu:8", "norm.cu:8: s[0] = p[threadIdx.x + 1] = x;"),
+        (["first-use", "--share-registers", "90", "--registers", "8"], "before: line 12 (norm.cu:7), %rd1",
+         "before: line 12 (norm.cu:7: float x"),
+    ],
+)  # fmt: skip
+def test_reports(cli: Cli, ptx: Path, command: list[str], plain: str, with_source: str) -> None:
+    without, shown = cli(*command, ptx), cli(*command, ptx, "--source")
+    assert (without.exit_code, shown.exit_code) == (0, 0)
+    assert plain in without.stdout
+    assert "return x * x" not in without.stdout
+    assert with_source in shown.stdout
+
+
+def test_as_data(cli: Cli, ptx: Path) -> None:
+    (live,) = clean_data(cli, "live", ptx)["kernels"]
+    (multiply,) = (each for each in live["instructions"] if each["text"].startswith("mul.f32"))
+    assert (multiply["cuda"], multiply["cuda_inlined_at"]) == ("norm.cu:3", ["norm.cu:7"])
+    (pressure,) = clean_data(cli, "pressure", ptx, "--no-ptxas")["kernels"]
+    assert pressure["cuda"] == "norm.cu:7"
+    (uses,) = clean_data(cli, "first-use", ptx)["kernels"]
+    assert {each["name"]: each.get("cuda") for each in uses["registers"]}["%f2"] == "norm.cu:3"
+    (shared,) = clean_data(cli, "first-use", ptx, "--space", "shared")["kernels"]
+    assert [each["cuda"] for each in shared["variables"]] == ["norm.cu:8"]
+
+
+def test_diagnostics_of_a_text(cli: Cli, ptx: Path) -> None:
+    ptx.write_text(PTX.replace("mul.f32 %f2, %f1, %f1", "mul.f32 %f2, %f1, %f9"))
+    shown = cli("check", ptx).stderr
+    assert "\n   cuda: norm.cu:3 (inlined at norm.cu:7)\n   help: " in shown
+    shown = cli("check", ptx, "--source").stderr
+    assert (
+        "\n   cuda: norm.cu:3 (inlined at norm.cu:7)\n    3 | return x * x;\n    7 | float x = sq(p[threadIdx.x]);\n"
+        in shown
+    )
+    (found,) = clean_check(cli, ptx)
+    assert (found["line"], found["cuda"]) == (20, "norm.cu:3")
+    assert "return x * x" not in cli("check", ptx).stderr  # the option is for one command
+
+
+def clean_check(cli: Cli, ptx: Path) -> list[dict[str, object]]:
+    import json
+
+    (file,) = json.loads(cli("check", ptx, "--json").stdout)["files"]
+    return list(file["diagnostics"])
+
+
+@pytest.mark.parametrize("command", [["run", "--check", "memory"], ["sim"]])
+def test_faults_of_a_run(cli: Cli, ptx: Path, command: list[str]) -> None:
+    launch = ["--grid", "1", "--block", "32", "--arg", "f32[32]"]
+    result = cli(*command, ptx, *launch, "--source")
+    assert result.exit_code == 1
+    assert "error[E404]" in result.stderr
+    assert "\n   cuda: norm.cu:8\n    8 | s[0] = p[threadIdx.x + 1] = x;\n   help: " in result.stderr
+
+
+def test_a_source_that_is_not_there(cli: Cli, ptx: Path) -> None:
+    (ptx.parent / "norm.cu").unlink()
+    result = cli("live", ptx, "--source")
+    assert result.stderr == f"--source: '/home/me/norm.cu' is not there, nor is '{ptx.parent / 'norm.cu'}'\n"
+    assert "// norm.cu:7\n" in result.stdout
