@@ -64,6 +64,11 @@ GROUPS = {
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
+def module_of(command: str) -> str:
+    """The module of a command. `help` is about the commands, and stands beside them."""
+    return "ptxtool.cli.help" if command == "help" else f"ptxtool.cli.commands.{command.replace('-', '_')}"
+
+
 class LazyGroup(click.Group):
     """The command group: knows the names, imports a command when it is needed."""
 
@@ -73,7 +78,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"ptxtool.cli.commands.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(module_of(cmd_name)).command
         colour.add_option(command)
         return command
 

@@ -40,7 +40,8 @@ class Trial:
 class Proof:
     """What runs of a module before and after it was rewritten show: `problems` is what differs, one E305 at most.
 
-    `buffers` were compared, element by element; `unseen` are variables of the module in global memory, which were not.
+    `buffers`, and variables of the module in global memory, were compared, element by element; `unseen` are variables
+    with initial values, which may be addresses: these were not.
     `timed` is False where the kernels were run without time only. Runs prove nothing about inputs that were not run.
     """
 
@@ -73,7 +74,7 @@ class Proof:
             verdict = "same memory"
         text = f"{', '.join(self.kernels)}: {what}: {verdict}"
         if self.unseen:
-            text += f"; variables of the module were not compared: {', '.join(self.unseen)}"
+            text += f"; variables with initial values were not compared: {', '.join(self.unseen)}"
         return text
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,15 +14,18 @@ import numpy as np
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch.launch_data import Launch
+from ptxtool.formats.launch.launch_values import DTYPES
 from ptxtool.ir.nodes import Function, Module
+from ptxtool.results.outcome import Outcome
 from ptxtool.results.proofs import Proof, Trial
+from ptxtool.results.run_results import Run
+from ptxtool.results.sequences import SequenceOutcome, SequenceRun
 from ptxtool.runs.functional_runs import changed, run_functional
 from ptxtool.runs.launch_lists import run_sequence, simulate_sequence
 from ptxtool.runs.launch_runs import run_launch
 from ptxtool.runs.random_inputs import with_random_inputs
 
 if TYPE_CHECKING:
-    from ptxsim.launch_options import LaunchOptions
     from ptxsim.timing.drive import Progress
 
 KernelNamed = Callable[[Module, str | None], Function]
@@ -59,7 +62,7 @@ class ProofOptions:
 
 @dataclass(frozen=True)
 class _Ended:
-    """What a run left: the buffers by name, the lines that it printed in any order, and how long it took."""
+    """What a run left: buffers and variables by name, the lines that it printed in any order, and how long it took."""
 
     buffers: dict[str, np.ndarray]
     printed: list[str]
@@ -97,14 +100,13 @@ def prove(
                 raise
             skipped = f"{problem.diagnostics[0].code}: {problem.diagnostics[0].message}"
         trials.append(Trial(seed, changes, not problems, skipped))
-    stored = [name for name, declared in before.variables.items() if declared.space == "global"]
     return Proof(
         before=before.source.name,
         after=after.source.name,
         kernels=tuple(sorted(kernels)),
         launch=_shown(launch.source.name),
         buffers=compared,
-        unseen=tuple(stored),
+        unseen=tuple(name for name, type_ in _variables(before).items() if not type_),
         timed=options.timed,
         trials=tuple(trials),
         problems=problems,
@@ -129,11 +131,11 @@ def _lacking(after: Module, names: Iterable[str | None], kernel_named: KernelNam
 
 
 def _changes(launch: Launch, found: "_Ended") -> int:
-    """How many elements of the buffers are other ones than before the run."""
+    """How many elements of buffers are other ones than before the run, and of variables without contents not 0."""
+    before = {i.name: i.value for i in (*launch.inputs, *launch.constant_inputs)}
+    pairs = [(before.get(name, np.zeros_like(array)), array) for name, array in found.buffers.items()]
     return sum(
-        changed(i.value, found.buffers[i.name])
-        for i in launch.inputs
-        if i.name in found.buffers and isinstance(i.value, np.ndarray)
+        changed(was, now) for was, now in pairs if isinstance(was, np.ndarray) and was.dtype == now.dtype
     )
 
 
@@ -165,8 +167,10 @@ class _Runs:
 
     def differences(self, found: _Ended, other: _Ended) -> Iterator[str]:
         for name, expected in found.buffers.items():
-            text = difference(expected, other.buffers[name], self.options.rtol, self.options.atol)
-            if text:
+            now = other.buffers.get(name)
+            if now is None or now.nbytes != expected.nbytes:
+                yield f"variable '{name}' is gone, or has another size"
+            elif text := difference(expected, now, self.options.rtol, self.options.atol):
                 yield f"'{name}'{text}"
         if found.printed != other.printed:
             yield "it prints something else"
@@ -192,55 +196,69 @@ class _Runs:
         if self.options.announce is not None:
             which = "after" if module is self.after else "before"
             self.options.announce(f"{which}, {'with' if timed else 'without'} time")
+        variables: dict[str, np.ndarray] = {}
+        ended = (self._timed if timed else self._untimed)(module, most, variables)
+        for name, type_ in _variables(self.before).items():
+            dtype = DTYPES.get(type_, np.dtype(np.uint8))
+            if type_ and name in variables and variables[name].nbytes % dtype.itemsize == 0:
+                ended.buffers[name] = variables[name].view(dtype)
+        return ended
+
+    def _untimed(self, module: Module, most: int | None, variables: dict[str, np.ndarray]) -> _Ended:
+        from ptxsim.launch_options import LaunchOptions
+
+        options = LaunchOptions(max_instructions=most, variables=variables)
+        outcome: Outcome | SequenceOutcome
         if self.launch.steps:
-            return self._sequence(module, timed, most)
-        kernel = self.kernel_named(module, self.name)
-        if not timed:
-            outcome = run_functional(kernel, self.launch, _without_time(most))
-            buffers = {buffer.name: buffer.array for buffer in outcome.buffers}
-            return _Ended(buffers, sorted(outcome.printed.splitlines()), outcome.warp_instructions)
-        run = run_launch(kernel, self.launch, self._with_time(most))
-        if run.problems:
-            raise PtxError(run.problems)
-        arrays = zip(self.launch.inputs, run.arguments, strict=True)
-        buffers = {i.name: array for i, array in arrays if i.is_buffer}
-        return _Ended(buffers, sorted(run.result.printed.splitlines()), run.result.cycles)
+            outcome = run_sequence(lambda name: self._named(module, name), self.launch, options)
+        else:
+            outcome = run_functional(self.kernel_named(module, self.name), self.launch, options)
+        steps = outcome.steps if isinstance(outcome, SequenceOutcome) else (outcome,)
+        buffers = {buffer.name: buffer.array for buffer in outcome.buffers}
+        printed = "".join(step.printed for step in steps)
+        return _Ended(buffers, sorted(printed.splitlines()), sum(step.warp_instructions for step in steps))
 
-    def _sequence(self, module: Module, timed: bool, most: int | None) -> _Ended:
-        def named(name: str | None) -> Function:
-            return self.kernel_named(module, name or self.options.kernel)
+    def _timed(self, module: Module, most: int | None, variables: dict[str, np.ndarray]) -> _Ended:
+        from ptxsim.launch_options import LaunchOptions
 
-        if not timed:
-            outcome = run_sequence(named, self.launch, _without_time(most))
-            buffers = {buffer.name: buffer.array for buffer in outcome.buffers}
-            printed = "".join(step.printed for step in outcome.steps)
-            length = sum(step.warp_instructions for step in outcome.steps)
-            return _Ended(buffers, sorted(printed.splitlines()), length)
-        run = simulate_sequence(named, self.launch, self._with_time(most))
+        options = LaunchOptions(
+            gpu=machine_of(self.options.gpu),
+            max_cycles=most,
+            variables=variables,
+            progress=self.options.progress,
+        )
+        run: Run | SequenceRun
+        if self.launch.steps:
+            run = simulate_sequence(lambda name: self._named(module, name), self.launch, options)
+        else:
+            run = run_launch(self.kernel_named(module, self.name), self.launch, options)
         if run.problems:
             raise PtxError(run.problems)
         arrays = zip(self.launch.inputs, run.arguments, strict=True)
         buffers = {i.name: array for i, array in arrays if i.is_buffer}
         printed = "".join(result.printed for result in run.results)
-        return _Ended(buffers, sorted(printed.splitlines()), run.totals.cycles)
+        return _Ended(buffers, sorted(printed.splitlines()), sum(result.cycles for result in run.results))
 
-    def _with_time(self, most: int | None) -> "LaunchOptions":
-        from ptxsim.launch_options import LaunchOptions
+    def _named(self, module: Module, name: str | None) -> Function:
+        return self.kernel_named(module, name or self.options.kernel)
 
-        return LaunchOptions(
-            gpu=machine_of(self.options.gpu), max_cycles=most, progress=self.options.progress
-        )
+
+def _variables(module: Module) -> dict[str, str]:
+    """The variables of a module in global memory with their types; "" for one with an initial value.
+
+    These are not compared: an address of a function or variable in them may be another one after a rewriting.
+    """
+    found: dict[str, str] = {}
+    for name, declared in module.variables.items():
+        if declared.space == "global":
+            initial = any(d.name == name and d.value is not None for d in declared.declarators)
+            found[name] = "" if initial else declared.type
+    return found
 
 
 def _shown(launch: str) -> str:
     """A launch in words: its file, or that of the command line."""
     return "the launch of the command line" if launch.startswith("<") else launch
-
-
-def _without_time(most: int | None) -> "LaunchOptions":
-    from ptxsim.launch_options import LaunchOptions
-
-    return LaunchOptions(max_instructions=most)
 
 
 def difference(before: np.ndarray, after: np.ndarray, rtol: float, atol: float) -> str:

@@ -120,6 +120,8 @@ def functional_launch(
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     FunctionalLaunch(kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer).run()
     image.read_back()
+    if options.variables is not None:
+        options.variables.update(image.variables(program.layout))
     found = diagnostics(program, image, checks, block, grid)
     lost = int(checks.state[0]["lost_reports"])
     return FunctionalResult(n_ctas, int(image.context[0]["cycle"]), found, lost, printer.text)

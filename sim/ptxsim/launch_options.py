@@ -5,7 +5,7 @@ constructed. The `...Keywords` are the same options as keyword arguments of the 
 editors: a test holds their names and types to the dataclass.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -35,6 +35,8 @@ class LaunchOptions:
     """Bytes of dynamic shared memory of a CTA."""
     constants: Mapping[str, Any] | None = None
     """Contents of module variables, by name."""
+    variables: MutableMapping[str, Any] | None = None
+    """Filled after the run with the contents of the module's variables in global memory: arrays of uint8, by name."""
     textures: Mapping[str, Any] | None = None
     """Textures, samplers and surfaces of the module, by name. (Handles among the parameters are arguments.)"""
     names: Sequence[str] = ()
@@ -125,6 +127,7 @@ class _Keywords(TypedDict, total=False):
 
     dynamic_shared: int
     constants: Mapping[str, Any] | None
+    variables: MutableMapping[str, Any] | None
     textures: Mapping[str, Any] | None
     names: Sequence[str]
     stack_bytes: int

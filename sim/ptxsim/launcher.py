@@ -117,6 +117,8 @@ def timed_launch(
         state.resume(simulation, policy.name)
     status = _run_to_end(kernel, simulation, policy, options)
     image.read_back()
+    if options.variables is not None:
+        options.variables.update(image.variables(program.layout))
     result = launch_result(kernel, simulation, policy.name, status, registers)
     result = replace(result, remarks=tuple(remarks(kernel, simulation, result)))
     if state is None:

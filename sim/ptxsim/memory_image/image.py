@@ -217,6 +217,15 @@ class MemoryImage:
         """Copy every buffer to the caller's array."""
         self.device.read_back()
 
+    def variables(self, layout: VariableLayout) -> dict[str, Any]:
+        """Copies of the module's variables in global memory, as arrays of bytes."""
+        return {
+            symbol.name: self.arena[start : start + symbol.size].copy()
+            for symbol in layout.symbols.values()
+            if symbol.space == GLOBAL
+            for start in [symbol.address - GLOBAL_BASE]
+        }
+
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
     """The rows of one file: constants first, then those of the warps, which are zeroed when a warp starts

@@ -82,7 +82,7 @@ def test_every_object_prints_as_one_short_line() -> None:
     module = sample("sgemm")[1].module
     long = parse(
         f".global .u32 x[9] = {{{', '.join('1' * 1000)}}};\n.entry {'k' * 5000} (.param .b32 a)\n"
-        f"{{\n.reg .b32 {', '.join(f'%r{n}' for n in range(3000))};\n{'l' * 3000}:\nmov.b32 %r1, %r{'0' * 4000};\n}}",
+        f"{{\n.reg .b32 {', '.join(f'%r{n}' for n in range(3000))};\n{'l' * 3000}:\nmov.b32 %r1, %r{'x' * 4000};\n}}",
         "n" * 5000,
     )
     for one in (module, long):

@@ -20,6 +20,7 @@ from ptxsim.timing.drive import Progress
 from ptxsim.timing.dynamic_execution import DynamicExecution
 from ptxsim.timing.schedulers import Policy
 from ptxtool.base.diag import PtxError
+from ptxtool.parse import parse
 
 TYPES = {
     "Trace": Trace,
@@ -129,3 +130,14 @@ def test_a_run_without_time_imports_no_timing_model() -> None:
 
 def test_the_package_shows_its_api_and_nothing_else() -> None:
     assert [name for name in dir(ptxsim) if not name.startswith("__")] == sorted(ptxsim.__all__)
+
+
+@pytest.mark.parametrize("function", [ptxsim.launch, ptxsim.run])
+def test_the_variables_of_the_module_after_a_run(function: Any) -> None:
+    text = ".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 g[3];\n.const .u32 c = 7;\n"
+    body = ".visible .entry k()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, 258;\nst.global.u32 [g+4], %r1;\nret;\n}\n"
+    found: dict[str, Any] = {}
+    function(parse(text + body).kernels["k"], 1, 1, variables=found)
+    assert {name: values.tolist() for name, values in found.items()} == {
+        "g": [0] * 4 + [2, 1, 0, 0] + [0] * 4
+    }

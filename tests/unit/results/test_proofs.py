@@ -46,7 +46,7 @@ E305 = (Diagnostic("E305", "the rewritten kernel computes something else"),)
         (proof(NOTHING), False, "the original changed no buffer, so this shows nothing"),
         (proof(SAME, OTHER, problems=E305), False, "run on 2 sets of inputs before and after"),
         (proof(SAME, OTHER, problems=E305), False, ": it computes something else"),
-        (proof(SAME, unseen=("g",)), True, "same memory; variables of the module were not compared: g"),
+        (proof(SAME, unseen=("g",)), True, "same memory; variables with initial values were not compared: g"),
     ],
 )
 def test_the_verdict(given: Proof, holds: bool, summary: str) -> None:

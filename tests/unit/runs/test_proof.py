@@ -153,10 +153,34 @@ def test_random_inputs_that_the_original_cannot_run_with_are_skipped() -> None:
         prove(gather, gather, read(), api.kernel, options)
 
 
-def test_variables_of_the_module_are_not_compared() -> None:
-    module = parse(TEXT.replace(".visible", ".global .u32 counter;\n.visible", 1), "a.ptx")
-    found = prove(module, module, read(), api.kernel, ProofOptions(gpu="tesla-c2050", timed=False))
-    assert found.unseen == ("counter",)
+COUNTER = TEXT.replace(".visible", ".global .u32 counter[8];\n.global .u32 table[2] = {1, 2};\n.visible", 1)
+COUNTER = COUNTER.replace("\tst.global.f32 [%d3]", "\tst.global.u32 [counter+8], %r2;\n\tst.global.f32 [%d3]")
+
+
+@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize("steps", [False, True])
+def test_variables_of_the_module_are_compared(timed: bool, steps: bool) -> None:
+    before, after = parse(COUNTER, "a.ptx"), parse(COUNTER.replace("[counter+8]", "[counter+4]"), "b.ptx")
+    launch, options = read(STEPS if steps else LAUNCH), ProofOptions(gpu="tesla-c2050", timed=timed)
+    same = prove(before, before, launch, api.kernel, options)
+    assert (same.problems, same.unseen) == ((), ("table",))
+    assert same.buffers == ("x", "i", "counter")
+    assert same.trials[0].changed == 4  # three elements of x, one of the counters
+    (problem,) = prove(before, after, launch, api.kernel, options).problems
+    assert (
+        "'counter'[1] is 4, 0 before; 2 of 8 elements differ" in problem.message
+    )  # of the last thread, with 4
+
+
+@pytest.mark.parametrize("declared", ["", ".global .u32 counter[4];", ".global .align 4 .b8 counter[13];"])
+def test_a_variable_that_is_gone_or_smaller(declared: str) -> None:
+    before = parse(COUNTER, "a.ptx")
+    text = COUNTER.replace(".global .u32 counter[8];", declared)
+    after = parse(text if declared else text.replace("[counter+8]", "[table]"), "b.ptx")
+    (problem,) = prove(
+        before, after, read(), api.kernel, ProofOptions(gpu="tesla-c2050", timed=False)
+    ).problems
+    assert "variable 'counter' is gone, or has another size" in problem.message
 
 
 STEPS = LAUNCH.replace("grid", 'kernel = "k"\ngrid').replace(
