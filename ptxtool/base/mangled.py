@@ -35,6 +35,12 @@ def shown_name(symbol: str) -> str:
     return next((choice for choice in choices if len(choice) <= _SHOWN), symbol)
 
 
+def cpp_name_data(symbol: str) -> dict[str, str]:
+    """`cpp_name` for JSON, beside the symbol of a kernel; nothing where it is not mangled."""
+    name = cpp_name(symbol)
+    return {} if name == symbol else {"cpp_name": name}
+
+
 def symbols_of(name: str, symbols: Iterable[str]) -> list[str]:
     """The symbols with that C++ name: those that have it in full, else those that have it in some namespace."""
     wanted = _plain(name)
