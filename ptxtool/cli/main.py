@@ -42,6 +42,7 @@ GROUPS = {
     "Change texts and compare them": {
         "rewrite": "Run passes over a file and print the new text.",
         "fmt": "Lay files out canonically, in place.",
+        "prove": "Run a kernel before and after it was rewritten; compare the memory.",
         "diff": "What changed between two kernels; for CI, whether it grew.",
     },
     "Look up": {
@@ -49,6 +50,7 @@ GROUPS = {
         "gpus": "The packaged machines, and every key of one.",
         "samples": "The packaged samples, and how to run one.",
         "overhead": "Storage bits that each sharing scheme adds to a GPU.",
+        "help": "List the pages of the documentation by job, or show one.",
     },
     "Run and simulate": {
         "run": "Run one launch without time; print, save and compare its results.",
@@ -126,7 +128,9 @@ class LazyGroup(click.Group):
             flush()
             print_diagnostics(problem.diagnostics)
             return DIAGNOSTICS
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, click.Abort) as stop:
+            if isinstance(stop.__cause__, EOFError):  # click takes it for the end of an interactive input
+                return self._bug(stop.__cause__)
             print_error("interrupted")
             return INTERRUPTED
         except ReaderGone:
