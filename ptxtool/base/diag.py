@@ -29,7 +29,7 @@ CODES: dict[str, str] = {
     "E211": "call that does not fit",
     "E212": "wrong declaration",
     "E213": "wrong directive",
-    "W201": "unknown instruction, passed through",
+    "W201": "unknown to the instruction table, passed through",
     "W202": "undeclared register that PTXPlus hardware has",
     "W203": "unreachable code",
     "W204": "register read before it is written",
@@ -39,6 +39,10 @@ CODES: dict[str, str] = {
     "W208": "modifier without effect",
     "W209": "character outside ASCII",
     "W210": "misspelt release mark",
+    "W211": "asynchronous result read before its wait",
+    "W212": "setmaxnreg without its launch bounds",
+    "W213": "launch bounds that contradict each other or are ignored",
+    "W214": "spilling to shared memory that ptxas refuses or ignores",
     "W501": "option of GPGPU-Sim without counterpart",
     "E301": "a pass cannot do what was asked",
     "E302": "unknown pass or option",
@@ -54,7 +58,7 @@ CODES: dict[str, str] = {
     "E407": "deadlock",
     "E408": "cycle limit reached",
     "E409": "wrong result",
-    "E410": "race on shared memory",
+    "E410": "race",
     "E411": "read of what was never written",
     "E412": "divergent barrier",
     "E413": "assertion failed",
@@ -62,6 +66,7 @@ CODES: dict[str, str] = {
     "E415": "stack overflow",
     "E416": "a warp scheduler that goes wrong",
     "E417": "use of what was released",
+    "E418": "branch index outside its targets",
     "E501": "unreadable file",
     "E502": "wrong configuration",
     "E503": "cannot write the output",
@@ -80,6 +85,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Fix:
+    """The edit that a next step asks for where it leaves nothing to choose: `text` in place of `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One message. `source`, `start` and `end` (offsets, end exclusive) give the place where there is one."""
 
@@ -90,6 +104,7 @@ class Diagnostic:
     end: int = 0
     help: str = ""
     note: Note | None = None
+    fix: Fix | None = None
 
     def __post_init__(self) -> None:
         assert self.code in CODES, f"diagnostic code {self.code} is not in the table"
@@ -119,6 +134,11 @@ class Diagnostic:
             **(
                 {"note": {"message": note.message, **_place(note.source, note.start, note.end)}}
                 if note
+                else {}
+            ),
+            **(
+                {"fix": {"text": self.fix.text, **_span(self.source, self.fix.start, self.fix.end)}}
+                if self.fix and self.source
                 else {}
             ),
         }
@@ -164,10 +184,13 @@ def at_most(diagnostics: tuple[Diagnostic, ...], most: int) -> tuple[Diagnostic,
 
 
 def _place(source: Source, start: int, end: int) -> dict[str, object]:
+    return {"file": source.name, **_span(source, start, end)}
+
+
+def _span(source: Source, start: int, end: int) -> dict[str, object]:
     line, column = source.position(start)
     end_line, end_column = source.position(max(start, end))
     return {
-        "file": source.name,
         "line": line,
         "column": column,
         "end_line": end_line,

@@ -51,7 +51,7 @@ def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     at = text.find(word, start, end) if word else -1
     while at >= 0:
         after = at + len(word)
-        if not _is_word(text[at - 1 : at]) and not _is_word(text[after : after + 1]):
+        if (word[0] == "%" or not _is_word(text[at - 1 : at])) and not _is_word(text[after : after + 1]):
             return at, after
         at = text.find(word, at + 1, end)
     stem = word.rstrip("0123456789")  # one of `name<count>`

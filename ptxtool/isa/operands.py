@@ -24,6 +24,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
     NxT             as many as the modifiers say (`.v4`, `.x16`, the n of a shape `.m64n32k16`), one register if they do
                     not; `N*2xb32` and `N/2xb32` are multiples of it
     pack            `{a, b}`, `{a, b, c, d}`: elements that together are as wide as T (`mov`)
+    f32(0..1]       of that type; a constant is above 0 and at most 1
     imm             an integer constant; `imm(0..7)` within bounds, `imm(0..64/8)` a multiple of 8,
                     `imm(1,2,4)` one of these
     address         the name of a variable, function or label (`mov`)
@@ -50,7 +51,7 @@ _PLAIN = frozenset({
     "pack", "address", "texture", "tensor", "bare", "handle", "_", "special", "any",
     "vsel", "vsel2", "vsel4", "vmask2", "vmask4",
 })  # fmt: skip
-_VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&=]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
+_VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&=]*)(2?)([TSUV]|[a-z][a-z0-9]*)(\(0\.\.1\])?")
 _IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)(?:/(\d+))?|(-?\d+(?:,-?\d+)*))\))?")
 
 
@@ -89,6 +90,7 @@ class Fit:
     paired: bool = False
     minus: bool = False
     exact: bool = False
+    is_fraction: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def _fit(text: str) -> Fit:
     match = _VALUE.fullmatch(text)
     if match is None or (match[6] not in SLOTS and match[6] not in TYPES):
         raise TableError(f"bad operand class '{text}'")
-    count, operator, factor, flags, doubled, type_ = match.groups()
+    count, operator, factor, flags, doubled, type_, fraction = match.groups()
     length = None
     if count == "N":
         k = int(factor or 1)
@@ -153,4 +155,5 @@ def _fit(text: str) -> Fit:
         length,
         paired="&" in flags,
         exact="=" in flags,
+        is_fraction=bool(fraction),
     )

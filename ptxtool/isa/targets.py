@@ -33,6 +33,9 @@ FIRST_VERSION: dict[str, tuple[int, int]] = {
 }  # fmt: skip
 """Every target by name, and the PTX version that introduced it."""
 
+_VERSION = re.compile(
+    r"\ufeff?(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+\.version\s++([0-9]{1,4})\.([0-9]{1,4})(?![\w.])"
+)
 _TARGET = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
 
 
@@ -40,6 +43,17 @@ def exists(version: tuple[int, int]) -> bool:
     """Whether there is such a PTX version, or may be one newer than `NEWEST`."""
     major, minor = version
     return version >= NEWEST or minor <= _MINOR.get(major, -1)
+
+
+def is_newer(version: tuple[int, int]) -> bool:
+    """Whether a PTX version is above the one that the instruction table knows."""
+    return version > NEWEST
+
+
+def is_newer_text(text: str) -> bool:
+    """Whether a text begins with a `.version` above the one that the instruction table knows."""
+    found = _VERSION.match(text)
+    return found is not None and is_newer((int(found[1]), int(found[2])))
 
 
 def first_version(target: str) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ usual mistakes (a missing semicolon, dot, brace or comment end) and finds the ne
 import re
 from typing import TYPE_CHECKING
 
-from ptxtool.base.diag import Diagnostic, Note, PtxError, error
+from ptxtool.base.diag import Diagnostic, Fix, Note, PtxError, error
 from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE
@@ -197,7 +197,8 @@ def syntax_error(
         beginning = " ".join(text[start:previous].split())[:40]
         help = f"end '{beginning}' on line {source.line(previous)} with ';'"
         note = Note("the ';' belongs here", source, previous, previous + 1)
-        return Diagnostic("E101", message, source, place, match.end(), help, note), place
+        fix = Fix(previous, previous, ";")
+        return Diagnostic("E101", message, source, place, match.end(), help, note, fix), place
     if place >= len(text):
         wanted = _human(expected)
         message = "the statement is not finished" + (f": expected {wanted}" if wanted else "")
@@ -224,7 +225,8 @@ def syntax_error(
     opening = f"this '{text[opened]}' is not closed"
     beside = Note(opening, source, opened, opened + 1) if opened >= 0 else None
     span = (found_hint.start, found_hint.end)
-    return Diagnostic("E101", message, source, *span, found_hint.help, beside), resume(text, place)
+    missing = Fix(previous, previous, found_hint.insert) if found_hint.insert else None
+    return Diagnostic("E101", message, source, *span, found_hint.help, beside, missing), resume(text, place)
 
 
 def _place(found: "lark.UnexpectedInput", end: int) -> int:

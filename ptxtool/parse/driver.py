@@ -23,6 +23,7 @@ from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import LeafOperands
 from ptxtool.parse.long_numbers import refuse_long_numbers
+from ptxtool.parse.newer import newer_directive
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
 from ptxtool.parse.other_formats import other_text
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
@@ -166,6 +167,10 @@ class Driver:
         keyword = splitter.keywords().match(self.text, start)
         rule = keyword.lastgroup if keyword else None
         if rule is None or keyword is None:
+            newer = newer_directive(self.source, start)
+            if newer is not None:
+                self._add(newer)
+                return newer.end
             return self._error(diagnose.unknown_directive(self.source, start, bool(self.braces)))
         if rule == "declaration" and self.braces and (found := splitter.linkage().match(self.text, start)):
             return self._error(diagnose.misplaced(self.source, start, found.end(), True))

@@ -34,13 +34,17 @@ _TYPESET = {
 
 
 class Hint(NamedTuple):
-    """A message ("" to say what was expected), a next step, where, and the bracket that is to blame (-1 for none)."""
+    """A message ("" to say what was expected), a next step, where, and the bracket that is to blame (-1 for none).
+
+    `insert` is what is missing after the token before, where nothing else can be meant.
+    """
 
     message: str
     help: str
     start: int
     end: int
     opened: int = -1
+    insert: str = ""
 
 
 class Slip(NamedTuple):
@@ -53,8 +57,8 @@ class Slip(NamedTuple):
     word: str
     expected: frozenset[str]
 
-    def hint(self, help: str, message: str = "", opened: int = -1) -> Hint:
-        return Hint(message, help, self.place, self.place + len(self.word), opened)
+    def hint(self, help: str, message: str = "", opened: int = -1, insert: str = "") -> Hint:
+        return Hint(message, help, self.place, self.place + len(self.word), opened, insert)
 
     @property
     def is_call(self) -> bool:
@@ -230,7 +234,7 @@ def _separator(slip: Slip) -> Hint | None:
     """A comma or semicolon is missing on the same line."""
     if "SEMICOLON" not in slip.expected:
         if "COMMA" in slip.expected and _OPERAND.match(slip.word):
-            return slip.hint("separate them by ','", f"missing ',' before '{slip.word}'")
+            return slip.hint("separate them by ','", f"missing ',' before '{slip.word}'", insert=",")
         return None
     if slip.word == "=":
         return slip.hint("there are no assignments: separate operands by ','")
@@ -238,11 +242,11 @@ def _separator(slip: Slip) -> Hint | None:
     if "COMMA" not in slip.expected or not _OPERAND.match(word):
         return slip.hint("is a ';' missing before it?")
     if _INSTRUCTION.match(word):
-        return slip.hint("end the statement before it", f"missing ';' before '{word}'")
-    help = "separate operands by ','; a statement ends with ';'"
+        return slip.hint("end the statement before it", f"missing ';' before '{word}'", insert=";")
+    message = f"missing ',' before '{word}'"
     if word == "(" and slip.is_call:
-        help = "write 'call f, (arguments);'"
-    return slip.hint(help, f"missing ',' before '{word}'")
+        return slip.hint("write 'call f, (arguments);'", message)
+    return slip.hint("separate operands by ','; a statement ends with ';'", message, insert=",")
 
 
 @cache

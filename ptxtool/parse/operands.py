@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ptxtool.ir import nodes
 from ptxtool.ir.constants import constant
-from ptxtool.isa.literals import integer
+from ptxtool.isa.literals import literal
 
 MAX_DEPTH = 100
 
@@ -142,8 +142,13 @@ def destination(node: nodes.Operand) -> nodes.Operand:
 
 def fold(node: nodes.Operand) -> int | None:
     """The value of an integer expression of literals, or None where it is no such thing."""
+    number = number_of(node)
+    return number if isinstance(number, int) else None
+
+
+def number_of(node: nodes.Operand) -> int | float | None:
+    """The value of an expression of literals, None where it is no such thing."""
     try:
-        number = integer(node.text) if type(node) is nodes.Immediate else constant(node).number
+        return literal(node.text).value if type(node) is nodes.Immediate else constant(node).number
     except ValueError:
         return None
-    return number if isinstance(number, int) else None

@@ -16,6 +16,7 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE, TYPES_ELSEWHERE
+from ptxtool.isa.targets import is_newer_text
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.tokens import Token
 
@@ -84,7 +85,7 @@ def check_declared(
             case "DOTTED" if text in _VECTORS and done == _BEFORE:
                 done = _VECTOR
             case "DOTTED" if text not in _VECTORS and done <= _VECTOR:
-                if text not in DECLARABLE:
+                if text not in DECLARABLE and not is_newer_text(source.text):
                     raise _no_type(token, source)
                 done, type_word = _TYPE, text
             case _:
@@ -104,6 +105,8 @@ def check_declared(
 def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
     """Check a directive of a head by its name and the count of its numbers. Raises `PtxError`."""
     known = TUNING.get(token.text)
+    if known is None and is_newer_text(source.text):
+        return
     if known is None:
         common = "'.maxntid', '.reqntid', '.minnctapersm', '.maxnreg' and their like"
         meant = DIRECTIVES_ELSEWHERE.get(token.text, "")

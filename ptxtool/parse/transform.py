@@ -74,6 +74,11 @@ class NodeBuilder(threading.local):
     def infix(self, items: Sequence[Any]) -> NestedOperand:
         return operands.infix([i if isinstance(i, NestedOperand) else str(i) for i in items])
 
+    def displaced(self, items: Sequence[Any]) -> NestedOperand:
+        """`%rd1 + 32 + 4`: what follows the first plus is one constant."""
+        base, offset = items[0], self.infix(items[2:])
+        return nested(nodes.Binary("+", base.node, offset.node), [base, offset])
+
     def conditional(self, items: Sequence[Any]) -> NestedOperand:
         condition, then, otherwise = items
         return nested(nodes.Conditional(condition.node, then.node, otherwise.node), items)

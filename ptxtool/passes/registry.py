@@ -8,6 +8,7 @@ from ptxtool.passes.base import Pass, Shown
 from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.regalloc.compact import Compact
+from ptxtool.passes.regalloc.demote import Demote
 from ptxtool.passes.sharing.delay_first_use import DelayFirstUse
 from ptxtool.passes.sharing.hoist_last_access import HoistLastAccess
 from ptxtool.passes.sharing.layout_shared import LayoutShared
@@ -28,6 +29,7 @@ _ALL: tuple[type[Pass], ...] = (
     ReleaseScratchpad,
     Allocate,
     Compact,
+    Demote,
     LowerPtxplus,
 )
 PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in _ALL}

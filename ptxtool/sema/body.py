@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ptxtool.ir import nodes
 from ptxtool.ir.symbols import LABEL_LISTS
 from ptxtool.isa.literals import integer
-from ptxtool.sema.calls import Signature, call_problem, parts, prototype, signature
+from ptxtool.sema.calls import Signature, call_problem, part_problem, parts, prototype, signature
 from ptxtool.sema.instructions import InstructionCheck
 from ptxtool.sema.operands.shapes import description
 from ptxtool.sema.operands.wording import Problem
@@ -127,7 +127,12 @@ class BodyCheck(InstructionCheck):
             return
         for operand in node.operands:
             text = operand.text if isinstance(operand, nodes.Name) else ""
-            if text and text in self.label_names and self._lists.get(text) is None:
+            if text and isinstance(operand, nodes.Name) and operand.part:
+                word = f"{text}.{operand.part}"
+                self._report(
+                    "E206", f"'{word}' is no list of branch targets", node, word, "a label has no parts"
+                )
+            elif text and text in self.label_names and self._lists.get(text) is None:
                 help = "write 'name: .branchtargets label, ...;' before it, and name that"
                 self._report("E206", f"'{text}' is no list of branch targets", node, text, help)
 
@@ -136,6 +141,10 @@ class BodyCheck(InstructionCheck):
         if called is None:
             help = "write 'call f, (arguments);'"
             self._report("E211", "a call names a function", node, node.opcode.text, help)
+            return
+        part = part_problem(called)
+        if part is not None:
+            self._report_problems(node, [part])
             return
         target = called.target.text
         found = self._shape(called.target, n)

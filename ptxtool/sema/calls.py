@@ -32,9 +32,11 @@ class Formal:
     bytes: int
     is_block: bool
     align: int
+    vector: int = 1
 
     def __str__(self) -> str:
-        return f"{self.bytes} bytes" if self.is_block else f"'.{self.type}'"
+        vector = f".v{self.vector} " if self.vector > 1 else ""
+        return f"{self.bytes} bytes" if self.is_block else f"'{vector}.{self.type}'"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def parts(node: Instruction) -> Called | None:
 def formal(declaration: Declaration) -> Formal:
     name = declaration.declarators[0].name if declaration.declarators else "_"
     size, align = size_of(declaration), alignment_of(declaration)
-    return Formal(name, declaration.type, size, is_block(declaration), align)
+    return Formal(name, declaration.type, size, is_block(declaration), align, declaration.vector)
 
 
 def signature(function: Function) -> Signature:
@@ -93,6 +95,16 @@ def _formals(text: str) -> tuple[Formal, ...]:
         width = known.bytes if known else 0
         found.append(Formal("_", type_, width * int(size or 1), bool(size), int(align or width or 1)))
     return tuple(found)
+
+
+def part_problem(called: Called) -> Problem | None:
+    """The first element of a vector, or part of a name, that a call names: it takes whole registers."""
+    for operand in (*called.results, called.target, *called.arguments, called.prototype):
+        if isinstance(operand, Name) and operand.part:
+            text = f"{operand.text}.{operand.part}"
+            message = f"'{text}' has a part, a call takes whole names"
+            return Problem("E211", message, "copy the part into a register with 'mov' first", text)
+    return None
 
 
 def call_problem(
@@ -132,7 +144,7 @@ def _argument_problem(
         if have is None or want is None:
             return None
         clash = "pred" in (found.type, wanted.type) and found.type != wanted.type
-        if clash or have.bits != want.bits or wanted.is_block:
+        if clash or have.bits != want.bits or wanted.is_block or found.length != wanted.vector:
             message = f"'{text}' is {description(found)}, {where} takes {wanted}"
             return Problem("E211", message, "pass a register or '.param' variable of that width", text)
     elif found.kind == "variable":

@@ -4,15 +4,17 @@ The instruction table knows what came when. Each opcode text is reported once, a
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, Fix
 from ptxtool.ir.nodes import Instruction, Module
 from ptxtool.isa.forms import Since
 from ptxtool.isa.table import Match, repeated, table
 from ptxtool.isa.targets import has
-from ptxtool.sema.explain import missing
+from ptxtool.sema.hints.explain import missing
 from ptxtool.sema.operands.operand_spans import word_span
+from ptxtool.sema.version_fix import raised_version
 
 
 def feature_problems(module: Module) -> Iterator[Diagnostic]:
@@ -49,7 +51,11 @@ def _idle_word(module: Module, node: Instruction, matches: Iterable[Match]) -> I
     ):
         word, message, help = "pred", f"'.pred' means nothing at '{node.opcode.base}'", "remove it"
     if word and matches:
-        yield _at_word("W208", message, module, node, word, help)
+        found = _at_word("W208", message, module, node, word, help)
+        words = text.split(".")
+        last = len(words) - 1 - words[::-1].index(word)
+        better = ".".join([*words[:last], *words[last + 1 :]])
+        yield replace(found, fix=Fix(*word_span(node, module.source.text, ""), better))
 
 
 def _problem(module: Module, node: Instruction, matches: Iterable[Match]) -> Diagnostic | None:
@@ -97,7 +103,8 @@ def _newer(module: Module, node: Instruction, match: Match) -> Diagnostic | None
         if lacks:
             what = f"'.{word}' of '{node.opcode.base}'" if word else f"'{node.opcode.text}'"
             help = f"raise {lacks.split()[0]}' if the machine has it"
-            return _at_word("W205", f"{what} needs {lacks}", module, node, word, help)
+            found = _at_word("W205", f"{what} needs {lacks}", module, node, word, help)
+            return replace(found, fix=raised_version(module, lacks))
     return None
 
 

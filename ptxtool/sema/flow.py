@@ -1,6 +1,6 @@
-"""Warnings from control flow: unreachable code, execution past the end, registers read before any write.
+"""Warnings from control flow: unreachable code, execution past the end, registers read before any write or wait.
 
-For PTX; ptxas accepts all three silently. A register is reported once, where some path from the entry first reads it
+For PTX; ptxas accepts all of them silently. A register is reported once, where some path from the entry first reads it
 without a write before, together with others of that instruction:
 
     exposed[b] = upward-exposed uses of b                            in[entry] = parameters in registers
@@ -12,10 +12,13 @@ that are upward-exposed in some block take part, so the sets stay small.
 PTXPlus: only execution past the end is reported; its registers hold zero at the start, and its converter adds an exit.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptxtool.analysis.flow.dataflow import solve
-from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.analysis.flow.early_reads import EarlyRead, early_reads
+from ptxtool.base.diag import Diagnostic, Fix, Note, PtxError
 from ptxtool.base.phrases import series
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.names import diagnostic_at
@@ -43,7 +46,10 @@ def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnos
         help = "end it with 'ret' or 'exit', which is what the hardware does here"
         node = function.instructions[-1]
         message = f"execution runs off the end of '{function.name}'"
-        yield diagnostic_at("W207", message, function.source, node, "", help)
+        line_start = function.source.line_starts[function.source.line(node.start) - 1]
+        indent = re.match(r"[ \t]*", function.source.text[line_start:])
+        fix = Fix(node.end, node.end, f"\n{indent[0] if indent else ''}ret;")
+        yield replace(diagnostic_at("W207", message, function.source, node, "", help), fix=fix)
     if function.registers.is_ptxplus:
         return
     before = -1
@@ -55,6 +61,8 @@ def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnos
                 yield diagnostic_at("W203", "this code is never reached", function.source, node, "", help)
             before = block.index
     yield from _unwritten(function, cfg, reachable, regions)
+    for read in early_reads(function, cfg):
+        yield _read_before_wait(function, read)
 
 
 def _unwritten(
@@ -118,3 +126,13 @@ def _read_before_written(function: Function, registers: list[int], index: int) -
         message = f"{series([*shown, *more], 'and')} are read before they are written"
         help = "their values are undefined there: write them on every path that leads here"
     return diagnostic_at("W204", message, function.source, node, names[0], help)
+
+
+def _read_before_wait(function: Function, read: EarlyRead) -> Diagnostic:
+    """A result of an asynchronous instruction that nothing waits for before it is read."""
+    launch, node = function.instructions[read.launch], function.instructions[read.reader]
+    name = function.registers[read.register].name
+    message = f"'{name}' is read before '{read.wait}'"
+    help = f"its value is undefined until then: write '{read.wait}' before this instruction"
+    note = Note(f"'{launch.opcode.text}' writes it", function.source, launch.start, launch.end)
+    return diagnostic_at("W211", message, function.source, node, name, help, note)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.phrases import did_you_mean
-from ptxtool.ir.names import diagnostic_at, note_at, span_of_word
+from ptxtool.ir.names import diagnostic_at, names, note_at, span_of_word
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.ir.variables import alignment_of, declared_size, round_up
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.variables import declaration_problems
+from ptxtool.sema.variables import declaration_problems, is_narrow
 
 _MOST_BYTES, _MORE_SINCE, _MOST_BYTES_BEFORE = 32764, (8, 1), 4352
 """Of a kernel's parameters, and the PTX version before which there were fewer."""
@@ -33,9 +33,11 @@ def is_block(declaration: Declaration) -> bool:
 def head_problems(function: Function) -> Iterator[Diagnostic]:
     """What is wrong with the parameters, results and linkage of one function."""
     place = "entry" if function.kind == "entry" else "func"
-    for parameter in (*function.returns, *function.params):
-        has_body = function.body is not None
-        yield from declaration_problems(function.module, parameter, place, has_body=has_body)
+    heads = (*function.returns, *function.params)
+    has_body = function.body is not None
+    is_used = not any(map(is_narrow, heads)) or _is_used(function)
+    for parameter in heads:
+        yield from declaration_problems(function.module, parameter, place, has_body=has_body, is_used=is_used)
     yield from _space_problems(function)
     if special(function.name) is not None:
         message = f"'{function.name}' means something already"
@@ -47,6 +49,14 @@ def head_problems(function: Function) -> Iterator[Diagnostic]:
     if "extern" in function.linkage and function.body is not None:
         message = f"'.extern' function '{function.name}' has a body"
         yield _problem(function, message, function.name, "remove '.extern', or the body")
+
+
+def _is_used(function: Function) -> bool:
+    """Whether a function may be called: from another file, or by its name in this one."""
+    if function.linkage:
+        return True
+    texts = (node.operands for each in function.module.functions.values() for node in each.instructions)
+    return any(name.text == function.name for operands in texts for o in operands for name in names(o))
 
 
 def _space_problems(function: Function) -> Iterator[Diagnostic]:

@@ -5,12 +5,15 @@ Reference: PTX ISA, section 11.1 (PTX module directives).
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
+from ptxtool.sema.hints.newer import is_newer, next_step, not_in_table
+from ptxtool.sema.version_fix import raised_version
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HEAD = ("version", "target", "address_size")
@@ -98,6 +101,10 @@ def _value_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
                 "the PTX ISA's release notes list the versions: 1.0 to 1.5, 2.0 to 2.3, ..., 8.0 to 8.8, 9.0"
             )
             yield _problem(module, item, f"there is no PTX version {found[0]}", help, found[0])
+        elif found and is_newer(module):
+            message = not_in_table(f"'.version {found[0]}'")
+            help = "what the table does not have is a warning, and passes through"
+            yield _problem(module, item, message, help, found[0], "W201")
     else:
         yield from _target_problems(module, item)
 
@@ -115,7 +122,10 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     targets = [w for w in words if first_version(w) is not None]
     known = sorted({*FIRST_VERSION, *OPTIONS})
     for word in words:
-        if first_version(word) is None and word not in OPTIONS:
+        if first_version(word) is None and word not in OPTIONS and is_newer(module):
+            yield _problem(module, item, not_in_table(f"'{word}'"), next_step(module), word, "W201")
+            targets.append(word)
+        elif first_version(word) is None and word not in OPTIONS:
             otherwise = "an architecture is 'sm_' and its number, such as 'sm_80'"
             help = did_you_mean(word, known, otherwise, meant=_architecture_below(word))
             yield _problem(module, item, f"unknown target '{word}'", help, word)
@@ -124,7 +134,8 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
         first = first_version(word)
         if first is not None and module.version < first:
             message = f"'{word}' needs '.version {first[0]}.{first[1]}'"
-            yield _problem(module, item, message, "raise '.version'", word, "W205")
+            found = _problem(module, item, message, "raise '.version'", word, "W205")
+            yield replace(found, fix=raised_version(module, message))
     if not targets:
         yield _problem(module, item, "'.target' names no architecture", "write one first, such as 'sm_80'")
         return

@@ -10,15 +10,15 @@ PTXPlus: only forms are checked. Its registers have no types, and almost every o
 from functools import cache
 from typing import NamedTuple
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, Fix
 from ptxtool.ir import nodes
 from ptxtool.ir.defuse import accessed
 from ptxtool.ir.symbols import NAMES_PER_STATEMENT
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
-from ptxtool.parse.operands import fold
-from ptxtool.sema.explain import explain
+from ptxtool.isa.types import TYPES
+from ptxtool.parse.operands import number_of
 from ptxtool.sema.operands.operand_spans import operand_spans, word_span
 from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
@@ -102,7 +102,7 @@ class InstructionCheck(FunctionCheck):
         self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[OperandShape]
     ) -> Verdict | None:
         """The verdict where the values of constants decide too."""
-        known = (*key, *map(fold, node.operands))
+        known = (*key, *map(number_of, node.operands))
         verdict = _verdicts.get(known, _BY_VALUE)
         if verdict is _BY_VALUE:
             verdict = _verdicts[known] = self._judge(node, shapes)
@@ -171,10 +171,12 @@ class InstructionCheck(FunctionCheck):
             self._follow(node, n)
         if verdict.swapped is not None and verdict.swapped[1] < len(spans):
             i, j = verdict.swapped
+            (a, b), (c, d) = spans[i], spans[j]
+            fix = Fix(a, d, source.text[c:d] + source.text[b:c] + source.text[a:b])
             message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
             written[i], written[j] = written[j], written[i]
             help = f"write '{node.opcode.text} {', '.join(written)}'"
-            self.found.append(Diagnostic("E206", message, source, spans[i][0], spans[j][1], help))
+            self.found.append(Diagnostic("E206", message, source, a, d, help, None, fix))
         elif verdict.better:  # several operands are of another type than the opcode says: the opcode is wrong
             words = zip(node.opcode.text.split("."), verdict.better.split("."), strict=True)
             wrong = next(old for old, new in words if old != new)
@@ -186,23 +188,41 @@ class InstructionCheck(FunctionCheck):
                 start, end = spans[k] if k < len(spans) else (node.start, node.end)
                 operand = written[k] if k < len(spans) else " ".join(source.text[start:end].split())
                 message = f"'{operand}' {problem.message}"
-                self.found.append(Diagnostic(problem.code, message, source, start, end, problem.help))
+                fix = None
+                if problem.opcode:
+                    fix = Fix(*word_span(node, source.text, ""), problem.opcode)
+                elif problem.around:
+                    fix = Fix(start, end, source.text[start:end].join(problem.around))
+                found = Diagnostic(problem.code, message, source, start, end, problem.help, None, fix)
+                self.found.append(found)
 
     def _fits(self, role: str, operand: nodes.Operand, node: nodes.Instruction) -> None:
         if self.is_ptxplus:
             super()._fits(role, operand, node)
 
     def _unknown(self, node: nodes.Instruction) -> None:
-        found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
+        found = self._explain(node)
         source = self.function.source
         start, end = word_span(node, source.text, found.word)
+        if self.is_newer:
+            message = f"{found.message}, passed through"
+            self.found.append(Diagnostic("W201", message, source, start, end, found.help))
+            return
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
         indexed = (o.symbol for o in node.operands if type(o) is nodes.Memory)
         if not self.is_ptxplus and (register := next((s for s in indexed if s.startswith(("%", "$"))), "")):
             help = f"is a ',' missing after '{register}'?"
-        self.found.append(Diagnostic("E203", found.message, source, start, end, help))
+        fix = (
+            Fix(*word_span(node, source.text, ""), found.better)
+            if found.better and help == found.help
+            else None
+        )
+        self.found.append(Diagnostic("E203", found.message, source, start, end, help, None, fix))
+
+    def _indexed(self, operand: nodes.Memory, n: int, node: nodes.Instruction) -> None:
+        """The operand's shape says it already, or the form that lacks an operand."""
 
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         if self.is_ptxplus:
@@ -266,8 +286,6 @@ class InstructionCheck(FunctionCheck):
             is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
             return shape("constant", "int" if is_integer else "f64")
         is_whole_offset = (right.kind, right.type) == ("constant", "int")
-        if left.kind == "variable" and is_whole_offset:
-            return left
         return shape("sum", "" if is_whole_offset else "offset", (left, right))
 
     def _memory_shape(self, operand: nodes.Memory, n: int) -> OperandShape:
@@ -304,7 +322,7 @@ class InstructionCheck(FunctionCheck):
         text, part = name.text, name.part
         whole, index = self._register(text, n)
         if index:
-            if not part:
+            if not part or whole is UNDECLARED:
                 return whole
             if whole.length > 1 and part in _ELEMENTS:
                 return shape("register", whole.type)
@@ -344,8 +362,10 @@ class InstructionCheck(FunctionCheck):
 
 
 def _whole(declaration: nodes.Declaration) -> OperandShape:
-    """What a register of a declaration is."""
+    """What a register of a declaration is; of an unknown type (`sema/hints/newer.py`), anything."""
     found = _registers.get(declaration.qualifiers)
+    if found is None and declaration.type not in TYPES:
+        found = _registers[declaration.qualifiers] = UNDECLARED
     if found is None:
         found = shape("register", declaration.type, (), declaration.vector)
         _registers[declaration.qualifiers] = found

@@ -15,6 +15,9 @@ from ptxtool.sema.features import feature_problems
 from ptxtool.sema.flow import flow_problems
 from ptxtool.sema.functions import alias_problems, head_problems, prototype_problems
 from ptxtool.sema.header import character_problems, file_problems, header_problems
+from ptxtool.sema.hints.newer import newer_declarations
+from ptxtool.sema.launch_bounds import launch_bound_problems
+from ptxtool.sema.shared_spilling import spilling_problems
 from ptxtool.sema.tuning import tuning_problems
 from ptxtool.sema.variables import bank_problems, declaration_problems, redeclaration_problems
 from ptxtool.sema.verify import module_declarations
@@ -23,10 +26,15 @@ from ptxtool.sema.verify import module_declarations
 def check_module(module: Module) -> tuple[Diagnostic, ...]:
     """Every error and warning about what a module means, in the order of its text."""
     with paused_collector():
-        found = [*module_declarations(module), *header_problems(module)]
+        found = [
+            *module_declarations(module),
+            *header_problems(module),
+            *newer_declarations(module, needs_sizes=False),
+        ]
         if not module.is_ptxplus:
             found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
             found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
+            found += [*spilling_problems(module), *launch_bound_problems(module)]
             found += character_problems(module)
         for item in module.items:
             if isinstance(item, Function):

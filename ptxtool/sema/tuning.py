@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.ir.blocks import numbers
 from ptxtool.ir.nodes import Directive, Function
+from ptxtool.sema.version_fix import raised_version
 
 _POSITIVE = frozenset({"maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm"})
 _CLUSTERS = frozenset({"explicitcluster", "reqnctapercluster", "maxclusterrank"})
@@ -33,7 +34,8 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
         since = _SINCE.get(item.name, (1, 0))
         if version < since:
             message = f"'.{item.name}' needs '.version {since[0]}.{since[1]}'"
-            yield Diagnostic("W205", message, source, item.start, item.end, "raise '.version'")
+            fix = raised_version(function.module, message)
+            yield Diagnostic("W205", message, source, item.start, item.end, "raise '.version'", None, fix)
         if item.name == "noreturn" and function.returns:
             yield problem(item, f"'{function.name}' has a result and '.noreturn'", "remove one of them")
         names = {directive.name for directive in function.directives}

@@ -35,7 +35,9 @@ class AccessedOperands(NamedTuple):
 def accessed_operands(node: Instruction) -> AccessedOperands:
     """Which operands are read and which written."""
     match = table().match(node.opcode.text, len(node.operands), ptxplus=False)
-    ends = match is None or (
+    if match is None:  # which operands it writes is unknown: none of them is taken to be read before a write
+        return AccessedOperands((), tuple(range(len(node.operands))), True)
+    ends = (
         not _ENDING.isdisjoint(match.form.effects)
         or match.form.sem == "break"
         or "exit" in match.modifiers

@@ -7,10 +7,11 @@ Reference: PTX ISA, sections 5.1 (state spaces), 5.4 (variables); the rest was a
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 
-from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.base.diag import Diagnostic, Fix, Note
 from ptxtool.ir import nodes
 from ptxtool.ir.constants import constant
 from ptxtool.ir.names import diagnostic_at, names
@@ -24,6 +25,7 @@ _WIDEST_VECTOR = 128
 _OF_PTXPLUS = {"bb64": "b64", "bb128": "b128", "ff64": "f64"}
 _NARROW = {"u8": "b8", "s8": "b8", "u16": "b16", "s16": "b16", "pred": "b32"}
 _POINTED_AT = frozenset({"global", "const", "shared", "local"})
+_OF_TEX = frozenset({"u32", "u64"})
 _MOST_REGISTERS = 2**32 - 1
 _MOST_CONSTANT_BYTES = 65536
 _ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
@@ -32,13 +34,19 @@ _SINCE_MASKS = (7, 1)
 
 
 def declaration_problems(
-    module: nodes.Module, item: nodes.Declaration, place: str, *, has_body: bool = True
+    module: nodes.Module,
+    item: nodes.Declaration,
+    place: str,
+    *,
+    has_body: bool = True,
+    is_used: bool = True,
 ) -> Iterator[Diagnostic]:
     """What is wrong with a declaration; `place` is "module", "body", "entry" (its parameters) or "func".
 
-    `has_body`: whether the function of a parameter is defined here.
+    `has_body`: whether the function of a parameter is defined here; `is_used`: whether something can call it, for
+    ptxas drops the others before it looks at what they pass.
     """
-    check = _Check(module, item, place, has_body)
+    check = _Check(module, item, place, has_body, is_used)
     yield from check.space_problems()
     if place in ("entry", "func"):
         yield from check.parameter_problems()
@@ -47,6 +55,11 @@ def declaration_problems(
         yield from check.size_problems(declarator)
         if declarator.value is not None and (found := check.value_problem(declarator, declarator.value)):
             yield found
+
+
+def is_narrow(item: nodes.Declaration) -> bool:
+    """Whether a parameter's type is one that functions do not pass."""
+    return item.type in _NARROW
 
 
 def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
@@ -101,13 +114,18 @@ def n_elements(declarator: nodes.Declarator) -> int:
 class _Check:
     """One declaration and where it stands."""
 
-    def __init__(self, module: nodes.Module, item: nodes.Declaration, place: str, has_body: bool):
-        self.module, self.item, self.place, self.has_body = module, item, place, has_body
+    def __init__(
+        self, module: nodes.Module, item: nodes.Declaration, place: str, has_body: bool, is_used: bool
+    ):
+        self.module, self.item, self.place = module, item, place
+        self.has_body, self.is_used = has_body, is_used
         self.space = item.space.partition("[")[0]
         self.name = item.declarators[0].name if item.declarators else ""
 
-    def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
-        return diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
+    def problem(self, message: str, help: str, word: str = "", better: str = "") -> Diagnostic:
+        """An error at a word of the declaration, which `better` replaces where nothing else can be meant."""
+        found = diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
+        return replace(found, fix=Fix(found.start, found.end, better)) if better else found
 
     def space_problems(self) -> Iterator[Diagnostic]:
         name, space, item = self.name, self.space, self.item
@@ -134,6 +152,9 @@ class _Check:
             return self.problem(f"sampler '{name}' in unified texturing mode", help)
         if space == "tex" and place == "body":
             return self.problem(f"texture '{name}' inside a function", "declare it at module scope")
+        if space == "tex" and place == "module" and version < (1, 5) and item.type not in _OF_TEX:
+            help = "it holds the address of a texture: write '.u32' or '.u64'"
+            return self.problem(f"texture '{name}' is '.{item.type}'", help, f".{item.type}")
         if space == "tex" and version >= (1, 5):
             return self.problem("'.tex' ended with PTX 1.5", f"write '.global .texref {name};'")
         if item.space.startswith("const[") and version >= (2, 2):
@@ -158,10 +179,11 @@ class _Check:
         item, name = self.item, self.name
         is_array = any(d.dimensions for d in item.declarators)
         passes = item.type not in _NARROW or is_array or (item.type == "pred" and self.space != "reg")
+        passes = passes or item.vector > 1 or not self.is_used
         if self.place == "func" and self.has_body and not passes and self.module.version >= (2, 0):
             help = f"write '.{_NARROW[item.type]}' in its place"
             message = f"'{name}' is '.{item.type}', which functions do not pass"
-            yield self.problem(message, help, f".{item.type}")
+            yield self.problem(message, help, f".{item.type}", f".{_NARROW[item.type]}")
         if "ptr" in item.qualifiers:
             word = item.qualifiers[item.qualifiers.index("ptr") + 1 :][:1]
             if self.place == "func":
@@ -175,9 +197,11 @@ class _Check:
         item, name = self.item, self.name
         if item.type in _OF_PTXPLUS:
             help = f"write '.{_OF_PTXPLUS[item.type]}'; it belongs to PTXPlus ('.version 1.4+')"
-            yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}")
+            better = f".{_OF_PTXPLUS[item.type]}"
+            yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}", better)
         if item.type == "f16x2" and self.space == "param":
-            yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
+            help = "write '.b32' in its place"
+            yield self.problem(f"parameter '{name}' is '.f16x2'", help, ".f16x2", ".b32")
         if item.type == "pred" and self.space != "reg" and (self.has_body or self.place != "func"):
             message = f"predicate '{name}' is in '.{self.space}'"
             yield self.problem(message, "predicates live in '.reg' alone", ".pred")
@@ -189,7 +213,7 @@ class _Check:
             elif item.vector * bits > _WIDEST_VECTOR or item.vector > 4:
                 message = f"{shown} has {item.vector * bits} bits"
                 yield self.problem(message, "a vector variable has at most 128 bits")
-            elif self.place == "entry":
+            elif self.space == "param" and (self.has_body or self.place == "entry"):
                 help = f"write '.align {item.vector * bits // 8} .b8 {name}[{item.vector * bits // 8}]'"
                 yield self.problem(f"parameter '{name}' is a vector", help)
         if item.align is not None and (item.align <= 0 or item.align & (item.align - 1)):

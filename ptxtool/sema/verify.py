@@ -17,6 +17,7 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from ptxtool.base.diag import Diagnostic
@@ -30,8 +31,17 @@ from ptxtool.ir.symbols import hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
-from ptxtool.sema.explain import explain
-from ptxtool.sema.name_hints import NameHints
+from ptxtool.sema.hints.explain import explain
+from ptxtool.sema.hints.name_hints import NameHints
+from ptxtool.sema.hints.newer import (
+    explain_newer,
+    is_newer,
+    may_be_special,
+    newer_declarations,
+    next_step,
+    not_in_table,
+)
+from ptxtool.sema.hints.repair import Explanation
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
@@ -45,7 +55,7 @@ _NO_REGISTERS = frozenset({"l", "m"})
 
 def verify(module: nodes.Module) -> tuple[Diagnostic, ...]:
     """Everything wrong or unknown in a module, in textual order."""
-    found = list(module_declarations(module))
+    found = [*module_declarations(module), *newer_declarations(module, needs_sizes=True)]
     for item in module.items:
         if isinstance(item, nodes.Function):
             found += FunctionCheck(item).run()
@@ -73,6 +83,7 @@ class FunctionCheck:
         self.function = function
         self.module = function.module
         self.is_ptxplus = self.module.is_ptxplus
+        self.is_newer = is_newer(self.module)
         self.registers = function.registers
         self.labels = function.label_table
         self.label_names = {s.name for _, s in function.other_statements if type(s) is nodes.Label}
@@ -190,12 +201,17 @@ class FunctionCheck:
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":
-            if type(operand) is nodes.Name:
+            if type(operand) is nodes.Name and operand.part and not self.is_ptxplus:
+                word = f"{operand.text}.{operand.part}"
+                self._report("E206", f"'{word}' is no label", node, word, "a label has no parts")
+            elif type(operand) is nodes.Name:
                 self._label(operand.text, n, node)
             else:
                 self._no_label(node, operand)
             return
         n_found = len(self.found)
+        if type(operand) is nodes.Memory and operand.symbol and not self.is_ptxplus:
+            self._indexed(operand, n, node)
         for name in names(operand):
             self._name(name, n, node, operand)
         if role:
@@ -261,11 +277,17 @@ class FunctionCheck:
         self.reported.add(text)
         if self.hints.is_reported(text):
             return
+        if self.is_newer and may_be_special(text, node, operand):
+            self._report("W201", not_in_table(f"'{text}'"), node, text, next_step(self.module))
+            return
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self.hints.help(text, node, operand, lambda: self._visible(n))
         if not self.is_ptxplus and self._is_segment(text, operand):
             help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
-        self._report("E201", f"{what} '{text}' is not declared", node, text, help)
+        unknown = diagnostic_at(
+            "E201", f"{what} '{text}' is not declared", self.function.source, node, text, help
+        )
+        self.found.append(replace(unknown, fix=self.hints.fix))
 
     @staticmethod
     def _is_segment(text: str, operand: nodes.Operand | None) -> bool:
@@ -321,17 +343,30 @@ class FunctionCheck:
             message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
 
+    def _indexed(self, operand: nodes.Memory, n: int, node: nodes.Instruction) -> None:
+        """`%r1 [x]` reads like an element of an array and is two operands without their comma."""
+        symbol = operand.symbol
+        if self.registers.resolve_index(symbol, n) >= 0:
+            help = f"is a ',' missing after '{symbol}'? an address stands in brackets whole: '[{symbol}+4]'"
+            self._report("E206", f"'{symbol}' is a register, not an array", node, symbol, help)
+
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         written = operand.text if isinstance(operand, nodes.Immediate) else ""
         message = f"'{node.opcode.text}' needs a label" + (f", not '{written}'" if written else "")
         self._report("E206", message, node, written, "name a label of this function")
 
     def _unknown(self, node: nodes.Instruction) -> None:
-        message, help, _ = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
+        message, help, _, _ = self._explain(node)
         source = self.function.source
         start, _ = span_of_word(source.text, node.start, node.end, node.opcode.base)
         end = start + len(node.opcode.text)
         self.found.append(Diagnostic("W201", f"{message}, passed through", source, start, end, help))
+
+    def _explain(self, node: nodes.Instruction) -> Explanation:
+        """Why no form of the table fits an instruction."""
+        if self.is_newer:
+            return explain_newer(self.module, node.opcode.text, len(node.operands))
+        return explain(node.opcode.text, len(node.operands), self.is_ptxplus)
 
     # ---- reports
 

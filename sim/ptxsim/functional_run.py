@@ -111,13 +111,14 @@ def functional_launch(
         what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
         what += f" and {options.dynamic_shared} dynamic ones" if options.dynamic_shared else ""
         raise error("E402", what, *where, f"at most {MAX_SHARED} fit")
-    checks = Checks.build(kernel, program, image, n_warps, check_flags(options.check), options.undefined)
+    flags = check_flags(options.check)
+    checks = Checks.build(kernel, program, image, n_warps, flags, options.undefined, n_ctas)
     printer, tracer = Printer(options.output), None
     if options.trace is not None:
         tracer = Tracer(options.trace, program, image, checks, n_ctas, n_warps)
-    limit = options.max_instructions or LIMIT
+    limit, slice_length = options.max_instructions or LIMIT, options.slice
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
-    FunctionalLaunch(kernel, program, image, checks, *sizes, limit, printer, tracer).run()
+    FunctionalLaunch(kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer).run()
     image.read_back()
     found = diagnostics(program, image, checks, block, grid)
     lost = int(checks.state[0]["lost_reports"])

@@ -52,12 +52,16 @@ class LaunchOptions:
 
     check: Collection[str] = ()
     """"memory" (out-of-bounds accesses; the run continues without them), "init" (uninitialised reads of registers,
-    of shared and local memory, and of the buffers in `undefined`), "races" (between threads of a CTA, on shared
-    memory), "barriers" (reached by a part of a warp only), or "all". Findings are the result's `problems`."""
+    of shared and local memory, and of the buffers in `undefined`), "races" (on shared memory, and on global memory
+    between CTAs too), "barriers" (reached by a part of a warp only, or not by a warp that ends), or "all". Findings are
+    the result's `problems`."""
     undefined: Sequence[Any] = ()
     """Buffers among the arguments whose contents are undefined before the launch."""
     max_instructions: int | None = None
     """Warp instructions of a CTA after which the run ends with E408."""
+    slice: int = limits.SLICE
+    """Warp instructions before the next warp of the CTA runs, unless a barrier, or a load or atomic of global or
+    shared memory, ends the slice earlier. 1: the warps proceed in step."""
     trace: "Trace | None" = None
     """Selects instructions; called with each of them as it executes (`ptxsim.Trace`)."""
 
@@ -100,6 +104,7 @@ class LaunchOptions:
         limits.whole("dynamic_shared", self.dynamic_shared, 0)
         limits.whole("stack_bytes", self.stack_bytes, 0, limits.MOST_STACK_BYTES)
         limits.whole("heap_bytes", self.heap_bytes, 64, limits.MOST_HEAP_BYTES)
+        limits.whole("slice", self.slice, 1, limits.MOST_SLICE)
         for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 limits.whole(name, getattr(self, name), least, limits.MOST_COUNT)
@@ -130,6 +135,7 @@ class RunKeywords(_Keywords, total=False):
     check: Collection[str]
     undefined: Sequence[Any]
     max_instructions: int | None
+    slice: int
     trace: "Trace | None"
 
 

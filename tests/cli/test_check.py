@@ -291,3 +291,26 @@ def test_check_counts_what_is_in_the_file(cli: Cli, kernel_file: Path) -> None:
     result = cli("check", kernel_file)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"{kernel_file}: ok, 1 kernel, 6 instructions\n"
+
+
+def test_fix_rewrites_the_file_and_checks_it_again(cli: Cli, tmp_path: Path) -> None:
+    head = ".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{\n\t.reg .b32 %r<2>;\n"
+    path = tmp_path / "k.ptx"
+    path.write_text(f"{head}\tmov.u32 %r1 1;\n\tmul.u32 %r1, %r1, %r1;\n\tret;\n}}\n")
+    result = cli("check", "--fix", path)
+    assert result.exit_code == 1
+    assert path.read_text() == f"{head}\tmov.u32 %r1, 1;\n\tmul.u32 %r1, %r1, %r1;\n\tret;\n}}\n"
+    assert "k.ptx:7: fixed E101: missing ',' before '1'" in result.stderr
+    assert "error[E203]: 'mul.u32' lacks a modifier" in result.stderr
+
+
+def test_fix_needs_files(cli: Cli) -> None:
+    assert "--fix rewrites files" in cli("check", "--fix", "-", input="x").stderr
+    assert "is a packaged sample" in cli("check", "--fix", "cp/kernel.ptx").stderr
+
+
+def test_a_fix_is_data(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(".version 7.0\n.target sm_70\n.entry k()\n{\n\tbar.sync 0 1;\n\tret;\n}\n")
+    (found,) = json.loads(cli("check", "--json", path).stdout)["files"][0]["diagnostics"]
+    assert found["fix"] == {"text": ",", "line": 5, "column": 12, "end_line": 5, "end_column": 12}

@@ -26,3 +26,19 @@ def test_list_passes(cli: Cli) -> None:
     assert result.exit_code == 0
     assert "unroll-decls" in result.stdout
     assert "order=text|cfg|late (default text)" in result.stdout
+
+
+def test_a_version_newer_than_the_table_passes_through(cli: Cli, tmp_path: Path) -> None:
+    text = (
+        ".version 99.0\n.target sm_999\n.address_size 64\n.frob 1\n.entry k(.param .u64 p)\n{\n"
+        "\t.reg .b32 %r<9>;\n\tmov.u32 %r7, %frob_size;\n\tfrobnicate.u32 %r8, %r7;\n\tret;\n}\n"
+    )
+    path = tmp_path / "newer.ptx"
+    path.write_text(text)
+    result = cli("rewrite", "-p", "allocate", path)
+    assert result.exit_code == 0, result.stderr
+    assert "\tfrobnicate.u32 %r0, %r1;\n" in result.stdout
+    assert result.stderr.count("W201") == 3  # the directive, the special register, the instruction
+    run = cli("run", path, "--grid", "1", "--block", "1", "--arg", "u32[1]")
+    assert run.exit_code == 1
+    assert "error[E403]: 'frobnicate.u32' cannot be simulated" in run.stderr

@@ -103,6 +103,44 @@ def test_what_can_be_wrong(
     assert "Traceback" not in result.stderr
 
 
+RACE = """.version 7.0
+.target sm_70
+.address_size 64
+.entry k(.param .u64 x)
+{
+	.reg .b32 %r<2>; .reg .b64 %x; .reg .pred %p;
+	ld.param.u64 %x, [x];
+	mov.u32 %r1, %tid.y;
+	setp.ne.u32 %p, %r1, 0;
+	@%p bra STORE;
+	mov.u32 %r0, 0;
+LOOP:
+	add.u32 %r0, %r0, 1;
+	setp.lt.u32 %p, %r0, 50;
+	@%p bra LOOP;
+STORE:
+	st.global.u32 [%x], %r1;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("length", "last"), [((), 0), (("--slice", "1000"), 1)])
+def test_a_slice_is_how_long_a_warp_runs_before_the_next(
+    cli: Cli, tmp_path: Path, length: tuple[str, ...], last: int
+) -> None:
+    """The first warp executes more instructions than the second before both store their numbers at one place."""
+    kernel = tmp_path / "race.ptx"
+    kernel.write_text(RACE)
+    launch = ("run", str(kernel), "--grid", "1", "--block", "32,2", "--arg", "u32[1]=9")
+    result = cli(*launch, *length, "--json")
+    assert json.loads(result.stdout)["buffers"][0]["values"] == [last]
+    assert cli(*launch, "--slice", "0").exit_code == 2
+    checked = cli(*launch, "--check", "races")
+    assert checked.exit_code == 1
+    assert "race.ptx:17:2: error[E410]: race: thread (0,0,0) of CTA (0,0,0) writes" in checked.stderr
+
+
 def test_endless_kernels_can_be_given_up(cli: Cli, tmp_path: Path) -> None:
     kernel = tmp_path / "loop.ptx"
     kernel.write_text(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{\nL: bra L;\n}\n")

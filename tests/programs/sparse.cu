@@ -15,7 +15,7 @@ extern "C" __global__ void spmv(int rows, const int *start, const int *column, c
 }
 
 // Breadth-first distances of a graph, one level per round, by one CTA; `more` says whether the level reached anybody.
-extern "C" __global__ void distances(int nodes, const int *start, const int *neighbour, int *distance)
+extern "C" __global__ void distances(int nodes, const int *start, const int *neighbour, volatile int *distance)
 {
     __shared__ int more;
     int level = 0;

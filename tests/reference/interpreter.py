@@ -554,7 +554,8 @@ class _Cta:
                 value = int(code.reader(warp)[lane])
                 known = code.addresses if code.sem == "brx" else dict(enumerate(code.targets))
                 if value not in known:
-                    raise Fault("E403", value, 1, int(np.count_nonzero(lanes[:lane])))
+                    code_of_fault = "E403" if code.sem == "brx" else "E418"
+                    raise Fault(code_of_fault, value, 1, int(np.count_nonzero(lanes[:lane])))
                 targets[lane] = known[value]
         return targets
 

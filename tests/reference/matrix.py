@@ -421,7 +421,7 @@ class Matrices:
         count = int(size[-2]) if size else 1 if "kind::mxf8f6f4" in match.modifiers else 2
         given: dict[str, tuple[Reader, Reader, Reader]] = {}
         for part, at in (("a", -4), ("b", -2)):
-            data, where = instruction.operands[at], _items(instruction.operands[at + 1])
+            (data,), where = map(_items, instruction.operands[at:][:2])
             byte, thread = (self.operands.read(o, TYPES["u16"], i) for o in where)
             given[part] = (self.operands.read(data, _WORD, i), byte, thread)
 

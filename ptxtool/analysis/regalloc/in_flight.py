@@ -11,13 +11,10 @@ Reference: PTX ISA, sections 9.7.15 and 9.7.16 (asynchronous warpgroup-level mat
 from collections.abc import Iterator
 
 from ptxtool.analysis.flow.accesses import Interval
+from ptxtool.analysis.flow.asynchronous import launched, passed
 from ptxtool.analysis.regalloc.live_ranges import Ranges
 from ptxtool.ir.names import names
-from ptxtool.ir.nodes import Immediate, Instruction, Vector
-
-_WGMMA = "wgmma"
-_OLDEST = 16
-"""Age at which the count of groups stops: no wait leaves so many pending."""
+from ptxtool.ir.nodes import Instruction, Vector
 
 
 def in_flight_intervals(ranges: Ranges) -> dict[int, tuple[Interval, ...]]:
@@ -25,7 +22,7 @@ def in_flight_intervals(ranges: Ranges) -> dict[int, tuple[Interval, ...]]:
     found: dict[int, tuple[Interval, ...]] = {}
     for i in ranges.function.at_bases("wgmma", "tcgen05"):
         node = ranges.function.instructions[i]
-        kind = _launched(node)
+        kind = launched(node)
         if kind:
             points = tuple(_until_wait(ranges, i, kind))
             for web in _webs(ranges, i, node):
@@ -43,14 +40,6 @@ def _merged(intervals: list[Interval]) -> tuple[Interval, ...]:
         else:
             merged.append((start, end))
     return tuple(merged)
-
-
-def _launched(node: Instruction) -> str:
-    """The kind of asynchronous operation that an instruction starts: "wgmma", "ld", "st", or ""."""
-    first = node.opcode.modifiers[0] if node.opcode.modifiers else ""
-    if node.opcode.base == "wgmma":
-        return _WGMMA if first == "mma_async" else ""
-    return first if node.opcode.base == "tcgen05" and first in ("ld", "st") else ""
 
 
 def _webs(ranges: Ranges, i: int, node: Instruction) -> Iterator[int]:
@@ -75,7 +64,7 @@ def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Interval]:
         for j in range(first, end):
             last = j
             if j != i or first != i:
-                waits, age = _passed(ranges.function.instructions[j], kind, age)
+                waits, age = passed(ranges.function.instructions[j], kind, age)
                 if waits:
                     break
         else:
@@ -87,16 +76,3 @@ def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Interval]:
             yield 2 * first, 2 * last + 2
             continue
         yield 2 * first, 2 * last + 1
-
-
-def _passed(node: Instruction, kind: str, age: int) -> tuple[bool, int]:
-    """Whether an instruction waits for a group of that age, and the age of the group after it."""
-    words = (node.opcode.base, *node.opcode.modifiers[:1])
-    if kind != _WGMMA:
-        return words == ("tcgen05", f"wait::{kind}"), age
-    if words == (_WGMMA, "commit_group"):
-        return False, min(age + 1, _OLDEST)
-    if words == (_WGMMA, "wait_group"):
-        left = node.operands[0]
-        return isinstance(left, Immediate) and age > int(left.text, 0), age
-    return False, age

@@ -2,19 +2,21 @@
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
 from ptxtool import api
 from ptxtool.base.diag import CODES, PtxError, by_place
 from ptxtool.base.phrases import nearest
+from ptxtool.base.source import Source
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_json, put_text
 from ptxtool.cli.completion import complete_file
 from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.outputs import reads
-from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_text
-from ptxtool.formats.files import find_input
+from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note, print_text
+from ptxtool.formats.files import STDIN, find_input
 from ptxtool.report.kernels.checked import Checked, checked_data, concise, summary
 
 
@@ -38,6 +40,7 @@ from ptxtool.report.kernels.checked import Checked, checked_data, concise, summa
 )
 @click.option("--werror", is_flag=True, help="Exit 1 for warnings too.")
 @click.option("--disable", metavar="CODE,...", multiple=True, help="Leave out warnings of these codes.")
+@click.option("--fix", is_flag=True, help="Apply the next steps that leave nothing to choose, in place.")
 @click.option("-q", "--quiet", is_flag=True, help="As text: no line for a file without diagnostics.")
 @source_option(expose_value=False)
 @click.option("--explain", metavar="CODE", help="Print what a code means, with an example, and stop.")
@@ -49,6 +52,7 @@ def command(
     most: int | None,
     werror: bool,
     disable: tuple[str, ...],
+    fix: bool,
     quiet: bool,
     explain: str | None,
     output: str | None,
@@ -56,6 +60,7 @@ def command(
     """Parse and verify files; report every error and warning.
 
     Exits 1 if any file has an error. As text, diagnostics go to standard error, one line per file to standard output.
+    With --fix each FILE is rewritten first, if that leaves fewer of them; standard error has a line for every fix.
     """
     if explain is not None:
         return _explain(explain, as_json, output)
@@ -64,6 +69,9 @@ def command(
     off = _disabled(disable)
     for file in files:
         reads(find_input(file), "file to check")
+    if fix:
+        for file in files:
+            _fix(file)
     checked = (_check(file, off, werror) for file in files)
     if form == "text" and not as_json:
         return _as_text(checked, MOST_SHOWN if most is None else most, quiet, output)
@@ -81,6 +89,27 @@ def command(
     else:
         put_json(checked_data(found), output)
     return _exit_code(found)
+
+
+def _fix(file: str) -> None:
+    """Rewrite a file with the fixes that help."""
+    from ptxtool.formats.files import read_input, write_output
+    from ptxtool.sema.fixes import fix_text
+
+    if file == STDIN:
+        raise click.UsageError("--fix rewrites files: - (standard input) is none")
+    if not Path(file).exists():
+        raise click.UsageError(f"'{file}' is a packaged sample: copy it to fix the copy")
+    try:
+        name, data = read_input(file)
+    except PtxError:
+        return  # reported when it is checked
+    result = fix_text(Source.from_bytes(name, data).text, name)
+    if result.applied:
+        write_output(file, Source(name, result.text).to_bytes())
+    for one in result.applied:
+        line = f":{one.line}" if one.line else ""
+        print_note(f"{name}{line}: fixed {one.code}: {one.message}; {one.help}")
 
 
 def _check(file: str, off: frozenset[str], werror: bool) -> Checked:

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 @click.option("--save", type=OUTPUT_FOLDER, metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
 @source_option(expose_value=False)
+@click.option(
+    "--slice",
+    type=click.IntRange(1, 1 << 20),
+    default=64,
+    metavar="N",
+    help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
+)
 @ptxplus_semantics_option
 @report_options
 def command(

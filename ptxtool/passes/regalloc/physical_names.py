@@ -35,9 +35,7 @@ class PhysicalNames:
     @cached_property
     def spills(self) -> str:
         """The variable in local memory that holds spilled values of PTX, with a name that the text does not have."""
-        taken = {*other_names(self._function)}
-        names = chain([_SPILLS], map(f"{_SPILLS}{{}}".format, count(1)))
-        return next(name for name in names if name not in taken)
+        return unused_name(self._function, _SPILLS)
 
     def declarations(self, used: Mapping[int, int]) -> list[str]:
         """The declarations of PTX registers: per width the number of names."""
@@ -78,6 +76,12 @@ def _free(prefix: str, taken: set[str]) -> str:
     while prefix in taken:
         prefix += "_"
     return prefix
+
+
+def unused_name(function: Function, stem: str) -> str:
+    """A name for a variable that the text does not have: the stem, or the stem with a number."""
+    taken = {*other_names(function)}
+    return next(name for name in chain([stem], map(f"{stem}{{}}".format, count(1))) if name not in taken)
 
 
 def other_names(function: Function) -> Iterator[str]:

@@ -1,12 +1,15 @@
 """What `allocate`, `compact` and `lower-ptxplus` have in common: physical registers for every function, the claim."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ptxtool.analysis.flow.early_reads import early_reads
 from ptxtool.analysis.regalloc.assignment import Assignment, TooFewRegisters, assign
 from ptxtool.analysis.regalloc.numbering import Order, numbered
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.phrases import counted
+from ptxtool.cfg.blocks import build
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
@@ -55,6 +58,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
             edits += renamed.edits
             origins[function.name] = renamed.origins
             remarks.append(remark)
+            remarks += (Remark(name, text, function.name, line) for text, line in _missing_waits(function))
     if problems:
         raise PtxError(problems)
     return PassResult(tuple(edits), tuple(remarks), AssignmentClaim(origins))
@@ -68,6 +72,16 @@ def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tupl
     return renamed, Remark(name, message, function.name, function.source.line(function.start))
 
 
+def _missing_waits(function: Function) -> Iterator[tuple[str, int]]:
+    """The waits that would release registers earlier, in words, each with the line of what it would wait for."""
+    if not function.at_bases("wgmma", "tcgen05"):
+        return
+    for read in early_reads(function, build(function)):
+        line = function.line(function.instructions[read.launch])
+        opcode = function.instructions[read.launch].opcode.text
+        yield f"no '{read.wait}' before its results are read: '{opcode}' keeps its registers", line
+
+
 def _assigned(function: Function, bounds: Bounds) -> Assignment:
     try:
         return assign(function, bounds.registers, bounds.predicates, bounds.spill)
@@ -79,6 +93,8 @@ def _assigned(function: Function, bounds: Bounds) -> Assignment:
         else:
             what, help = _too_few(bounds, bounds.registers, free)
         message = f"'{function.name}' does not fit into {what}"
+        missing = next(_missing_waits(function), None)
+        help += f"; in line {missing[1]}, {missing[0]}" if missing else ""
         place = function.source, function.start, function.body_start
         raise error("E301", message, *place, help=help) from problem
 

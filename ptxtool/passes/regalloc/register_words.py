@@ -10,11 +10,13 @@ from itertools import accumulate, repeat
 
 import numpy as np
 
-# a word, or a comment or string, in which words have no meaning
-TOKEN = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![.\w$%])[%$A-Za-z_][\w$]*)", re.DOTALL | re.ASCII)
-# `%` or `$` is matched first and the character before it is tested afterwards: each alternative then begins with
+# a word, or a comment or string, in which words have no meaning; `%` begins a word wherever it stands (`add.u32%r1`)
+TOKEN = re.compile(
+    r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?:%|(?<![.\w$%])[$A-Za-z_])[\w$]*)", re.DOTALL | re.ASCII
+)
+# `$` is matched first and the character before it is tested afterwards: each alternative then begins with
 # characters of its own, and the search is a third faster (measured)
-MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|[%$](?<![\w$%][%$])[\w$]+)", re.DOTALL | re.ASCII)
+MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|%[\w$]+|\$(?<![\w$%]\$)[\w$]+)", re.DOTALL | re.ASCII)
 
 
 class Words:

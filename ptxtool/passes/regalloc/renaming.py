@@ -129,7 +129,7 @@ class _InstructionChanges:
             if i in deleted:
                 words.replace(first, last, *_line(function, node), "")
                 continue
-            newline = f"\n{_indent(function, node.start)}" if i in before or i in after else ""
+            newline = f"\n{indent_at(function, node.start)}" if i in before or i in after else ""
             if i in after:
                 words.insert(last, node.end, newline + newline.join(after[i]))
             if i in texts:
@@ -150,7 +150,8 @@ class _InstructionChanges:
         yield from range(done, len(self._function.instructions))
 
 
-def _indent(function: Function, offset: int) -> str:
+def indent_at(function: Function, offset: int) -> str:
+    """The blanks before a new line beside the statement at an offset."""
     text = function.source.text
     if text.startswith("\n\t", offset - 2):  # as compilers write it
         return "\t"
@@ -180,7 +181,7 @@ def _declaration_edits(function: Function, new: Sequence[str]) -> Iterator[TextE
     place = old[0].start if old and not n_before and first is old[0] else -1
     for declaration in old:
         if declaration.start == place and new:
-            indent = _indent(function, place)
+            indent = indent_at(function, place)
             yield TextEdit(declaration.start, declaration.end, f"\n{indent}".join(new))
         else:
             yield TextEdit(*_line(function, declaration), "")

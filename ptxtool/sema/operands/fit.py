@@ -14,7 +14,7 @@ from ptxtool.isa.operands import SLOTS, Fit
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.operands import fit_memory, type_fit, wording
 from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, description
-from ptxtool.sema.operands.type_fit import INTEGERS, constant_fits, joined_type, register_mismatch
+from ptxtool.sema.operands.type_fit import BITS, INTEGERS, constant_fits, joined_type, register_mismatch
 from ptxtool.sema.operands.wording import OperandPlace, Problem, wanted, wrong_kind
 
 _SELECTORS = {
@@ -26,11 +26,13 @@ _SELECTORS = {
 }
 """What may follow the dot of a video operand, by class, and in words."""
 
+_NO_FUNCTION = frozenset({"nop", "redux"})  # `nanosleep` and `redux`
+
 NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 """Codes from the farthest miss to the nearest."""
 
 
-def problem(place: OperandPlace, found: OperandShape, value: int | None) -> Problem | None:
+def problem(place: OperandPlace, found: OperandShape, value: int | float | None) -> Problem | None:
     """Why an operand does not fit its place, None if it does; `value` is that of an integer constant."""
     spec = place.spec
     is_undeclared_base = found.kind == "memory" and found.items[0] is UNDECLARED and not found.type
@@ -54,12 +56,14 @@ def problem(place: OperandPlace, found: OperandShape, value: int | None) -> Prob
     return best
 
 
-def _fit_problem(place: OperandPlace, fit: Fit, found: OperandShape, value: int | None) -> Problem | None:
+def _fit_problem(
+    place: OperandPlace, fit: Fit, found: OperandShape, value: int | float | None
+) -> Problem | None:
     if fit.minus and found.kind == "minus":
         found = found.items[0]
     match fit.kind:
         case "value":
-            return _value_problem(place, fit, found)
+            return _value_problem(place, fit, found) or _fraction_problem(place, fit, value)
         case "imm":
             return _immediate_problem(place, fit, found, value)
         case "pack":
@@ -135,11 +139,28 @@ def _element_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Prob
         if found.kind == "special":
             return Problem("E206", "cannot be written", "special registers are read only")
         return wrong_kind(place, found, wanted(place, fit))
-    if found.kind == "function":
-        return None  # ptxas takes the address of a function wherever a value may stand
+    if found.kind == "sum" and fit_memory.is_displaced(found) and _takes_sum(fit, name):
+        base = found.items[
+            0
+        ]  # of a register of another width ptxas takes a sum too, but which one is not said
+        trouble = register_mismatch(base.type, name, relaxed=True) if base.kind == "register" else ""
+        return wording.wrong_type(place, base, name, trouble, relaxed=True) if trouble else None
+    if found.kind == "function" and _takes_function(place, fit, name):
+        return None
     if found.kind == "constant" and not fit.register_only:
         return None if constant_fits(found.type, name) else wording.wrong_constant(place, found, name)
     return wrong_kind(place, found, wanted(place, fit))
+
+
+def _takes_sum(fit: Fit, name: str) -> bool:
+    """Whether ptxas computes the sum of an address and a constant in such a place."""
+    is_integer = name in INTEGERS or name in BITS
+    return is_integer and (fit.type in SLOTS or TYPES[name].bits == 32)
+
+
+def _takes_function(place: OperandPlace, fit: Fit, name: str) -> bool:
+    """Whether ptxas takes a function's name, for its address, in such a place: for the instruction's own type."""
+    return fit.type in SLOTS and name not in ("bf16", "bf16x2") and place.match.form.sem not in _NO_FUNCTION
 
 
 def _vector_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
@@ -152,6 +173,8 @@ def _vector_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Probl
         if place.opcode.startswith(("ld.", "st.")) and len(found.items) in (2, 4):
             help += f", or write '.v{len(found.items)}'"
         return Problem("E210", f"has {elements}, '{place.opcode}' takes {wording.count(n)} here", help)
+    if fit.register_only and any(item.kind == "constant" for item in found.items):
+        return Problem("E206", "holds a constant", "'mov' puts it into a register first")
     return _elements_problem(place, found, place.type_of(fit), relaxed=fit.relaxed)
 
 
@@ -190,8 +213,17 @@ def _elements_problem(
     return wording.wrong_type(place, culprit, name, trouble, relaxed=relaxed, holds=True)
 
 
+def _fraction_problem(place: OperandPlace, fit: Fit, value: int | float | None) -> Problem | None:
+    """A fraction of a whole: above 0 and at most 1."""
+    if not fit.is_fraction or value is None or 0 < value <= 1:
+        return None
+    return Problem(
+        "E209", "is out of range", f"'{place.opcode}' takes a constant above 0.0 and at most 1.0 here"
+    )
+
+
 def _immediate_problem(
-    place: OperandPlace, fit: Fit, found: OperandShape, value: int | None
+    place: OperandPlace, fit: Fit, found: OperandShape, value: int | float | None
 ) -> Problem | None:
     if (found.kind, found.type) != ("constant", "int"):
         return wrong_kind(place, found, wanted(place, fit))

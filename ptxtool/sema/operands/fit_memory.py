@@ -20,7 +20,8 @@ def memory_problem(place: OperandPlace, found: OperandShape) -> Problem | None:
     """A memory operand: base, offset, state space."""
     if found.kind != "memory":
         message = f"is {description(found)}, '{place.opcode}' takes an address in brackets here"
-        return Problem("E206", message, "write '[' and ']' around the address")
+        around = ("[", "]") if found.kind in ("register", "variable", "sum") else ()
+        return Problem("E206", message, "write '[' and ']' around the address", around=around)
     if found.type == "index":
         return Problem("E206", "indexes what is no array", "write the whole address in brackets: '[a+4]'")
     if found.type == "offset":
@@ -116,20 +117,32 @@ def _space_problem(place: OperandPlace, variable: OperandShape, spaces: set[str]
     if not spaces:
         if declared == "param":
             message = "is a parameter, which has no generic address"
-            return Problem("E208", message, "write '.param' after the opcode")
+            return Problem(
+                "E208", message, "write '.param' after the opcode", opcode=_in_space(place, "param")
+            )
         if declared == "const":
             help = "write '.const' after the opcode; 'cvta.const' makes a generic address"
-            return Problem("E208", "is in '.const' memory, which has no generic address here", help)
+            message = "is in '.const' memory, which has no generic address here"
+            return Problem("E208", message, help, opcode=_in_space(place, "const"))
         return None
     if declared in spaces or ("mbarrier" in place.opcode and declared == "shared"):
         return None
     named = " and ".join(f"'.{space}'" for space in sorted(spaces))
     message = f"is in '.{declared}' memory, '{place.opcode}' accesses {named}"
-    return Problem("E208", message, f"write '.{declared}' in its place, or name another variable")
+    help = f"write '.{declared}' in its place, or name another variable"
+    return Problem("E208", message, help)
+
+
+def _in_space(place: OperandPlace, space: str) -> str:
+    """The opcode with a state space where it has none."""
+    base, _, rest = place.opcode.partition(".")
+    return f"{base}.{space}.{rest}"
 
 
 def address_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
-    """The address of a variable or function as a value."""
+    """The address of a variable or function as a value, or that of a variable plus a constant."""
+    if found.kind == "sum" and not is_displaced(found):
+        return wrong_kind(place, found, wanted(place, fit))
     if found.kind not in ("variable", "opaque", "function", "sum"):
         return wrong_kind(place, found, wanted(place, fit))
     type_ = place.match.type
@@ -140,6 +153,8 @@ def address_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Probl
     if place.is_64_bit and narrow and found.kind == "variable" and found.type == "global":
         message = f"is an address in '.global', which has 64 bits, '{place.opcode}' takes '.{type_}'"
         return Problem("E207", message, "write 'mov.u64' and a register of 64 bits")
+    if found.kind == "sum":
+        found = found.items[0]
     if found.kind == "opaque" and type_ != "u64":
         return Problem("E207", f"is {description(found)}, whose address is '.u64'", "write 'mov.u64'")
     if found.kind == "variable" and found.type == "param":
@@ -147,6 +162,13 @@ def address_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Probl
         return Problem("E206", "is an argument of a call, which has no address", help)
     spaces = {space_of(word) for word in place.opcode.split(".")} & SPACES
     return _space_problem(place, found, spaces) if spaces and found.kind == "variable" else None
+
+
+def is_displaced(found: OperandShape) -> bool:
+    """Whether a sum is that of a variable's address, or of an integer register, and a whole number."""
+    base = found.items[0]
+    is_register = base.kind == "register" and base.length == 1 and base.type in INTEGERS | BITS
+    return not found.type and (is_register or base.kind in ("variable", "undeclared"))
 
 
 # how many coordinates a vector may have; a lone register stands for all
@@ -170,6 +192,9 @@ def coordinates_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> P
         return Problem("E206", "has no coordinates", f"'{place.opcode}' takes {wanted(place, fit)}")
     if base.kind == "register" and base.type not in ("b64", "u64", "s64") and fit.kind != "tensor":
         return Problem("E207", f"has {description(base)} as its base", "a handle has 64 bits")
+    is_texture_of_1_4 = fit.kind == "texture" and base.kind == "variable" and base.type == "tex"
+    if is_texture_of_1_4:
+        return _coordinates_fit(place, fit, coordinates)
     if fit.kind != "tensor" and base.kind in ("variable", "function", "label", "constant", "special"):
         return Problem("E206", f"has {description(base)} as its base", "name a texture or surface")
     if fit.kind == "tensor" and base.kind in ("function", "label", "special"):
@@ -178,6 +203,11 @@ def coordinates_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> P
         return trouble
     if fit.kind == "tensor" and coordinates[-1].kind != "vector":
         return Problem("E206", "has coordinates that are no vector", f"'{place.opcode}' takes them in braces")
+    return _coordinates_fit(place, fit, coordinates)
+
+
+def _coordinates_fit(place: OperandPlace, fit: Fit, coordinates: list[OperandShape]) -> Problem | None:
+    """How many coordinates a vector has, and of which types."""
     if not coordinates or coordinates[-1].kind != "vector":
         return None
     n = len(coordinates[-1].items)

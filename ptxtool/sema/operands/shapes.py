@@ -20,7 +20,7 @@ class OperandShape:
     opaque     a texture, sampler or surface: "texref", "samplerref", "surfref"
     function   "entry" or "func"
     label, sink, text, list, undeclared
-    sum        a register plus a constant
+    sum        a register or variable plus a constant; `type` is "offset" where that is no integer
     vector     `{...}` of `items`
     pair       `a|b`
     memory     `[...]`: the base, then the coordinates; `type` is "offset" where the offset is no integer

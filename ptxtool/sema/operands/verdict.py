@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ptxtool.ir.nodes import Operand
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
-from ptxtool.parse.operands import fold
+from ptxtool.parse.operands import number_of
 from ptxtool.sema.operands.fit import NEARNESS, problem
 from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape
 from ptxtool.sema.operands.wording import OperandPlace, Problem
@@ -57,7 +57,7 @@ class WrittenInstruction(NamedTuple):
         found: list[tuple[int, Problem]] = []
         for k, (spec, one) in enumerate(zip(match.operands, self.shapes, strict=False)):
             place = OperandPlace(self.text, match, spec, self.is_64_bit)
-            trouble = problem(place, one, fold(self.operands[k]))
+            trouble = problem(place, one, number_of(self.operands[k]))
             if trouble is not None:
                 found.append((k, trouble))
         return tuple(found)
@@ -92,7 +92,7 @@ class WrittenInstruction(NamedTuple):
 def takes_bounded(text: str, n_operands: int) -> bool:
     """Whether the value of a constant decides: some operand of the opcode has bounds."""
     return any(
-        fit.low is not None or fit.high is not None or fit.choices
+        fit.low is not None or fit.high is not None or fit.choices or fit.is_fraction
         for match in table().matches(text, n_operands, False)
         for spec in match.operands
         for fit in spec.fits

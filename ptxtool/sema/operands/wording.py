@@ -21,13 +21,16 @@ _DOUBLE = {
 class Problem(NamedTuple):
     """Why an operand does not fit: a code, what follows the operand in the message, and a next step.
 
-    Where the message stands for itself, `word` is what it points at.
+    Where the message stands for itself, `word` is what it points at. What the next step leaves no choice about:
+    `around` are two texts to write around the operand, `opcode` is the opcode to write in place of the whole one.
     """
 
     code: str
     message: str
     help: str = ""
     word: str = ""
+    around: tuple[str, ...] = ()
+    opcode: str = ""
 
 
 class OperandPlace(NamedTuple):

@@ -17,6 +17,8 @@ the fact (q, v). The transfer functions, for value v and places p, q:
     an inserted move, spill or reload, q to p   drops all facts of places that overlap p; adds (p, w) for all (q, w)
     a dropped copy, of v to w                   drops all facts of w; adds (q, w) for all (q, v)
     a constant definition written again, to p   drops all facts of places that overlap p; adds (p, v)
+    an inserted move of halves, q and r to p    drops all facts of places that overlap p; adds (p, v) for (q, low of v)
+                                                and (r, high of v); the other way around likewise
 
 Places that hold the same values form an *equivalence class*, a set of values that changes with all of them.
 Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`) overlap.
@@ -25,6 +27,7 @@ Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`)
     meaning.py  from kept, dropped and inserted instructions to steps; `plain.py`: for plain instructions in bulk
     steps.py    steps
     places.py   registers, spill slots, and their overlaps
+    thread_slots.py  slots in shared memory
     flow.py     the transfer functions and the fixed point
     flight.py   registers that an asynchronous instruction still uses
 
@@ -41,6 +44,7 @@ Reference: C. Fallin, "Cranelift, part 4: a new register allocator" (regalloc2's
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from ptxtool.analysis.flow.liveness import result_registers
 from ptxtool.base.diag import Diagnostic, by_place
@@ -51,26 +55,37 @@ from ptxtool.validate.assignment.align import NONE, Alignment, align, label_item
 from ptxtool.validate.assignment.flight import FlightCheck
 from ptxtool.validate.assignment.flow import Boundary, Checker, LiveValues, Violation
 from ptxtool.validate.assignment.meaning import StepReader
+from ptxtool.validate.assignment.thread_slots import slots_of_threads
 from ptxtool.validate.functions import compare_functions, words, wrong
 
+NOTHING_DEMOTED: Mapping[str, int] = MappingProxyType({})
 MOST = 8
 """The most problems of one function that are reported."""
 
 
+_FORMS = ("", " as a word", " (low half)", " (high half)")
+
+
 def check_assignment(
-    before: Module, after: Module, origins: Mapping[str, Sequence[int]]
+    before: Module,
+    after: Module,
+    origins: Mapping[str, Sequence[int]],
+    demoted: Mapping[str, int] = NOTHING_DEMOTED,
 ) -> tuple[Diagnostic, ...]:
     """E303 diagnostics, placed in `after`, for all that does not hold; () if everything does.
 
     `origins[f][j]` is the index in `before`'s function f of what instruction j of `after`'s f was, -1 for one that was
-    inserted. Functions that are not named must be unchanged, up to blanks.
+    inserted. Functions that are not named must be unchanged, up to blanks. Kernels in `demoted` may keep registers in
+    shared memory, for CTAs of at most so many threads, and may declare that bound.
     """
 
     def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
-        if words(old, old.start, old.body_start) != words(new, new.start, new.body_start):
+        bound = demoted.get(old.name, 0)
+        head, new_head = words(old, old.start, old.body_start), words(new, new.start, new.body_start)
+        if new_head != head and not (bound and new_head == [*head, ".maxntid", str(bound)]):
             return [wrong(f"the head of '{new.name}' changed", after.source, new)]
         if old.name in origins:
-            return _function(old, new, origins[old.name])
+            return _function(old, new, origins[old.name], bound)
         if words(old, old.start, old.end) == words(new, new.start, new.end):
             return ()
         what = f"'{new.name}' changed, and no origins are claimed for it"
@@ -79,13 +94,16 @@ def check_assignment(
     return compare_functions(before, after, compare)
 
 
-def _function(before: Function, after: Function, origins: Sequence[int]) -> list[Diagnostic]:
+def _function(before: Function, after: Function, origins: Sequence[int], threads: int) -> list[Diagnostic]:
     aligned = align(before, after, origins)
     if aligned.problem is not None:
         return [aligned.problem]
     if not aligned.items:
         return []
-    reader = StepReader(before, after)
+    slots = slots_of_threads(before, after, origins, threads) if threads else None
+    if isinstance(slots, str):
+        return [wrong(slots, after.source, after)]
+    reader = StepReader(before, after, slots)
     steps = reader.steps(aligned.items)
     boundary = _boundary(before, after, reader)
     if reader.problems:
@@ -136,7 +154,7 @@ def _diagnostic(
     n = len(before.registers)
 
     def value_name(v: int) -> str:
-        return f"'{before.registers[v % n].name}'" + (" as a word" if v >= n else "")
+        return f"'{before.registers[v % n].name}'" + _FORMS[v // n]
 
     name = reader.places.name(place)
     what = f"'{name}' does not hold {value_name(value)} here on every path"

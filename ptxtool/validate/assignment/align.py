@@ -4,7 +4,7 @@ For the check of register assignment, which then walks one list of items: a *kep
 index after), a *dropped* one (before, -1), an *inserted* one (-1, after). The claim about origins is believed only if
 
 * kept instructions stand in their old order, between the same labels, braces, directives and declarations;
-* nothing was added but instructions without an origin, register declarations, and spill slots (`is_spill`);
+* nothing was added but instructions without an origin, register declarations, and slots (`is_spill`, `is_slots`);
 * every kept instruction has its old opcode, guard and operands, registers apart (`same_shape`).
 
 Between two kept statements the inserted instructions come first, then the dropped ones: the former move values between
@@ -20,6 +20,7 @@ from ptxtool.base.diag import Diagnostic
 from ptxtool.ir import nodes
 from ptxtool.ir.nodes import Function, Label, Statement
 from ptxtool.validate.assignment.places import is_spill
+from ptxtool.validate.assignment.thread_slots import is_slots
 from ptxtool.validate.functions import same_statement, wrong
 
 NONE = -1
@@ -76,7 +77,7 @@ def _marks(function: Function, before: Function) -> list[tuple[int, Statement | 
     found: list[tuple[int, Statement | None]] = []
     for n, statement in function.other_statements:
         is_register = type(statement) is nodes.Declaration and statement.space == "reg"
-        if not is_register and not is_spill(statement, before):
+        if not is_register and not is_spill(statement, before) and not is_slots(statement, before):
             found.append((n, statement))
     return [*found, (len(function.instructions), None)]
 

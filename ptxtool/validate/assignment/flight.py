@@ -21,7 +21,7 @@ from ptxtool.ir.nodes import Immediate, Instruction, Name, Vector
 from ptxtool.validate.assignment.align import NONE
 from ptxtool.validate.assignment.flow import fixed_point
 from ptxtool.validate.assignment.meaning import StepReader
-from ptxtool.validate.assignment.steps import Equal, Kept, Known, Recompute, Step
+from ptxtool.validate.assignment.steps import Equal, Halves, Kept, Known, Recompute, Step
 from ptxtool.validate.functions import wrong
 
 _USERS = {
@@ -115,19 +115,25 @@ class FlightCheck:
         step = self.steps[item]
         if not flights or isinstance(step, Equal | Known):
             return
+        read: tuple[int, ...] = ()
         written: list[tuple[int, int]]
         if isinstance(step, Kept):
-            read, written = NONE, [(place, value) for value, place, _ in step.writes]
+            written = [(place, value) for value, place, _ in step.writes]
+        elif isinstance(step, Halves):
+            halves, whole = (step.low, step.high), (step.whole,)
+            read, to = (halves, whole) if step.is_whole else (whole, halves)
+            written = [(place, NONE) for place in to]
         else:
-            read, written = NONE if isinstance(step, Recompute) else step.source, [(step.to, NONE)]
+            read, written = () if isinstance(step, Recompute) else (step.source,), [(step.to, NONE)]
         for flight in sorted(flights):
             for place, value in written:
                 if value != flight.value and flight.place in self.overlaps[place]:
                     yield self._diagnostic(item, place, "is overwritten", flight)
                     return
-            if flight.is_written and read != NONE and flight.place in self.overlaps[read]:
-                yield self._diagnostic(item, read, "is read", flight)
-                return
+            for place in read:
+                if flight.is_written and flight.place in self.overlaps[place]:
+                    yield self._diagnostic(item, place, "is read", flight)
+                    return
 
     def _diagnostic(self, item: int, place: int, what: str, flight: Flight) -> Diagnostic:
         user, wait = _USERS[flight.kind]

@@ -27,7 +27,17 @@ from ptxtool.base.bits import from_indices, indices
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.validate.assignment.align import NONE
-from ptxtool.validate.assignment.steps import Convert, Equal, Kept, Known, Move, Recompute, Step, StepGuard
+from ptxtool.validate.assignment.steps import (
+    Convert,
+    Equal,
+    Halves,
+    Kept,
+    Known,
+    Move,
+    Recompute,
+    Step,
+    StepGuard,
+)
 
 _NOTHING: frozenset[int] = frozenset()
 S = TypeVar("S")
@@ -193,8 +203,10 @@ class Checker:
         self._values, self._overlaps, self._n = values, overlaps, n_values
         self._cfg, self._steps = values.cfg, values.steps
         self._constants, self._boundary = values.constants, values.boundary
-        self._width = 2 * n_values  # a fact is place * width + value
-        self._has_words = any(type(step) is Convert for step in values.steps)
+        self._width = 4 * n_values  # a fact is place * width + value
+        kinds = {type(step) for step in values.steps}
+        # what is added to a value that some place may hold as a word, or half of
+        self._forms = (0, *[n_values] * (Convert in kinds), *[2 * n_values, 3 * n_values] * (Halves in kinds))
         # the state, while a block is walked
         self._holds: dict[int, _Class] = {}  # by place
         self._within: dict[int, list[_Class]] = {}  # by value: its classes, also of places overwritten since
@@ -215,7 +227,11 @@ class Checker:
 
     def _meet(self, block: int, out: Mapping[int, State]) -> State:
         """The state at a block's start, as far as the ends of its predecessors are known."""
-        bit, width, n = self._values.bit, self._width, self._n  # `fact % n`: the register, `width` is twice n
+        bit, width, n = (
+            self._values.bit,
+            self._width,
+            self._n,
+        )  # `fact % n`: the register, `width` is four times n
         ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
         if block == self._cfg.entry:
             start = [(value, place) for value, place in self._boundary.at_start if value in bit]
@@ -239,7 +255,7 @@ class Checker:
         width, n, bit = self._width, self._n, self._values.bit
         live = self._values.live_out[block]
         holds = self._holds.items()
-        if self._has_words:
+        if len(self._forms) > 1:
             facts = [place * width + v for place, held in holds for v in held if v % n in live]
         else:
             facts = [place * width + v for place, held in holds for v in held if v in live]
@@ -326,7 +342,7 @@ class Checker:
     def _write_wholly(self, value: int, place: int) -> None:
         """The new value of a register is in that place alone."""
         holds, within = self._holds, self._within
-        if self._has_words:
+        if len(self._forms) > 1:
             self._forget(value)
         else:
             for held in within.pop(value, ()):
@@ -378,7 +394,15 @@ class Checker:
             case Convert(to, source, True):
                 self._put(to, [v + n for v in holds.get(source, _NOTHING) if v < n])
             case Convert(to, source):
-                self._put(to, [v - n for v in holds.get(source, _NOTHING) if v >= n])
+                self._put(to, [v - n for v in holds.get(source, _NOTHING) if n <= v < 2 * n])
+            case Halves(low, high, whole, True):
+                lows = {v - 2 * n for v in holds.get(low, _NOTHING)}
+                highs = {v - 3 * n for v in holds.get(high, _NOTHING)}
+                self._put(whole, [v for v in lows & highs if 0 <= v < n])
+            case Halves(low, high, whole):
+                held = [v for v in holds.get(whole, _NOTHING) if v < n]
+                self._put(low, [v + 2 * n for v in held])
+                self._put(high, [v + 3 * n for v in held])
             case Recompute(to, values):
                 self._put(
                     to,
@@ -393,20 +417,20 @@ class Checker:
                 pass
 
     def _equate(self, value: int, other: int) -> None:
-        """A dropped copy: the value is in every place of the other one, as itself and as a word."""
+        """A dropped copy: the value is in every place of the other one, in every form."""
         self._has_value[value] = self._may_have_value(other)
         if self._guarded is not None:
             self._guarded = self._guarded.equated(value, other)
         if value not in self._constants:
             self._forget(value)
-        for offset in (0, self._n) if self._has_words else (0,):
+        for offset in self._forms:
             for held in self._within.get(other + offset, ()):
                 held.add(value + offset)
                 self._within.setdefault(value + offset, []).append(held)
 
     def _forget(self, value: int) -> None:
         """The value changes: no place holds the new one."""
-        for changed in (value, value + self._n) if self._has_words else (value,):
+        for changed in [value + offset for offset in self._forms]:
             for held in self._within.pop(changed, ()):
                 held.discard(changed)
 

@@ -6,6 +6,8 @@ inserted one means what its own text means, whatever the pass inserted it for:
 
     mov.b32 %r1, %r2;                              a copy                   mov.u32 $r1, $r2;
     st.local.b64 [__ptxtool_spill+8], %rd1;        a spill, a reload        (and `ld.local`)
+    st.shared.b32 [%r8+512], %r1;                  the same of a demoted register (`thread_slots.py`)
+    mov.b64 {%r1, %r2}, %rd1;                      the halves of a register, and back
     selp.b32 %r1, 1, 0, %p2;                       a predicate as a word    mov.u32 $r1, $p2;
     setp.ne.b32 %p2, %r1, 0;                       and back                 mov.pred $p2, $r1;
     mov.u32 %r1, %tid.x;                           a constant definition of the original, written again
@@ -20,13 +22,24 @@ from functools import cache, cached_property
 from ptxtool.analysis.flow.constant_definitions import constant_definitions
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.defuse import OperandAccesses
-from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
 from ptxtool.validate.assignment.align import NONE, same_operation, same_shape
-from ptxtool.validate.assignment.places import PlaceTable, slot_of, spill_variables
+from ptxtool.validate.assignment.places import PlaceTable, Slot, slot_of, spill_variables
 from ptxtool.validate.assignment.plain import plain_pairs
-from ptxtool.validate.assignment.steps import Convert, Equal, Kept, Known, Move, Recompute, Step, StepGuard
+from ptxtool.validate.assignment.steps import (
+    Convert,
+    Equal,
+    Halves,
+    Kept,
+    Known,
+    Move,
+    Recompute,
+    Step,
+    StepGuard,
+)
+from ptxtool.validate.assignment.thread_slots import ThreadSlots
 from ptxtool.validate.functions import wrong
 
 NEITHER = (-1, -1)
@@ -37,8 +50,8 @@ _WORD = frozenset({"b32", "u32", "s32"})
 class StepReader:
     """Finds the steps of one function; collects `problems`."""
 
-    def __init__(self, before: Function, after: Function) -> None:
-        self.before, self.after = before, after
+    def __init__(self, before: Function, after: Function, demoted: ThreadSlots | None = None) -> None:
+        self.before, self.after, self._demoted = before, after, demoted
         self._old, self._new = OperandAccesses(before), OperandAccesses(after)
         self.def_uses = before.def_uses
         self.places = PlaceTable(after)
@@ -206,6 +219,8 @@ class StepReader:
 
     def _inserted(self, j: int) -> Step:
         node = self.after.instructions[j]
+        if self._demoted is not None and j < self._demoted.entry:
+            return Recompute(self.places.register(self.after.def_uses[j].defs[0]), ())
         spill = self._spill(node, j)
         if node.guard is not None:
             place = self.after.registers.resolve_index(node.guard.name, j)
@@ -218,7 +233,7 @@ class StepReader:
         copy = self._copy(self.after, j)
         if copy is not None:
             return Move(self.places.register(copy[0]), self.places.register(copy[1]))
-        if step := self._predicate(node, j) or self._constant(node, j):
+        if step := self._predicate(node, j) or self._halves(node, j) or self._constant(node, j):
             return step
         what = f"the inserted '{self.after.text(j)}' is no copy, spill, reload or constant of the original"
         return self.complain(j, what)
@@ -226,13 +241,17 @@ class StepReader:
     def _spill(self, node: Instruction, j: int) -> Step | None:
         if len(node.operands) != 2:
             return None
-        kind, bits = _local_access(node.opcode.text)
+        kind, space, bits = _slot_access(node.opcode.text)
         if not bits:
             return None
         address, value = node.operands if kind == "st" else reversed(node.operands)
         slot = self._slots.get((id(address), bits))  # equal operand texts share a node
         if slot is None:
-            found = slot_of(address, bits, self._spills)
+            found = (
+                slot_of(address, bits, self._spills)
+                if space == "local"
+                else self._thread_slot(address, bits, j)
+            )
             slot = self._slots[id(address), bits] = -1 if found is None else self.places.slot(found)
         register = self._spilled.get((id(value), bits))
         if register is None:
@@ -240,6 +259,12 @@ class StepReader:
         if slot < 0 or register < 0:
             return None
         return Move(slot, register) if kind == "st" else Move(register, slot)
+
+    def _thread_slot(self, address: Operand, bits: int, j: int) -> Slot | None:
+        base = address.base if isinstance(address, Memory) else None
+        if self._demoted is None or not isinstance(base, Name) or base.part:
+            return None
+        return self._demoted.slot(address, bits, self._resolve_new(base.text, j))
 
     def _spillable(self, value: Operand, bits: int, j: int) -> int:
         """The place of a plain register of that width, no predicate, in an instruction of the new text; -1 if none."""
@@ -276,6 +301,21 @@ class StepReader:
         if word.is_predicate or word.bits != 32 or word.vector != 1 or not predicate.is_predicate:
             return None
         return Convert(self.places.register(to.index), self.places.register(source.index), saves)
+
+    def _halves(self, node: Instruction, j: int) -> Step | None:
+        """A register of 64 bits from two of 32, or these from it."""
+        if node.opcode.text != "mov.b64" or len(node.operands) != 2:
+            return None
+        is_whole = isinstance(node.operands[1], Vector)
+        whole, parts = node.operands if is_whole else reversed(node.operands)
+        if not isinstance(parts, Vector) or len(parts.items) != 2:
+            return None
+        places = [
+            self._spillable(operand, bits, j)
+            for operand, bits in zip((*parts.items, whole), (32, 32, 64), strict=True)
+        ]
+        low, high, register = places
+        return None if -1 in places or low == high else Halves(low, high, register, is_whole)
 
     @cached_property
     def _definitions(self) -> dict[tuple[object, ...], list[int]]:
@@ -318,12 +358,12 @@ class StepReader:
 
 
 @cache
-def _local_access(opcode_text: str) -> tuple[str, int]:
-    """Of `ld.local.b32`, `st.local.b64` and their like the first word and the width in bits; a width of 0 of others."""
+def _slot_access(opcode_text: str) -> tuple[str, str, int]:
+    """Of `ld.local.b32`, `st.shared.b64` and their like the words and the width in bits; a width of 0 of others."""
     words = opcode_text.split(".")
-    plain = len(words) == 3 and words[0] in ("ld", "st") and words[1] == "local"
+    plain = len(words) == 3 and words[0] in ("ld", "st") and words[1] in ("local", "shared")
     type_ = TYPES.get(words[2]) if plain else None
-    return words[0], type_.bits if type_ else 0
+    return words[0], words[1] if plain else "", type_.bits if type_ else 0
 
 
 def _is_general(name: str) -> bool:

@@ -49,9 +49,14 @@ def is_spill(statement: Statement, before: Function) -> bool:
 
 
 def _is_new(name: str, before: Function) -> bool:
-    module = before.module
     if before.registers.is_ptxplus:
-        return not _uses_local_memory(module)
+        return not _uses_local_memory(before.module)
+    return is_new_name(name, before)
+
+
+def is_new_name(name: str, before: Function) -> bool:
+    """Whether no variable, function or parameter that a function of PTX sees has a name."""
+    module = before.module
     inside = (s for s in before.body or () if isinstance(s, Declaration))
     return (
         name not in module.variables

@@ -1,7 +1,8 @@
 """The effects of an alignment's items on values and places: the steps that the check of register assignment walks.
 
 A *value* is the content of an old register: its index in the function before. The numbers from `n_values` on are the
-same registers as words (1 for a true predicate, 0 for a false one). A *place* is a number of `places.py`.
+same registers as words (1 for a true predicate, 0 for a false one), those from 2 and 3 * `n_values` on their low and
+high halves. A *place* is a number of `places.py`.
 """
 
 from typing import NamedTuple
@@ -58,6 +59,15 @@ class Convert(NamedTuple):
     is_to_word: bool
 
 
+class Halves(NamedTuple):
+    """An inserted `mov.b64` from a register to two of half its width, or back (`is_whole`)."""
+
+    low: int
+    high: int
+    whole: int
+    is_whole: bool
+
+
 class Recompute(NamedTuple):
     """A constant definition written again: a place holds each of these values whose sources are where they are read.
 
@@ -68,4 +78,4 @@ class Recompute(NamedTuple):
     values: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
 
-Step = Kept | Equal | Known | Move | Convert | Recompute
+Step = Kept | Equal | Known | Move | Convert | Halves | Recompute

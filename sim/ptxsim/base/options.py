@@ -22,6 +22,9 @@ MOST_STACK_BYTES = 512 << 10
 HEAP_BYTES = 8 << 20
 """The heap of `malloc`, as large as CUDA's."""
 MOST_HEAP_BYTES = 1 << 31
+SLICE = 64
+"""Warp instructions of a run without time before the next warp of the CTA runs: longer slices are not faster."""
+MOST_SLICE = 1 << 20
 MAX_SHARED = 227 * 1024
 """Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 

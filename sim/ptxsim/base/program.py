@@ -94,6 +94,10 @@ INSTRUCTION = record(
             "straight",
             "i4",
         ),  # instructions from here on that only compute and access memory: see lowering/straight.py
+        (
+            "ends_slice",
+            "i4",
+        ),  # in a run without time: a warp waits for what it loads, and others run meanwhile
         ("line", "i4"),  # source line
         # for resource sharing
         ("marks", "i4"),  # release marks before it
@@ -190,7 +194,7 @@ CONTEXT = record(
         # first run-time error; 0 none
         ("error", "i8"),
         ("error_lane", "i8"),
-        ("error_address", "u8"),
+        ("error_address", "u8"),  # of BEYOND_TARGETS: the index, and the number of targets << 32
     ]
 )
 (
@@ -206,7 +210,8 @@ CONTEXT = record(
     OUTSIDE,
     NO_BLOCK,
     NO_TEXT,
-) = range(12)
+    BEYOND_TARGETS,
+) = range(13)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

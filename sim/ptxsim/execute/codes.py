@@ -19,7 +19,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     PUSH_BREAK    per-lane stack of break targets: depth row a, rows from d on, e target, c size
     POP_BREAK     jump to the popped target
     TARGET        lanes whose row a equals row b jump to e
-    CHECK_TARGET  stops the run where a lane has no target
+    CHECK_TARGET  stops the run where a lane has no target; of a list of c targets: row a is the index
     TRAP          stops the run
     NARROW        the following ones execute for fewer lanes: those of the bits e and of predicate a
     MEMBERS       the following ones execute for one group of lanes after the other: those with the same mask in row a
@@ -79,6 +79,9 @@ FIRST_CALL_CODE = _CALLS
 _HOST = _CALLS + 32
 PRINT, ASSERT, MALLOC, FREE = range(_HOST, _HOST + 4)
 FIRST_HOST_CODE = _HOST
+HEAP_HEADER = (
+    16  # bytes of a block of the heap before what MALLOC returns: its size with them, and 1 if it is in use
+)
 # words of 64 bits on a warp's stack of calls: at its start, per entry of a SIMT stack, and after one
 HEADER_WORDS, ENTRY_WORDS, FRAME_WORDS = 4, 7, 4
 

@@ -18,12 +18,11 @@ from numba import types
 from ptxsim.base.jit import flat_i32, flat_i64, flat_u8, flat_u64, njit, record_type, rows_u32, rows_u64
 from ptxsim.base.program import ASSERTED, CONST, CONTEXT, GLOBAL, LOCAL, NO_BLOCK, NO_TEXT, SHARED, UOP
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.codes import ASSERT, FREE, MALLOC, PRINT
+from ptxsim.execute.codes import ASSERT, FREE, HEAP_HEADER, MALLOC, PRINT
 from ptxsim.execute.memory_access import find_allocation, generic_space
 
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)
-_HEADER = 16
 _WINDOW_BITS = np.uint64(0x00FF_FFFF)
 _MAX_TEXT = 1 << 16
 # characters
@@ -197,7 +196,7 @@ def _malloc(context, lane, size):
     heap = context.heap_start - context.global_base + context.global_memory
     if size > np.uint64(context.heap_bytes):
         return np.uint64(0)
-    wanted = _HEADER + ((np.int64(size) + 15) & -16)
+    wanted = HEAP_HEADER + ((np.int64(size) + 15) & -16)
     words = flat_i64(heap, context.heap_bytes >> 3)
     if words[0] == 0:
         words[0] = context.heap_bytes
@@ -214,7 +213,7 @@ def _malloc(context, lane, size):
                     words[(at + wanted) >> 3] = block - wanted
                 words[at >> 3] = wanted | 1
                 context.heap_next = at + wanted if at + wanted < context.heap_bytes else 0
-                return context.heap_start + np.uint64(at + _HEADER)
+                return context.heap_start + np.uint64(at + HEAP_HEADER)
         block &= ~np.int64(1)
         at += block
         walked += block
@@ -228,14 +227,14 @@ def _free(context, lane, address):
     """Give a block back. 0 after a fault: no block begins there, or it is free already."""
     if address == np.uint64(0):
         return 1
-    at = np.int64(address - context.heap_start) - _HEADER
+    at = np.int64(address - context.heap_start) - HEAP_HEADER
     if address < context.heap_start or at < 0 or at >= context.heap_bytes or at & 15:
         return _fault(context, NO_BLOCK, lane, address)
     words = flat_i64(
         context.heap_start - context.global_base + context.global_memory, context.heap_bytes >> 3
     )
     block = words[at >> 3]
-    if block & 1 == 0 or block < _HEADER or at + block - 1 > context.heap_bytes:
+    if block & 1 == 0 or block < HEAP_HEADER or at + block - 1 > context.heap_bytes:
         return _fault(context, NO_BLOCK, lane, address)
     words[at >> 3] = block - 1
     if context.heap_next > at:  # so that a block given back before its successor is taken joins it

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.base.jit import flat_u32, inline, njit, record_type, records, rows_u32
-from ptxsim.base.program import BAD_TARGET, CONTEXT, TRAPPED, UOP, instruction_at, uop_at
+from ptxsim.base.program import BAD_TARGET, BEYOND_TARGETS, CONTEXT, TRAPPED, UOP, instruction_at, uop_at
 from ptxsim.execute import atomics, small_atomics, warp
 from ptxsim.execute import memory_access as memory
 from ptxsim.execute.boundary import boundary
@@ -194,6 +194,9 @@ def _control(context, uop, mask):
         context.error = TRAPPED if op == TRAP else BAD_TARGET
         context.error_lane = n
         context.error_address = np.uint64(0)
+        if op == CHECK_TARGET and uop.c:
+            context.error = BEYOND_TARGETS
+            context.error_address = np.uint64(r[ra, n]) | np.uint64(uop.c) << np.uint64(32)
         return 0
     return 1
 

@@ -18,8 +18,8 @@ from ptxsim.execute.simt_stack import advance, live_lanes, wait
 from ptxsim.execute.warp import give_reduction
 
 N_BARRIERS = 16
-WARP = record([("depth", "i8", (1,)), *stack_fields(1)])
-"""The SIMT stack of a warp, column 0; depth 0: the warp has ended."""
+WARP = record([("depth", "i8", (1,)), *stack_fields(1), ("ended_at", "i8")])
+"""The SIMT stack of a warp, column 0; depth 0: the warp has ended, at instruction `ended_at`."""
 BARRIER = record(
     [
         ("arrived", "i8"),  # threads
@@ -32,6 +32,8 @@ BARRIER = record(
             "i8",
         ),  # when it was last complete: warps that had arrived, and (`released`) warps that waited
         ("released", "i8"),
+        ("missed", "i8"),  # warps that had ended by then without arriving, where all threads take part
+        ("at", "i8"),  # its last instruction at which a warp waited
     ]
 )
 
@@ -66,17 +68,22 @@ def complete(cta, number):
         if barrier.counted < barrier.expected:
             return False
     else:
-        live = np.int64(0)
+        live, ended = np.int64(0), np.int64(0)
         for w in range(cta.n_warps):
-            live += popcount(live_lanes(cta.warps[w], 0, context, w))
+            lanes = live_lanes(cta.warps[w], 0, context, w)
+            live += popcount(lanes)
+            if lanes == 0:
+                ended |= np.int64(1) << w
         if barrier.arrived < live:
             return False
+        barrier.missed = ended & ~barrier.seen
     for w in range(cta.n_warps):
         warp = cta.warps[w]
         released = False
         for k in range(warp.depth[0]):
             if warp.stack_wait[k, 0] == number + 1:
-                instruction = cta.instructions[warp.waits_since[k, 0]]
+                barrier.at = warp.waits_since[k, 0]
+                instruction = cta.instructions[barrier.at]
                 context.warp = w
                 give_reduction(context, instruction, warp.waiting_lanes[k, 0], barrier.holds, barrier.arrived)
                 warp.stack_wait[k, 0] = 0

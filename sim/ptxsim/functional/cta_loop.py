@@ -1,9 +1,13 @@
 """The loop of a run without time: the warps of one CTA, from its start to its end.
 
-A warp runs until it ends, waits at a barrier, finds an mbarrier incomplete, or has executed its share of instructions:
-so warps that spin on memory let the others of their CTA run. Instructions that only compute and access memory are
-executed many at a time (`micro_operations.straight`), unless checks or a trace look at each. Reconvergence is that of
-the timed run (execute/simt_stack.py).
+Warps run in turn, a slice of instructions each. A slice ends with the warp, at a barrier, after a load or an atomic of
+global or shared memory, whose result a warp would wait for on hardware, at an mbarrier that is not complete, or after
+`slice_length` instructions. So warps that run the same code load before any of them stores, as on hardware, and a warp
+that spins on memory lets the others run. Every ROUNDS rounds diverged lanes of a warp take turns too. Checks and traces
+do not change the order.
+
+Instructions that only compute and access memory are executed many at a time (`micro_operations.straight`), unless
+checks or a trace look at each. Reconvergence is that of the timed run (execute/simt_stack.py).
 
 `functional/interpreter.py` fills a `CTA_RUN` record once per launch and calls `run_cta` for each CTA.
 """
@@ -14,7 +18,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.base import program
-from ptxsim.base.jit import array_of, entry, flat_u8, njit, record, records
+from ptxsim.base.jit import array_of, ctz, entry, flat_u8, njit, record, records
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask, straight
@@ -23,10 +27,12 @@ from ptxsim.execute.start import init_warp
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
 from ptxsim.functional.barriers import N_BARRIERS, WARP, arrive, complete
 from ptxsim.sanitizer import inspect as checks
+from ptxsim.sanitizer import order
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.races import forget_blocks
 
-SLICE = 20_000
-"""Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
+ROUNDS = 1024
+"""Rounds, of a slice of every warp each, before other lanes of diverged warps have a turn."""
 _PATIENCE = 1 << 18
 _TESTS = 64  # rounds in which all warps test an mbarrier in vain, before other lanes of the warps have a turn
 _OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
@@ -55,6 +61,7 @@ CTA_RUN = record(
         ("grid", "i8", (3,)),
         ("cta", "i8"),
         ("limit", "i8"),  # the cycle, which is the number of instructions so far, that must not be passed
+        ("slice_length", "i8"),  # instructions of a warp before the next one runs
     ]
 )
 _contexts, _instructions, _warps, _barriers = (
@@ -110,29 +117,35 @@ def _execute_checked(cta, i, active, mask):
                 return
             checks.accessed(c, reports, checked, context, i, k, left)
     checks.after(c, checked, context, i, mask)
+    if checked[i].block >= 0 and c.what & state.RACES:
+        forget_blocks(c, context, np.int64(checked[i].block), mask)
 
 
 @njit
 def _note_order(cta, i):
     """For the checks: the order that an executed instruction establishes."""
     context, c = cta.x, cta.c
-    orders, own = cta.checked[i].orders, np.int64(1) << context.warp
+    orders, own = np.int64(cta.checked[i].orders), np.int64(1) << context.warp
     if orders & state.ORDERS_WARP:
-        checks.join(c, own, own)
+        order.join(c, own, own)
     if orders & state.ACQUIRES and context.yields == 0:
-        checks.acquire(c, context.warp)
+        order.acquire(c, context.warp, orders)
     if orders & state.RELEASES:
-        checks.release(c, context.warp)
+        order.release(c, context.warp, orders)
 
 
 @njit
 def _note_released(cta):
-    """For the checks: barriers that have been completed since the last call."""
+    """For the checks: barriers that are complete since the last call."""
     for number in range(N_BARRIERS):
         barrier = cta.barriers[number]
         if barrier.released:
-            checks.join(cta.c, barrier.came, barrier.released)
+            order.join(cta.c, barrier.came, barrier.released)
             barrier.released = 0
+        if barrier.missed:
+            ended = cta.warps[ctz(barrier.missed)].ended_at
+            checks.missed(cta.c, cta.reports, barrier.at, barrier.came, barrier.missed, np.int64(ended))
+            barrier.missed = 0
 
 
 @njit
@@ -229,25 +242,30 @@ def _straight_on(cta, warp, most):
 
 
 @njit
-def _run_warp(cta, w, limit):
-    """Run a warp until it ends, waits, yields or has executed `limit` instructions; the number of executed
+def _run_warp(cta, w):
+    """Run a warp to the end of its slice, of which `left_of_slice` instructions are left; the number of executed
     instructions, -1 after a fault, or PAUSED."""
     context, c, warp = cta.x, cta.c, cta.warps[w]
     context.warp = w
     context.yields = 0
     done = np.int64(0)
-    while warp.depth[0] > 0 and warp.stack_wait[warp.depth[0] - 1, 0] == 0 and done < limit:
+    while warp.depth[0] > 0 and warp.stack_wait[warp.depth[0] - 1, 0] == 0 and c.left_of_slice > 0:
         top = warp.depth[0] - 1
-        if warp.stack_pc[top, 0] >= len(cta.instructions):
+        i = np.int64(warp.stack_pc[top, 0])
+        if i >= len(cta.instructions):
             leave(warp, 0, warp.stack_mask[top, 0], 0)
+            warp.ended_at = len(cta.instructions) - 1
             continue
         if c.what == 0:
-            executed = _straight_on(cta, warp, limit - done)
+            executed = _straight_on(cta, warp, c.left_of_slice)
             if context.error:
                 context.cycle = warp.stack_pc[warp.depth[0] - 1, 0]
                 return np.int64(-1)
             if executed:
                 done += executed
+                c.left_of_slice -= executed
+                if cta.instructions[i + executed - 1].ends_slice:
+                    break
                 continue
         if c.what & state.TRACED and _stops(cta, w):
             return np.int64(PAUSED)
@@ -257,29 +275,34 @@ def _run_warp(cta, w, limit):
         context.warp = w
         done += 1
         context.cycle += 1
+        c.left_of_slice = 0 if context.yields or cta.instructions[i].ends_slice else c.left_of_slice - 1
+        if warp.depth[0] == 0:
+            warp.ended_at = i
         if c.stage == state.BEFORE and c.traced_warp == w:
             c.stage = state.AFTER
             return np.int64(PAUSED)
-        if context.yields:
-            break
-    if warp.depth[0] > 1 and (done == limit or (context.yields and c.in_vain > _TESTS)):
+    if warp.depth[0] > 1 and (c.rounds == 0 or (context.yields and c.in_vain > _TESTS)):
         take_turns(warp, 0)
     return done
 
 
 @njit
-def _run(cta, limit):
+def _run(cta, limit, slice_length):
     """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED."""
     context, c, warps = cta.x, cta.c, cta.warps
     half = context.host_bytes >> 1
     began = context.cycle
-    first, c.next_warp = c.next_warp, 0  # where it paused
+    paused, first = c.next_warp >= 0, max(c.next_warp, 0)
+    c.next_warp = -1
     while True:
-        alive, ran, in_hope = False, first > 0, first > 0
+        alive, ran, in_hope = False, paused, paused
         for w in range(first):
             alive |= warps[w].depth[0] > 0
         for w in range(first, cta.n_warps):
-            done = _run_warp(cta, w, SLICE)
+            if not paused:
+                c.left_of_slice = slice_length
+            paused = False
+            done = _run_warp(cta, w)
             if context.cycle > limit and context.error == 0:
                 context.error = TOO_LONG
                 return np.int64(-1)
@@ -294,6 +317,7 @@ def _run(cta, limit):
         first = 0
         if not alive:
             return context.cycle - began
+        c.rounds = (c.rounds + 1) % ROUNDS
         c.in_vain = 0 if in_hope else c.in_vain + 1
         for number in range(N_BARRIERS):  # threads that have ended are not waited for
             if cta.barriers[number].arrived and complete(cta, number):
@@ -306,7 +330,7 @@ def _run(cta, limit):
         if not ran or c.in_vain > _PATIENCE:
             context.error = DEADLOCK
             return np.int64(-1)
-        if context.cycle >= c.watch:
+        if context.cycle >= c.watch and c.rounds == 0:  # a state that repeats includes the number of rounds
             return np.int64(WATCHED)
 
 
@@ -317,7 +341,7 @@ def _start(cta, run):
     for number in range(N_BARRIERS):
         barrier = cta.barriers[number]
         barrier.arrived, barrier.counted, barrier.expected, barrier.holds, barrier.seen = 0, 0, 0, 0, 0
-        barrier.released = 0
+        barrier.released, barrier.missed = 0, 0
     memory = flat_u8(context.shared_memory, context.shared_bytes)
     initial = flat_u8(run.shared_image, run.n_shared_image)
     for k in range(len(initial)):
@@ -349,7 +373,8 @@ def run_cta(runs, goes_on):
     )
     if not goes_on:
         _start(cta, run)
-        c.cta, c.in_vain = run.cta, 0
+        c.next_warp = -1
+        c.cta, c.in_vain, c.rounds = run.cta, 0, 1
         if c.what:
             checks.start(c, context)
-    return _run(cta, run.limit)
+    return _run(cta, run.limit, run.slice_length)

@@ -1,4 +1,4 @@
-"""A run without time: CTAs one after the other, warps in turn from barrier to barrier.
+"""A run without time: CTAs one after the other, and the warps of each in turn.
 
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled (cta_loop.py). A CTA
@@ -43,11 +43,12 @@ class FunctionalLaunch:
         grid: Any,
         block: Any,
         limit: int,
+        slice_length: int,
         printer: Printer,
         tracer: Tracer | None,
     ):
         self.kernel, self.program, self.image, self.checks = kernel, program, image, checks
-        self.grid, self.block, self.limit = grid, block, limit
+        self.grid, self.block, self.limit, self.slice_length = grid, block, limit, slice_length
         self.in_step = in_lockstep(kernel)
         self.printer, self.tracer = printer, tracer
         n_warps = -(-int(block.prod()) // 32)
@@ -80,7 +81,11 @@ class FunctionalLaunch:
             assert array.dtype == ARRAYS[name], name
             assert array.flags.c_contiguous, name
             launched[0][name], launched[0][f"n_{name}"] = array.ctypes.data, len(array)
-        launched[0]["block"], launched[0]["grid"] = self.block, self.grid
+        launched[0]["block"], launched[0]["grid"], launched[0]["slice_length"] = (
+            self.block,
+            self.grid,
+            self.slice_length,
+        )
         return launched
 
     def run(self) -> None:

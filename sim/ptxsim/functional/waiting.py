@@ -81,14 +81,17 @@ class Residents:
 def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
     """Where the warps of a CTA are, in words; an instruction for the report; and whether all are at barriers.
 
-    The instruction is what the first warp that is not at a barrier waits for, or else the first warp's barrier.
+    Where all are, warps that have ended are described too. The instruction is what the first warp that is not at a
+    barrier waits for, or else the first warp's barrier.
     """
     shown: list[str] = []
     spinning: list[int] = []
     waiting: list[int] = []
+    ended: list[str] = []
     for w, warp in enumerate(warps):
         depth = int(warp["depth"][0])
         if depth == 0:
+            ended.append(f"warp {w} ended at line {_line(program, int(warp['ended_at']))}")
             continue
         top = depth - 1
         waits = bool(warp["stack_wait"][top, 0])
@@ -104,6 +107,8 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
             text += f", its lanes {_lanes(alive & ~lanes)} wait for them at line {meeting}"
         shown.append(text)
     more = f"; and {len(shown) - _SHOWN} more warps" if len(shown) > _SHOWN else ""
+    if not spinning:
+        more = "; ".join([more, *ended[:_SHOWN]])
     return "; ".join(shown[:_SHOWN]) + more, (spinning + waiting + [0])[0], not spinning
 
 

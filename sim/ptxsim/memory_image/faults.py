@@ -32,6 +32,11 @@ _FAULTS = {
     codes.BAD_TARGET: Fault(
         "E403", "jump or call to a target that does not exist", "see where the address or index comes from"
     ),
+    codes.BEYOND_TARGETS: Fault(
+        "E418",
+        "branch index",
+        "compare the index with the number of targets before 'brx.idx', as a compiled switch does",
+    ),
     STACK_OVERFLOW: Fault(
         "E403",
         "branches or calls nested too deeply",
@@ -119,6 +124,9 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         elif kind == codes.OUT_OF_BOUNDS:
             found = found._replace(help=null_advice(program, space, address) or found.help)
         return found._replace(what=f"{found.what} at {place},")
+    if kind == codes.BEYOND_TARGETS:
+        index, n = address & 0xFFFF_FFFF, address >> 32
+        return found._replace(what=f"{found.what} {index} outside its {n} target{'s' * (n != 1)}")
     if kind == TOUCHED_SCRATCHPAD:
         return found._replace(what=f"{found.what}: {describe(program, image, codes.SHARED, address)},")
     if kind == codes.STACK_FULL:

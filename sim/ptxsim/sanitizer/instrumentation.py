@@ -42,9 +42,12 @@ _MODIFIERS = {
     "acquire": state.ACQUIRES,
     "acq_rel": state.RELEASES | state.ACQUIRES,
 }
+_FENCES = ("fence.", "membar.")
 _PASSING = (codes.PREDICATE, codes.SHUFFLE, codes.SHUFFLE_TEST)
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
+_WITHIN_CTA = frozenset({"cta", "cluster"})
+"""Scopes without the threads of other CTAs; clusters are not simulated."""
 
 
 @dataclass
@@ -64,13 +67,14 @@ class Tables:
     def empty(cls, program: Program) -> "Tables":
         """Tables that check no instruction."""
         checked = np.zeros(max(1, len(program.instructions)), state.CHECKED)
-        checked["call"] = -1
+        checked["call"] = checked["block"] = -1
         return cls(checked, np.zeros(1, np.int32), np.zeros(0, INSTRUCTION), np.zeros(1, np.int32))
 
     @classmethod
     def of(cls, program: Program) -> "Tables":
         checked = np.zeros(max(1, len(program.instructions)), state.CHECKED)
-        checked["guard"] = checked["passed"] = checked["call"] = -1
+        for name in ("guard", "passed", "call", "block"):
+            checked[name] = -1
         registers: list[int] = []
         parts: list[tuple[int, int, Any]] = []
         firsts = {function.name: first for function, first in program.first_registers}
@@ -119,6 +123,11 @@ def _memory(record: Any, program: Program, i: int, instruction: Instruction) -> 
         _access(record, program, i)
         _order(record, program, i, instruction)
     record["allocates"] = instruction.opcode.base == "alloca"
+    timed = program.instructions[i]
+    of_heap = [
+        uop for uop in program.uops[timed["uop_start"] : timed["uop_end"]] if uop["op"] == codes.MALLOC
+    ]
+    record["block"] = of_heap[0]["d"] if of_heap else -1
 
 
 def _computes(program: Program, i: int) -> bool:
@@ -178,10 +187,14 @@ def _order(record: Any, program: Program, i: int, instruction: Instruction) -> N
             )
     works_on_mbarrier = opcode.startswith("mbarrier.") and not opcode.startswith(_WEAK)
     is_atomic = program.instructions[i]["access"] == ATOMIC
-    record["strong"] = is_atomic or works_on_mbarrier or bool(modifiers & _STRONG)
+    in_grid = not works_on_mbarrier and not modifiers & _WITHIN_CTA
+    if is_atomic or works_on_mbarrier or modifiers & _STRONG:
+        record["strong"] = state.STRONG_IN_GRID if in_grid else state.STRONG_IN_CTA
     orders = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), -1)
     if orders < 0:
         orders = next((order for name, order in _MODIFIERS.items() if name in modifiers), 0)
+    if in_grid and opcode.startswith(_FENCES):
+        orders |= state.FENCES_GRID if orders else 0
     record["orders"] = orders
 
 
@@ -200,7 +213,8 @@ def _pieces(record: Any, program: Program, i: int) -> Iterator[tuple[int, int, A
         piece = record.copy()
         piece["bytes"] = program.uops[access]["c"] >> 8
         piece["access"] = _kind(operations[start - first : end - first])
-        piece["strong"] |= codes.MBARRIER in operations[start - first : end - first]
+        if codes.MBARRIER in operations[start - first : end - first]:
+            piece["strong"] = state.STRONG_IN_CTA
         yield start, end, piece
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import Program
+from ptxsim.base.program import GENERIC, GLOBAL, NO_SPACE, Program
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.instrumentation import Tables
@@ -63,13 +63,14 @@ class Checks:
         n_warps: int,
         flags: int,
         undefined: Sequence[Any] = (),
+        n_ctas: int = 1,
     ) -> "Checks":
-        """`undefined` are the buffers (by identity) whose contents are undefined before the launch."""
+        """`undefined` are the buffers (by identity) whose contents are undefined before the launch. Raises E402."""
         tables = Tables.of(program) if flags else Tables.empty(program)
         checked = tables.checked
         x = image.context[0]
         shared_bytes = int(x["shared_bytes"])
-        shift = _granule_shift(checked)
+        shift = _granule_shift(checked["bytes"])
         n_granules = (shared_bytes >> shift) + 1
         n_registers = program.n_registers
         at_start = np.zeros(max(1, n_registers), np.uint32)
@@ -102,6 +103,19 @@ class Checks:
         if checked["copies"].any():
             of_cta["segments"] = np.zeros(n_warps * 32 * state.SEGMENT, np.int32)
             of_cta["tests"] = np.zeros(state.MAX_WARPS, np.int32)
+        if flags & state.RACES:
+            global_shift = _granule_shift(checked["bytes"][_may_be_global(program, checked)])
+            n_bytes = int(x["global_bytes"])
+            try:
+                of_launch["global_granules"] = np.zeros(
+                    ((n_bytes >> global_shift) + 2) * state.GRANULE, np.int32
+                )
+                _order_between_ctas(checked, n_ctas, n_warps, of_launch, of_cta)
+            except MemoryError:
+                what = "the check of races needs more memory than there is for "
+                what += f"{n_bytes >> 20} MiB of global memory and {n_ctas} CTAs"
+                where = kernel.source, kernel.start, kernel.body_start
+                raise error("E402", what, *where, "give a smaller launch, or no 'races'") from None
         if undefined and flags & state.INIT:
             of_launch["global_shadow"] = _global_shadow(image, undefined)
         record = np.zeros(1, state.CHECKS)
@@ -114,6 +128,10 @@ class Checks:
         record[0]["frame_end"] = layout.frame_end
         record[0]["lockstep"] = in_lockstep(kernel)
         record[0]["n_granules"], record[0]["granule_shift"] = n_granules, shift
+        record[0]["n_ctas"] = n_ctas
+        if flags & state.RACES:
+            record[0]["global_shift"] = global_shift
+            record[0]["n_slots"] = len(of_launch.get("used_slots", ()))
         # pieces are executed by their numbers too
         records = np.concatenate([program.instructions, tables.pieces])
         x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
@@ -122,10 +140,38 @@ class Checks:
         return cls(record, checked, reports, state_of_cta, (*arrays.values(), records))
 
 
-def _granule_shift(checked: Any) -> int:
+def _granule_shift(sizes: Any) -> int:
     """Granules as small as the smallest access, at most 4 bytes."""
-    sizes = [int(n) for n in checked["bytes"] if n]
-    return min([2, *(size.bit_length() - 1 for size in sizes)])
+    return min([2, *(int(size).bit_length() - 1 for size in sizes if size)])
+
+
+def _may_be_global(program: Program, checked: Any) -> Any:
+    """Which CHECKED records may be of accesses to global memory: not those of instructions that name another space."""
+    n = len(program.instructions)
+    found = np.ones(len(checked), bool)
+    found[:n] = np.isin(program.instructions["space"], (NO_SPACE, GLOBAL, GENERIC))[: len(checked)]
+    for i in np.flatnonzero(~found[:n]):
+        found[checked[i]["pieces"] : checked[i]["pieces_end"]] = False
+    return found
+
+
+def _order_between_ctas(
+    checked: Any, n_ctas: int, n_warps: int, of_launch: dict[str, Any], of_cta: dict[str, Any]
+) -> None:
+    """The tables of releases for the grid (order.py), if the program has any."""
+    releases = (checked["orders"] & state.RELEASES != 0) & (checked["strong"] == state.STRONG_IN_GRID)
+    if n_ctas == 1 or not (releases | (checked["orders"] & state.FENCES_GRID != 0)).any():
+        return
+    n_slots = state.MAX_SLOTS
+    while n_slots > 16 and 4 * n_slots * n_ctas > state.SLOT_BYTES:
+        n_slots //= 2
+    of_launch["slots"] = np.zeros(n_slots * n_ctas, np.int32)
+    of_launch["used_slots"] = np.zeros(n_slots, np.uint8)
+    of_launch["newest"] = np.zeros(n_ctas, np.int32)
+    of_launch["versions"] = np.zeros(n_ctas * state.N_VERSIONS * n_warps, np.int32)
+    of_cta["known"] = np.zeros(n_warps * n_ctas, np.int32)
+    of_cta["seen"] = np.zeros(n_warps * n_slots, np.int32)
+    of_cta["fences"] = np.zeros(state.MAX_WARPS + 2, np.int32)
 
 
 def in_lockstep(kernel: Function) -> bool:

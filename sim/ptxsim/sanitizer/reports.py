@@ -32,7 +32,7 @@ def diagnostics(
         for report in reports
         # a racy read may find unwritten bytes, in the order in which the warps ran here: the race alone is reported
         if report["kind"] != codes.UNWRITTEN_BYTES
-        or report["space"] != SHARED
+        or report["space"] == LOCAL
         or int(report["at"]) not in racing
     ]
     return tuple(sorted(found, key=lambda d: d.start))
@@ -56,6 +56,8 @@ class _Reporter:
             return self._early(report, "reads" if kind == codes.READ_BEFORE_COPY else "writes")
         if kind == codes.DIVERGENT_BARRIER:
             return self._barrier(report)
+        if kind == codes.MISSED_BARRIER:
+            return self._missed_barrier(report)
         return self._unwritten(report, kind)
 
     def _thread(self, number: int) -> str:
@@ -94,14 +96,21 @@ class _Reporter:
         """The later of the two in the text; the other is the note."""
         if report["at"] < report["other"]:
             report = report.copy()
-            for one, two in (("at", "other"), ("thread", "other_thread")):
+            for one, two in (("at", "other"), ("thread", "other_thread"), ("cta", "other_cta")):
                 report[one], report[two] = int(report[two]), int(report[one])
             now, then = then, now
         message = (
             f"race: {self._thread_of_cta(report)} {now} {self._address(report)}, which another thread {then}"
         )
-        other = f"{self._thread(report['other_thread'])} {then} it here, and no barrier is between"
-        help = "put a barrier between the two, or make the accesses atomic"
+        other = self._thread(report["other_thread"])
+        if report["cta"] == report["other_cta"]:
+            other += f" {then} it here, and no barrier is between"
+            help = "put a barrier between the two, or make the accesses atomic"
+        else:
+            cta = coordinates(int(report["other_cta"]), self.grid)
+            other += f" of CTA {cta} {then} it here, and nothing orders the CTAs"
+            help = "make the accesses atomic, let one CTA wait for the other (a fence, then an atomic flag; the other "
+            help += "reads the flag, then a fence), or use two launches"
         return self._reported(report, "E410", message, help, other)
 
     def _early(self, report: Any, now: str) -> Diagnostic:
@@ -131,6 +140,21 @@ class _Reporter:
         message = f"divergent barrier: {here} is here, {missing} of the same warp is elsewhere"
         help = "move the barrier to where all threads of the CTA come by"
         return self._reported(report, "E412", message, help)
+
+    def _missed_barrier(self, report: Any) -> Diagnostic:
+        warps = [w for w in range(codes.MAX_WARPS) if int(report["address"]) >> w & 1]
+        named = f"warp {warps[0]} never reaches" if len(warps) == 1 else f"warps {_list(warps)} never reach"
+        cta = coordinates(int(report["cta"]), self.grid)
+        message = f"divergent barrier: warp {int(report['thread']) // 32} of CTA {cta} waits here, {named} it"
+        help = (
+            "let every warp of the CTA reach the barrier before it ends, or give the barrier a thread count"
+        )
+        return self._reported(report, "E412", message, help, f"warp {warps[0]} ends here")
+
+
+def _list(numbers: Sequence[int]) -> str:
+    """ "3", "1 and 3", "1, 2 and 3"."""
+    return " and ".join(filter(None, [", ".join(map(str, numbers[:-1])), str(numbers[-1])]))
 
 
 def _at(place: str) -> str:

@@ -1,10 +1,8 @@
 """The records of the checks: the effects of every instruction on memory and registers, and the state of every byte.
 
-Bytes of the global, shared and local space have a shadow byte each, 1 if the byte was written. Shared memory is also
-divided into granules (as small as the smallest access of the kernel), each with a row of numbers for its last accesses.
-Vector clocks order accesses: every warp counts its own epochs, one more after every barrier, and keeps for every other
-warp the latest epoch that a barrier has ordered before it.
-Reference: Flanagan, Freund, FastTrack: Efficient and Precise Dynamic Race Detection, PLDI 2009.
+Bytes of the global, shared and local space have a shadow byte each, 1 if the byte was written. Shared and global memory
+are also divided into granules, each with a row of numbers for its last accesses (races.py); what orders accesses is
+kept as order.py explains. Rows of global memory take storage where the kernel accesses it.
 """
 
 from ptxsim.base.jit import record
@@ -26,13 +24,15 @@ GOING, BEFORE, AFTER = range(3)
     DIVERGENT_BARRIER,
     READ_BEFORE_COPY,  # of what an asynchronous copy writes, before it was waited for
     WRITE_BEFORE_COPY,
-) = range(1, 11)
+    MISSED_BARRIER,  # warps ended without a barrier at which the others waited
+) = range(1, 12)
 
 # what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync); it publishes its warp's accesses so
 # far (a release: arriving at an mbarrier, .release, a fence); it orders all published accesses before its warp's later
-# ones (an acquire: a test of an mbarrier that holds, .acquire, a fence). Publication does not distinguish addresses,
-# which may hide a race
-ORDERS_WARP, RELEASES, ACQUIRES = 1, 2, 4
+# ones (an acquire: a test of an mbarrier that holds, .acquire, a fence); it is a fence whose scope includes other CTAs
+ORDERS_WARP, RELEASES, ACQUIRES, FENCES_GRID = 1, 2, 4, 8
+# whether an access is atomic or otherwise strong, and at which scope: its CTA (or cluster), or the GPU or system
+WEAK, STRONG_IN_CTA, STRONG_IN_GRID = range(3)
 
 # what an instruction is for asynchronous copies (sanitizer/copies.py): it issues one, ends a group, waits, or lets an
 # mbarrier track those of its thread
@@ -44,14 +44,17 @@ SEGMENT = 1 + N_SEGMENTS * SEGMENT_WORDS  # words of a thread: the number of its
 MAX_REPORTS = 256
 MAX_WARPS = 32
 
-# a granule's row: the thread that wrote last (its number + 1; 0 none), that warp's epoch then (below 0: by a copy, see
-# sanitizer/copies.py), the instruction, whether it was strong; the same of the thread that read last, and whether other
-# lanes of its warp did; and of another warp's
-WRITER, WRITER_EPOCH, WRITER_AT, WRITER_STRONG = range(4)
-READER, READER_EPOCH, READER_AT, READER_STRONG, READER_MANY = range(4, 9)
-OTHER = 9  # and its four fields, in the same order
-VALUE = 14  # what was written last: the same value again is no race
-GRANULE = 15
+# an access in a granule's row: CTA, thread (its number in the CTA + 1; 0 none), its warp's epoch then (below 0: by a
+# copy, see sanitizer/copies.py), the instruction with whether it was strong and whether other lanes of the warp did it
+CTA, THREAD, EPOCH, AT = range(4)
+ACCESS = 4
+# the row: the last write, the last read, the last read by another warp
+WRITE, READ, OTHER_READ = 0, ACCESS, 2 * ACCESS
+VALUE = 3 * ACCESS  # what was written last: the same value again is no race
+GRANULE = VALUE + 1
+N_VERSIONS = 8  # of a CTA's releases for the grid that are kept
+MAX_SLOTS = 1024  # that locations of releases share
+SLOT_BYTES = 1 << 26  # that they may take
 
 CHECKED = record(
     [
@@ -63,14 +66,18 @@ CHECKED = record(
             "i4",
         ),  # of COPIES: bytes that a lane reads from global memory; 0: an operand's value
         ("groups", "i4"),  # of AWAITS: how many need not be complete; -1: all copies must be
-        ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
-        ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES: bits
+        (
+            "strong",
+            "i4",
+        ),  # volatile, relaxed, acquire, release or atomic (STRONG_IN_...): no race with its like
+        ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES, FENCES_GRID: bits
         # the pieces in which it is executed: indices into these records, where pieces follow the instructions
         ("pieces", "i4"),
         ("pieces_end", "i4"),
         ("computes", "i4"),  # lane by lane, and nothing else: an unwritten source taints its result
         ("call", "i4"),  # of a call: its entry in the table of calls; -1 none
         ("allocates", "i4"),  # alloca
+        ("block", "i4"),  # of a call of `malloc`: the 64-bit row of its result; -1 none
         ("traced", "i4"),
         ("guard", "i4"),  # register of the guard; -1 none
         ("passed", "i4"),  # register whose values lanes pass on: one of them must have written it; -1 none
@@ -86,9 +93,14 @@ REPORT = record(
         ("at", "i8"),  # instruction
         ("thread", "i8"),  # in its CTA
         ("cta", "i8"),
-        ("address", "u8"),  # within its space; the register of UNWRITTEN_REGISTER; lanes of DIVERGENT_BARRIER
+        # within its space; the register of UNWRITTEN_REGISTER; lanes of DIVERGENT_BARRIER; warps of MISSED_BARRIER
+        ("address", "u8"),
         ("space", "i8"),
-        ("other", "i8"),  # the other access: its instruction, -1 none
+        (
+            "other",
+            "i8",
+        ),  # the other access: its instruction, -1 none; of MISSED_BARRIER: where the warp ended
+        ("other_cta", "i8"),
         # its thread; of a bad access: the number of its CHECKED record; of local bytes: where the frame begins
         ("other_thread", "i8"),
         ("count", "i8"),  # of threads, or of bytes
@@ -123,7 +135,21 @@ CHECKS = record(
         ("granules", "u8"),  # i32: GRANULE for each
         ("n_granules", "i8"),
         ("granule_shift", "i8"),
-        ("next_warp", "i8"),  # that a paused CTA goes on with
+        ("global_granules", "u8"),  # i32: GRANULE for each; 0 where races are not checked
+        ("global_shift", "i8"),
+        # of releases for the grid (sanitizer/order.py), all i32 but `used_slots`
+        ("n_slots", "i8"),  # that locations share; 0: nothing orders CTAs
+        ("n_ctas", "i8"),
+        ("slots", "u8"),  # n_slots x n_ctas: the latest released version of each CTA
+        ("used_slots", "u8"),  # u8: n_slots, whether anything is released there
+        ("newest", "u8"),  # n_ctas: the latest version of each CTA
+        ("versions", "u8"),  # n_ctas x N_VERSIONS x n_warps: epochs
+        ("known", "u8"),  # n_warps x n_ctas: the versions that each warp knows
+        ("seen", "u8"),  # n_warps x n_slots: read by strong accesses, not yet followed by a fence
+        ("fences", "u8"),  # MAX_WARPS + 2: the version of each warp's last fence, and two flags
+        ("next_warp", "i8"),  # that a paused CTA goes on with; -1: it did not pause
+        ("left_of_slice", "i8"),  # instructions that the executing warp may still execute
+        ("rounds", "i8"),  # of the turns of all warps, modulo functional/cta_loop.py: ROUNDS
         ("watch", "i8"),  # from this cycle on the loop stops after every round, to detect a lack of progress
         ("in_vain", "i8"),  # rounds in which every warp that could run found an mbarrier incomplete
         ("traced_warps", "i8"),  # a mask

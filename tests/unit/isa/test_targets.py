@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.isa.targets import exists, first_version, has
+from ptxtool.isa.targets import NEWEST, exists, first_version, has, is_newer
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,11 @@ def test_a_virtual_architecture_came_with_its_target() -> None:
 )
 def test_what_a_target_has(target: str, wanted: str, is_there: bool) -> None:
     assert has(target, wanted) is is_there
+
+
+def test_newer_than_the_table() -> None:
+    major, minor = NEWEST
+    assert not is_newer(NEWEST)
+    assert not is_newer((major - 1, minor + 9))
+    assert is_newer((major, minor + 1))
+    assert is_newer((major + 1, 0))

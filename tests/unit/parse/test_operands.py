@@ -12,6 +12,7 @@ from ptxtool.parse.operands import (
     infix,
     is_constant,
     memory,
+    number_of,
     prefix,
 )
 
@@ -96,3 +97,6 @@ def test_folding() -> None:
     assert fold(Binary("<<", ONE, Immediate("4"))) == 16
     assert fold(A) is None
     assert fold(Immediate("1.5")) is None
+    assert number_of(Immediate("0f3f000000")) == 0.5
+    assert number_of(Binary("+", Immediate("1.5"), Immediate("2.0"))) == 3.5
+    assert number_of(A) is None

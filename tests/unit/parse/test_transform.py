@@ -3,7 +3,7 @@
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.ir.nodes import Instruction, Name, ScopeClose, ScopeOpen
+from ptxtool.ir.nodes import Binary, Immediate, Instruction, Memory, Name, ScopeClose, ScopeOpen
 from ptxtool.parse import parse_with_lark
 
 
@@ -38,3 +38,9 @@ def test_a_parser_reads_the_source_of_its_call() -> None:
     """The parser is shared; directives cut their text from the source of the parse."""
     first, second = (parse_with_lark(f'.file 1 "{name}.cu"') for name in "ab")
     assert (first.directive("file"), second.directive("file")) == ('1 "a.cu"', '1 "b.cu"')
+
+
+def test_what_follows_the_plus_of_an_address_is_one_constant() -> None:
+    module = parse_with_lark(".version 8.0\n.target sm_80\n.entry k() { ld.u32 %r1, [%rd1+1<<2]; ret; }")
+    (operand,) = module.functions["k"].instructions[0].operands[1:]
+    assert operand == Memory("", Name("%rd1"), Binary("<<", Immediate("1"), Immediate("2")))

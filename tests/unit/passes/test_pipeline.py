@@ -76,7 +76,7 @@ def test_every_pass_describes_itself() -> None:
             "release-registers",
             "release-scratchpad",
         ),
-        *("allocate", "compact", "lower-ptxplus"),
+        *("allocate", "compact", "demote", "lower-ptxplus"),
     ]
     assert list(infos) == list(PASSES) == every
     order = infos["reorder-decls"].options[0]

@@ -176,3 +176,14 @@ def test_a_repetition_says_where_the_name_was_declared_first() -> None:
     assert found.code == "E204"
     assert found.note is not None
     assert found.note.source.position(found.note.start) == (5, 11)
+
+
+@pytest.mark.parametrize(
+    "text", ["ld.param.u64 %rd1 [p];", "st.shared.u32 %r1[+4], %r2;", "add.u32 %r1, %r2 [%rd1];"]
+)
+def test_a_register_before_brackets_is_an_error_before_any_pass(text: str) -> None:
+    body = f".reg .b32 %r<4>; .reg .b64 %rd<4>; {text} ret;"
+    source = f".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p) {{ {body} }}\n"
+    found = [d for d in verify(parse(source)) if d.is_error]
+    assert [d.code for d in found] == ["E206"]
+    assert "',' missing after" in found[0].help

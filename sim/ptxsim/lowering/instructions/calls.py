@@ -114,7 +114,7 @@ def _choose(builder: UopBuilder, target: Operand, targets: tuple[Function, ...])
         builder.emit(
             codes.TARGET, a=address, b=builder.constant(symbol.address), e=builder.graph.starts[function.name]
         )
-    builder.emit(codes.CHECK_TARGET)
+    builder.emit(codes.CHECK_TARGET, c=0)
 
 
 # ---- arguments and results

@@ -129,15 +129,16 @@ def _trap(builder: UopBuilder, op: Operation) -> None:
 
 @rule("brx_idx")
 def _brx_idx(builder: UopBuilder, op: Operation) -> None:
-    """Jump to one of a list of labels; an index beyond it is undefined, and goes to the last."""
+    """Jump to one of a list of labels; a fault where the index is beyond it."""
     targets = _branch_targets(builder.kernel, op.operands[1])
     index = builder.source(op, 0, TYPES["u32"])
     zero = builder.constant(0)
-    builder.emit(codes.TARGET, a=zero, b=zero, e=builder.start + builder.kernel.labels[targets[-1]])
-    for k, name in enumerate(targets[:-1]):
+    builder.emit(codes.TARGET, a=zero, b=zero, e=-1)
+    for k, name in enumerate(targets):
         builder.emit(
             codes.TARGET, a=index, b=builder.constant(k), e=builder.start + builder.kernel.labels[name]
         )
+    builder.emit(codes.CHECK_TARGET, a=index, c=len(targets))
 
 
 def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
@@ -171,7 +172,7 @@ def _brx(builder: UopBuilder, op: Operation) -> None:
     builder.emit(codes.TARGET, a=zero, b=zero, e=-1)
     for pc, i in places.items():
         builder.emit(codes.TARGET, a=source, b=builder.constant(pc), e=i)
-    builder.emit(codes.CHECK_TARGET)
+    builder.emit(codes.CHECK_TARGET, c=0)
 
 
 def _break_stack(builder: UopBuilder) -> tuple[int, int]:

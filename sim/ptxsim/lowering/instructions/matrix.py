@@ -131,7 +131,7 @@ def _scales(builder: UopBuilder, op: Operation) -> None:
     format_ = _format("ue4m3" if op.has("ue4m3") else "ue8m0")
     for scales, where in zip(op.operands[-4::2], op.operands[-3::2], strict=True):
         byte, thread = (builder.value(item, TYPES["u16"]) for item in _items(where))
-        builder.emit(codes.OPERANDS, builder.value(scales, WORD), byte, thread, format_, count)
+        builder.emit(codes.OPERANDS, builder.value(_items(scales)[0], WORD), byte, thread, format_, count)
 
 
 def _product(op: Operation) -> _Product:

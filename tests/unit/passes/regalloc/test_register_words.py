@@ -37,3 +37,10 @@ def test_changes_from_the_end_to_the_beginning() -> None:
     words.replace(*one, 0, 7, "new;")
     words.insert(one[0], 0, "before ")
     assert words.text() == "before new;\nq y; after\n"
+
+
+@pytest.mark.parametrize("pattern", [TOKEN, MARKED])
+def test_a_percent_sign_begins_a_word_wherever_it_stands(pattern: "re.Pattern[str]") -> None:
+    assert Words("add.u32%r1,%r2,x%r3;", 0, 20, pattern, {"%r1": "%r9", "%r3": "%r8"}).text() == (
+        "add.u32%r9,%r2,x%r8;"
+    )

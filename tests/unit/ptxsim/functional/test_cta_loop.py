@@ -57,6 +57,50 @@ def test_the_last_warp_has_the_lanes_that_are_left() -> None:
     assert words(body, 1, 40) == [32] * 32 + [8] * 8 + [0] * 24
 
 
+LATE_FIRST_WARP = """
+	mov.u32 %r1, %tid.x;
+	shr.u32 %r10, %r1, 5;
+	setp.ne.u32 %p1, %r10, 0;
+	@%p1 bra STORE;
+	mov.u32 %r2, 0;
+LOOP:
+	add.u32 %r2, %r2, 1;
+	setp.lt.u32 %p1, %r2, 50;
+	@%p1 bra LOOP;
+STORE:
+	mov.u32 %r20, 0;"""
+
+
+@pytest.mark.parametrize("check", [(), ("races",)])
+@pytest.mark.parametrize(("length", "last"), [(1, 0), (64, 0), (1000, 1)])
+def test_the_next_warp_runs_after_a_slice(length: int, last: int, check: tuple[str, ...]) -> None:
+    """The first warp executes 150 instructions before both store their numbers at one place."""
+    out = np.zeros(1, np.uint32)
+    ptxsim.run(kernel_of(LATE_FIRST_WARP + STORE), 1, 64, [out], slice=length, check=check)
+    assert out[0] == last
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_a_load_ends_a_slice(space: str) -> None:
+    """Both warps load before one of them stores what it has loaded and one more."""
+    address = "%l0" if space == "global" else "cell"
+    body = f""".shared .align 4 .b32 cell;
+	ld.param.u64 %l0, [p];
+	ld.{space}.u32 %r1, [{address}];
+	add.u32 %r1, %r1, 1;
+	st.{space}.u32 [{address}], %r1;
+	bar.sync 0;
+	ld.{space}.u32 %r10, [{address}];
+	mov.u32 %r20, 0;"""
+    assert words(body + STORE, 1, 64, 1) == [1]
+
+
+@pytest.mark.parametrize("length", [0, 1 << 21, 2.5])
+def test_a_slice_is_a_number_of_instructions(length: Any) -> None:
+    with pytest.raises(PtxError, match=r"E401[\s\S]*slice"):
+        ptxsim.run(kernel_of(STORE), 1, 32, [np.zeros(1, np.uint32)], slice=length)
+
+
 @pytest.mark.parametrize("check", [(), ("memory",)])
 def test_the_limit_of_instructions_is_that_of_a_cta(check: tuple[str, ...]) -> None:
     """3 CTAs of 2 warps that execute 4 instructions each: 8 are enough, 7 are not."""

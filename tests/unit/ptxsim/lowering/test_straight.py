@@ -12,7 +12,7 @@ def test_a_run_ends_before_control_and_barriers() -> None:
 	add.u32 %r1, %r1, 1;
 	bra L;
 L:	ret;"""
-    assert list(lowered(body).instructions["straight"]) == [3, 2, 1, 0, 1, 0, 0]
+    assert list(lowered(body).instructions["straight"]) == [2, 1, 1, 0, 1, 0, 0]
 
 
 def test_instructions_across_a_warp_are_in_no_run() -> None:

@@ -134,3 +134,26 @@ def test_what_is_no_kernel(kernel: Any, message: str, run: Callable[..., Any]) -
     (found,) = problem.value.diagnostics
     assert found.message == message
     assert "kernels" in found.help
+
+
+BRANCH = """
+	T: .branchtargets A, B;
+	add.u32 %r3, %r1, %r2;
+	brx.idx %r3, T;
+A:	ret;
+B:	st.global.u32 [%rd1], %r3;
+"""
+
+
+@pytest.mark.parametrize("run", [ptxsim.run, ptxsim.launch])
+def test_a_branch_index_outside_its_targets(run: Callable[..., Any]) -> None:
+    """Thread 0 has n as its index, thread 1 has n + 1."""
+    found = reported(BRANCH, 1, run)
+    assert found.code == "E418"
+    assert found.message.startswith("branch index 2 outside its 2 targets in 'brx.idx %r3, T;': kernel 'k'")
+    assert "thread (1,0,0)" in found.message
+    assert "branch index 4294967295 outside its 2 targets" in reported(BRANCH, 0xFFFFFFFF, run).message
+    kernel = parse(f"{HEAD}{BRANCH}\nret;\n}}\n").kernels["k"]
+    x = np.zeros(8, np.uint32)
+    run(kernel, 1, 2, [x, 0])
+    assert x[0] == 1

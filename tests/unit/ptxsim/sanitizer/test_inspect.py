@@ -14,6 +14,7 @@ from ptxtool.base.diag import PtxError
 FAULTS = {
     "read after a buffer": """
         ld.global.u32 %r5, [%rd3+4]; // E404
+        bar.sync 0;
         st.global.u32 [%rd3], %r5;
     """,
     "write before a buffer": """
@@ -329,6 +330,7 @@ CLEAN = {
     "accesses under a guard": """
         setp.lt.u32 %p1, %r1, 63;
     @%p1 ld.global.u32 %r5, [%rd3+4];
+        bar.sync 0;
     @%p1 st.global.u32 [%rd3], %r5;
     """,
     "threads that ended do not miss a barrier": """

@@ -17,15 +17,22 @@ def checked(body: str, text: str = PTX) -> Any:
 @pytest.mark.parametrize(
     ("text", "orders", "strong"),
     [
-        ("membar.gl;", state.RELEASES | state.ACQUIRES, 0),
+        ("membar.gl;", state.RELEASES | state.ACQUIRES | state.FENCES_GRID, 0),
+        ("fence.acq_rel.cta;", state.RELEASES | state.ACQUIRES, state.STRONG_IN_CTA),
         ("fence.proxy.alias;", 0, 0),
         ("bar.warp.sync -1;", state.ORDERS_WARP, 0),
-        ("ld.acquire.gpu.global.u32 %r1, [%rd1];", state.ACQUIRES, 1),
-        ("st.release.gpu.global.u32 [%rd1], %r1;", state.RELEASES, 1),
-        ("ld.volatile.global.u32 %r1, [%rd1];", 0, 1),
+        ("ld.acquire.gpu.global.u32 %r1, [%rd1];", state.ACQUIRES, state.STRONG_IN_GRID),
+        ("st.release.gpu.global.u32 [%rd1], %r1;", state.RELEASES, state.STRONG_IN_GRID),
+        ("ld.volatile.global.u32 %r1, [%rd1];", 0, state.STRONG_IN_GRID),
         ("ld.global.u32 %r1, [%rd1];", 0, 0),
-        ("atom.acq_rel.gpu.global.add.u32 %r1, [%rd1], 1;", state.RELEASES | state.ACQUIRES, 1),
-        ("red.global.add.u32 [%rd1], 1;", 0, 1),
+        (
+            "atom.acq_rel.gpu.global.add.u32 %r1, [%rd1], 1;",
+            state.RELEASES | state.ACQUIRES,
+            state.STRONG_IN_GRID,
+        ),
+        ("red.global.add.u32 [%rd1], 1;", 0, state.STRONG_IN_GRID),
+        ("red.relaxed.cta.global.add.u32 [%rd1], 1;", 0, state.STRONG_IN_CTA),
+        ("mbarrier.arrive.shared.b64 %rd1, [%r1];", state.RELEASES, state.STRONG_IN_CTA),
         ("mbarrier.init.shared.b64 [%r1], 1;", state.RELEASES, 0),
     ],
 )

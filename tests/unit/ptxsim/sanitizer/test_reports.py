@@ -13,9 +13,9 @@ TWO_WRITERS = """
 
 
 def test_messages_say_who_where_and_what() -> None:
-    (found,) = check("ld.global.u32 %r5, [%rd3+4];\nst.global.u32 [%rd3], %r5;\n")[1]
+    (found,) = check("ld.global.u32 %r5, [%rd3+4];\nbar.sync 0;\nst.global.u32 [%rd3], %r5;\n")[1]
     assert found.message == (
-        "thread (63,0,0) of CTA (0,0,0) reads 4 bytes right after buffer 'p' (256 bytes) (2 times in all)"
+        "thread (63,0,0) of CTA (1,0,0) reads 4 bytes right after buffer 'p' (768 bytes)"
     )
     (found,) = check(TWO_WRITERS)[1]
     assert found.message == (

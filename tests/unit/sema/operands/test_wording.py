@@ -4,7 +4,15 @@ import pytest
 from operand_places import place
 
 from ptxtool.sema.operands.shapes import OperandShape, shape
-from ptxtool.sema.operands.wording import either, range_of, wanted, wrong_constant, wrong_kind, wrong_type
+from ptxtool.sema.operands.wording import (
+    Problem,
+    either,
+    range_of,
+    wanted,
+    wrong_constant,
+    wrong_kind,
+    wrong_type,
+)
 
 ADD = ("add.u32", 1, 3)
 
@@ -63,7 +71,8 @@ def test_a_register_of_another_type(
     at: tuple[str, int, int], found: str, name: str, trouble: str, help: str
 ) -> None:
     problem = wrong_type(place(*at), shape("register", found), name, trouble, relaxed=False)
-    assert problem == ("E207", f"is a '.{found}' register, '{at[0]}' takes '.{name}' here", help, "")
+    message = f"is a '.{found}' register, '{at[0]}' takes '.{name}' here"
+    assert problem == Problem("E207", message, help)
 
 
 @pytest.mark.parametrize(

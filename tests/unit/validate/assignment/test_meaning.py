@@ -55,7 +55,7 @@ def test_a_slot_is_a_place_and_its_register_the_other() -> None:
     [
         "mov.b32 %r1, 7;",
         "cvt.u32.u32 %r1, %r2;",
-        "mov.b64 %rd1, {%r1, %r2};",
+        "mov.b64 %rd1, {%r1, %r1};",
         "ld.local.b32 %r1, [__ptxtool_spill+2];",
         "ld.local.b32 %rd1, [__ptxtool_spill];",
         "ld.local.b32 %r1, [%rd1];",

@@ -18,12 +18,13 @@ def test_half_instructions_of_ptxplus_take_4_bytes() -> None:
     assert code_bytes(kernel("mov.half.u32 $r1, $r2; mov.u32 $r1, $r2; exit;", PTXPLUS).module) == 20
 
 
-def test_an_index_beyond_the_list_goes_to_the_last_target() -> None:
+def test_an_index_beyond_the_list_has_no_target() -> None:
     body = "T: .branchtargets A, B, C; brx.idx %r1, T; A: exit; B: exit; C: exit;"
     program = lowered(body)
-    assert steps(program) == [codes.TARGET] * 3
-    assert fields(program, "e") == [3, 1, 2]  # of all lanes first
-    assert [constant(program, row) for row in fields(program, "b")] == [0, 0, 1]
+    assert steps(program) == [codes.TARGET] * 4 + [codes.CHECK_TARGET]
+    assert fields(program, "e")[:4] == [-1, 1, 2, 3]  # of all lanes first
+    assert [constant(program, row) for row in fields(program, "b")[:4]] == [0, 0, 1, 2]
+    assert fields(program, "c")[4] == 3
     assert program.instructions[0]["kind"] == p.INDIRECT
 
 

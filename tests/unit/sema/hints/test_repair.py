@@ -1,6 +1,6 @@
 """Lists of words in messages."""
 
-from ptxtool.sema.repair import listed
+from ptxtool.sema.hints.repair import listed
 
 
 def test_lists_of_words() -> None:

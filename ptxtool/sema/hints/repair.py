@@ -23,11 +23,15 @@ Ask = Callable[[list[str]], bool]
 
 
 class Explanation(NamedTuple):
-    """A message, a next step, and the part of the opcode that is to blame ("" for all of it)."""
+    """A message, a next step, and the part of the opcode that is to blame ("" for all of it).
+
+    `better` is the opcode that the next step makes of it, "" where it leaves a choice.
+    """
 
     message: str
     help: str
     word: str = ""
+    better: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,9 @@ class Repair:
     def _without(self, i: int) -> list[str]:
         return self.words[:i] + self.words[i + 1 :]
 
+    def _text(self, words: list[str]) -> str:
+        return ".".join([self.base, *words])
+
     @cached_property
     def _surplus(self) -> list[int]:
         """The words any one of which may go, the last first."""
@@ -57,7 +64,8 @@ class Repair:
         for i in self._surplus:
             word = self.words[i]
             if word in self._without(i):
-                return Explanation(f"'.{word}' stands twice", "remove one of them", word)
+                better = self._text(self._without(i))
+                return Explanation(f"'.{word}' stands twice", "remove one of them", word, better)
         return None
 
     def one_less(self) -> Explanation | None:
@@ -71,11 +79,12 @@ class Repair:
         i = self._surplus[0]
         word, rest = self.words[i], self._without(i)
         if word in TYPES:
-            text = ".".join([self.base, *rest])
-            return Explanation(f"'{text}' takes no further type '.{word}'", "remove it", word)
+            text = self._text(rest)
+            return Explanation(f"'{text}' takes no further type '.{word}'", "remove it", word, text)
         types = [n for n, w in enumerate(self.words) if w in TYPES]
         if not types:
-            return Explanation(f"'{self.base}' takes no '.{word}' here", f"remove '.{word}'", word)
+            message = f"'{self.base}' takes no '.{word}' here"
+            return Explanation(message, f"remove '.{word}'", word, self._text(rest))
         last = types[-1]
         others = [w for w in self.allowed if w in TYPES and self.fits(self._with(last, w))]
         help = f"it goes with {listed(others)}" if others else f"remove '.{word}'"
@@ -88,11 +97,15 @@ class Repair:
         types = [w for w in missing if w in TYPES]
         if not missing or (modifiers_only and types):
             return None
-        text = ".".join([self.base, *words])
+        text, better = self._text(words), ""
+        if len(missing) == 1:
+            fitting = ([*words[:i], missing[0], *words[i:]] for i in places)
+            better = self._text(next(filter(self.fits, fitting)))
         if len(types) == len(missing):
-            return Explanation(f"'{text}' lacks a type", f"write {listed(missing, 'or')} after it")
+            help = f"write {listed(missing, 'or')} after it"
+            return Explanation(f"'{text}' lacks a type", help, better=better)
         modifiers = [w for w in missing if w not in types]
-        return Explanation(f"'{text}' lacks a modifier", f"add {listed(modifiers, 'or')}")
+        return Explanation(f"'{text}' lacks a modifier", f"add {listed(modifiers, 'or')}", better=better)
 
     def another(self) -> Explanation | None:
         """Another word in place of one; of several such words a modifier that looks like another one is to blame."""

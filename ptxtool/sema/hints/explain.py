@@ -14,7 +14,7 @@ from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec
 from ptxtool.isa.table import PTXPLUS_ANYWHERE, table
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.repair import Ask, Explanation, Repair, listed, nearest_form
+from ptxtool.sema.hints.repair import Ask, Explanation, Repair, listed, nearest_form
 
 _MOST_OPERANDS = 12
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -27,10 +27,10 @@ _SPACES = frozenset({"global", "shared", "local", "const", "param", "reg"})
 def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
     """Explain why `table().match(text, n_operands, is_ptxplus)` is None."""
     base, *words = text.split(".")
-    forms = _forms(base, is_ptxplus)
+    forms = forms_of(base, is_ptxplus)
     if not forms:
         return _unknown(base, words, n_operands, is_ptxplus)
-    allowed = _words(forms)
+    allowed = words_of(forms)
     if len(words) > _MOST_WORDS:
         message = f"no form of '{base}' has {len(words)} modifiers"
         return Explanation(message, f"'ptxtool isa {base}' lists its forms")
@@ -66,7 +66,7 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
     fixed = len(own[0].base.split(".")) - 1 if own else 0
     possible = {n for form in forms for n in range(form.min_operands, form.max_operands + 1)}
     for fits in (asker([n_operands]), asker(sorted(possible))):
-        found = Repair(base, words, fits, _words(own or forms), fixed).explanation()
+        found = Repair(base, words, fits, words_of(own or forms), fixed).explanation()
         if found is not None:
             return found
     form = nearest_form(words, own or forms)
@@ -83,7 +83,7 @@ def _own(forms: list[Form], words: list[str]) -> list[Form]:
     return [form for form, length in zip(forms, lengths, strict=True) if length == longest >= 0]
 
 
-def _forms(base: str, is_ptxplus: bool) -> list[Form]:
+def forms_of(base: str, is_ptxplus: bool = False) -> list[Form]:
     """Every form of an opcode in a dialect; `bar` alone is no key of the table, but `bar.sync` is."""
     return [
         form
@@ -94,7 +94,7 @@ def _forms(base: str, is_ptxplus: bool) -> list[Form]:
     ]
 
 
-def _words(forms: Iterable[Form]) -> dict[str, None]:
+def words_of(forms: Iterable[Form]) -> dict[str, None]:
     """The words that occur in forms, in the order of the table."""
     found: dict[str, None] = {}
     for form in forms:
@@ -109,7 +109,7 @@ def _words(forms: Iterable[Form]) -> dict[str, None]:
 def _bases(is_ptxplus: bool) -> tuple[str, ...]:
     """The first words of all opcodes of a dialect."""
     bases = sorted({key.split(".")[0] for key in table().forms})
-    return tuple(base for base in bases if _forms(base, is_ptxplus))
+    return tuple(base for base in bases if forms_of(base, is_ptxplus))
 
 
 def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> Explanation:
@@ -128,7 +128,7 @@ def _dotted(base: str, is_ptxplus: bool) -> str:
     """An instruction and one of its words that stand together without their dot: `mov.u32` for `movu32`; else ""."""
     known = _bases(is_ptxplus)
     for i in range(min(len(base), _LONGEST_WORD) - 1, 1, -1):
-        if base[:i] in known and base[i:] in _words(_forms(base[:i], is_ptxplus)):
+        if base[:i] in known and base[i:] in words_of(forms_of(base[:i], is_ptxplus)):
             return f"{base[:i]}.{base[i:]}"
     return ""
 
@@ -189,6 +189,6 @@ def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation
 def missing(text: str, fits: Callable[[str], bool]) -> str:
     """The modifiers one of which makes an opcode fit, "" if no single one does."""
     base, *words = text.split(".")
-    allowed = _words(_forms(base, False))
+    allowed = words_of(forms_of(base, False))
     found = Repair(base, words, lambda changed: fits(".".join([base, *changed])), allowed).one_more()
     return found.help if found else ""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from ptxtool.base.diag import Fix
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Instruction, Memory, Name, Operand
 from ptxtool.isa.foreign import NAMES_OF_CUDA
@@ -27,6 +28,8 @@ class NameHints:
     def __init__(self, function: Function):
         self.function = function
         self._reported: set[str] = set()  # families of registers
+        self.fix: Fix | None = None
+        """The edit that the last next step asks for, None where it leaves a choice."""
 
     def is_reported(self, text: str) -> bool:
         """Whether a name is one of a family of registers whose declaration was found missing before."""
@@ -36,7 +39,8 @@ class NameHints:
     def help(
         self, text: str, node: Instruction, operand: Operand | None, visible: Callable[[], list[str]]
     ) -> str:
-        """The next step; `visible` gives the names that a misspelt one may have meant."""
+        """The next step, and `fix`; `visible` gives the names that a misspelt one may have meant."""
+        self.fix = None
         found = self._beyond_its_range(text) or self._out_of_sight(text, node) or self._family(text)
         if found:
             return found
@@ -53,8 +57,15 @@ class NameHints:
             if count is not None and count <= number < _LARGEST:
                 line = self.function.source.line(start)
                 ends = f"'{name}<{count}>' in line {line} ends at '{name}{count - 1}'"
+                self.fix = self._longer(name, start, number + 1)
                 return f"{ends}: raise it to '{name}<{number + 1}>'?"
         return ""
+
+    def _longer(self, name: str, start: int, count: int) -> Fix | None:
+        """The edit of a declaration that gives a range another length."""
+        length = re.compile(rf"(?<![\w$%]){re.escape(name)}\s*<\s*([0-9]+)\s*>")
+        found = length.search(self.function.source.text, start, self.function.end)
+        return Fix(*found.span(1), str(count)) if found else None
 
     def _out_of_sight(self, text: str, node: Instruction) -> str:
         """A name that another block or a later line declares."""
@@ -82,7 +93,10 @@ class NameHints:
         end = self.function.end
         numbers = (int(number[1]) for number in used.finditer(source, self.function.start, end))
         most = max(numbers, default=int(found[2]))
-        return f"declare it and its like: '.reg .{_TYPE_OF_FAMILY[prefix]} {prefix}<{most + 1}>;'"
+        declaration = f".reg .{_TYPE_OF_FAMILY[prefix]} {prefix}<{most + 1}>;"
+        place = source.index("{", self.function.body_start) + 1
+        self.fix = Fix(place, place, f"\n\t{declaration}")
+        return f"declare it and its like: '{declaration}'"
 
     def _declarations(self) -> Iterator[tuple[Declarator, Declaration]]:
         for statement in self.function.body or ():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.sema.explain import explain
+from ptxtool.sema.hints.explain import explain
 
 
 @pytest.mark.parametrize(

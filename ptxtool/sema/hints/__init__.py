@@ -1,0 +1,1 @@
+"""What may have been meant: the next steps of diagnostics about words and names that nothing knows."""
