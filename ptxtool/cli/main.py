@@ -60,8 +60,14 @@ GROUPS = {
         "sweep": "Make many runs from a file, resumable; tables and charts of them.",
     },
 }
-"""Every command with its summary, by what it is for, in the order of the help; `cli/commands/NAME.py` has it."""
+"""Every command with its summary, by what it is for, in the order of the help; `module_of` has it."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+
+
+def module_of(command: str) -> str:
+    """The module of a command."""
+    folder = "commands.lookup" if command in GROUPS["Look up"] else "commands"
+    return f"ptxtool.cli.{folder}.{command.replace('-', '_')}"
 
 
 class LazyGroup(click.Group):
@@ -73,7 +79,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"ptxtool.cli.commands.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(module_of(cmd_name)).command
         colour.add_option(command)
         return command
 

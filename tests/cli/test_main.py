@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ptxtool.cli.main import COMMANDS, main
+from ptxtool.cli.main import COMMANDS, main, module_of
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -20,7 +20,7 @@ def test_every_command_is_there(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_speaks_json(name: str) -> None:
-    command = importlib.import_module(f"ptxtool.cli.commands.{name.replace('-', '_')}").command
+    command = importlib.import_module(module_of(name)).command
     assert {"as_json", "output"} <= {parameter.name for parameter in command.params}
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from ptxtool.cli.main import COMMANDS, main
+from ptxtool.cli.main import COMMANDS, main, module_of
 
 MIB = 1 << 20
 
@@ -31,7 +31,7 @@ class Ended:
 def import_all() -> None:
     """Import what commands import when they are called."""
     for name in COMMANDS:
-        import_module(f"ptxtool.cli.commands.{name.replace('-', '_')}")
+        import_module(module_of(name))
     import ptxsim
 
     assert ptxsim
