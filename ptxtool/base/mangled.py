@@ -2,7 +2,8 @@
 
 A kernel is found by as much of its C++ name as its writer cares to give: `nbody`, `nbody<float, 4>`,
 `nbody<float,4>(float4*)`, with or without the namespaces. Spaces, `const` and the return type do not count, nor how a
-constant says its type: `4u`, `(unsigned int)4` and `4` are equal, as are `true` and `(bool)1`.
+constant says its type: `4u`, `(unsigned int)4` and `4` are equal, as are `true` and `(bool)1`. Template arguments may
+end early, as where the source leaves the rest to their defaults.
 
 Reference: Itanium C++ ABI, section 5.1 (`demangle.py` reads it).
 """
@@ -35,14 +36,27 @@ def shown_name(symbol: str) -> str:
     return next((choice for choice in choices if len(choice) <= _SHOWN), symbol)
 
 
+def cpp_name_data(symbol: str) -> dict[str, str]:
+    """`cpp_name` for JSON, beside the symbol of a kernel; nothing where it is not mangled."""
+    name = cpp_name(symbol)
+    return {} if name == symbol else {"cpp_name": name}
+
+
 def symbols_of(name: str, symbols: Iterable[str]) -> list[str]:
-    """The symbols with that C++ name: those that have it in full, else those that have it in some namespace."""
+    """The symbols with that C++ name: in full, else in some namespace, else with more template arguments."""
     wanted = _plain(name)
     spellings = {symbol: _spellings(symbol) for symbol in symbols}
-    exact = [symbol for symbol, known in spellings.items() if wanted in known]
-    return exact or [
-        symbol for symbol, known in spellings.items() if any(each.endswith(f"::{wanted}") for each in known)
-    ]
+    beginning = f"::{wanted.removesuffix('>')},"
+
+    def has_more_arguments(spelling: str) -> bool:
+        before, found, _ = f"::{spelling}".partition(beginning)
+        return bool(found) and wanted.endswith(">") and "<" not in before
+
+    for fits in (wanted.__eq__, lambda spelling: spelling.endswith(f"::{wanted}"), has_more_arguments):
+        found = [symbol for symbol, known in spellings.items() if any(map(fits, known))]
+        if found:
+            return found
+    return []
 
 
 def _spellings(symbol: str) -> set[str]:

@@ -281,21 +281,15 @@ class Sink:
         parts: "Callable[[Function], Sequence[Part]]",
     ) -> None:
         """Write a report on kernels: as JSON the file, and an object per kernel."""
+        from ptxtool.base.mangled import cpp_name_data
+
         self.put(
             lambda: {
                 "file": module.source.name,
-                "kernels": [data(f) | _cpp_name(f.name) for f in functions],
+                "kernels": [data(f) | cpp_name_data(f.name) for f in functions],
             },
             lambda: apart(map(parts, functions)),
         )
-
-
-def _cpp_name(symbol: str) -> dict[str, str]:
-    """`cpp_name` of a kernel for JSON, where its name is mangled."""
-    from ptxtool.base.mangled import cpp_name
-
-    name = cpp_name(symbol)
-    return {} if name == symbol else {"cpp_name": name}
 
 
 def report_options(command: F) -> F:

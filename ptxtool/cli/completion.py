@@ -1,7 +1,7 @@
 """What a shell completes: files and samples, kernels of the file on the line, machines, schedulers, passes, commands.
 
 Functions for the `shell_complete` of click's parameters; `docs/completion.md` says how a shell is set up. A completion
-must be there before its user has looked up: nothing here imports numba or numpy, and kernels are found by a search of
+must be there before its user has looked up: nothing here imports numba, and kernels are found by a search of
 the text, not by parsing it.
 """
 

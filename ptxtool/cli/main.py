@@ -60,13 +60,14 @@ GROUPS = {
         "sweep": "Make many runs from a file, resumable; tables and charts of them.",
     },
 }
-"""Every command with its summary, by what it is for, in the order of the help; `cli/commands/NAME.py` has it."""
+"""Every command with its summary, by what it is for, in the order of the help; `module_of` has it."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
 def module_of(command: str) -> str:
-    """The module of a command. `help` is about the commands, and stands beside them."""
-    return "ptxtool.cli.help" if command == "help" else f"ptxtool.cli.commands.{command.replace('-', '_')}"
+    """The module of a command."""
+    folder = "commands.lookup" if command in GROUPS["Look up"] else "commands"
+    return f"ptxtool.cli.{folder}.{command.replace('-', '_')}"
 
 
 class LazyGroup(click.Group):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.mangled import shown_name
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 
@@ -27,7 +28,7 @@ class Remark:
         return {name: value for name, value in data.items() if value or name in ("pass", "message")}
 
     def __str__(self) -> str:
-        where = f"{self.function}: " if self.function else ""
+        where = f"{shown_name(self.function)}: " if self.function else ""
         at = f" (line {self.line})" if self.line else ""
         return f"{self.pass_name}: {where}{self.message}{at}"
 

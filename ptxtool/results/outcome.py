@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.mangled import cpp_name_data
 from ptxtool.base.phrases import counted
 
 
@@ -44,6 +45,7 @@ class LaunchOutcome:
         """Plain data for `--json`, what the checks found apart."""
         return {
             "kernel": self.kernel,
+            **cpp_name_data(self.kernel),
             "grid": list(self.grid),
             "block": list(self.block),
             "warp_instructions": self.warp_instructions,

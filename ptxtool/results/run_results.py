@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.mangled import cpp_name_data
 from ptxtool.results.outcome import expected_to_dict, verdict
 from ptxtool.results.simulation import SimResult, StallPoint
 
@@ -34,6 +35,7 @@ class Run:
         """Plain data for `--json`: the counters, and `expected` about the results."""
         return {
             **self.result.to_dict(),
+            **cpp_name_data(self.result.kernel),
             "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
         }
 
@@ -137,6 +139,7 @@ class Comparison:
         return {
             "file": self.file,
             "kernel": self.kernel,
+            **cpp_name_data(self.kernel),
             "resource": self.resource,
             "share_percent": self.percent,
             "complete": self.complete,

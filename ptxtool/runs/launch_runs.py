@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.mangled import shown_name
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.ir.nodes import Function
@@ -52,7 +53,7 @@ def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None"
 def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:
     """E408: a launch that the cycle limit ended."""
     done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
-    what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
+    what = f"'{shown_name(kernel.name)}' had not ended after {result.cycles} cycles: {done}"
     advice = "raise max_cycles (--max-cycles), or leave it out to run to the end"
     return Diagnostic("E408", what, kernel.source, kernel.start, kernel.body_start, advice)
 

@@ -81,3 +81,9 @@ def test_kernels_have_their_c_plus_plus_names(cli: Cli, tmp_path: Path) -> None:
     first, second = clean_data(cli, "live", path)["kernels"]
     assert (first["kernel"], first["cpp_name"]) == (names[0], "nbody<float, 4>(float4*)")
     assert "cpp_name" not in second
+    remark = cli("rewrite", "-p", "compact", path).stderr
+    assert "compact: nbody<float, 4>(float4*): " in remark
+    assert "_Z5nbody" not in remark
+    launch = ["--kernel", "nbody", "--grid", "1", "--block", "1"]
+    assert cli("run", path, *launch).stdout.startswith("nbody<float, 4>(float4*): grid 1 x 1 x 1")
+    assert clean_data(cli, "run", path, *launch)["cpp_name"] == "nbody<float, 4>(float4*)"

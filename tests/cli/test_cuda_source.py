@@ -118,6 +118,7 @@ def test_faults_of_a_run(cli: Cli, ptx: Path, command: list[str]) -> None:
     result = cli(*command, ptx, *launch, "--source")
     assert result.exit_code == 1
     assert "error[E404]" in result.stderr
+    assert command[0] == "run" or "kernel 'norm(float*)', CTA (0,0,0)" in result.stderr
     assert "\n   cuda: norm.cu:8\n    8 | s[0] = p[threadIdx.x + 1] = x;\n   help: " in result.stderr
 
 

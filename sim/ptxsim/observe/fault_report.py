@@ -7,6 +7,7 @@ from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import MAX_WARPS
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.mangled import shown_name
 from ptxtool.ir.nodes import Function
 
 
@@ -22,7 +23,7 @@ def fault_report(kernel: Function, simulation: Simulation, policy: Policy) -> Pt
     cta = coordinates(int(run["fault_cta"]), simulation.plan.grid)
     thread = coordinates(int(run["fault_thread"]), simulation.plan.block)
     sm, cycle = int(run["fault_sm"]), int(run["cycle"]) - 1
-    where = f"kernel '{kernel.name}', CTA {cta}, thread {thread}, SM {sm}, cycle {cycle}"
+    where = f"kernel '{shown_name(kernel.name)}', CTA {cta}, thread {thread}, SM {sm}, cycle {cycle}"
     what = found.what
     if kind == TOUCHED_REGISTER:
         what += f", {program.register_names[shared_register(simulation, i)]},"

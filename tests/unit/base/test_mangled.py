@@ -9,7 +9,7 @@ NBODY4, NBODY8, PLAIN = (
     "_ZN3sim5nbodyIfLi8EEEvP6float4PKS1_",
     "_Z5nbodyPfb",
 )
-ALL = (NBODY4, NBODY8, PLAIN, "nbody_c", "_Z4boolILb1ELj3EEvPi")
+ALL = (NBODY4, NBODY8, PLAIN, "nbody_c", "_Z4boolILb1ELj3EEvPi", "_Z3useI4foldIfiEEvT_")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,11 @@ def test_source_name(symbol: str, name: str) -> None:
         ("bool<true, 3u>", ["_Z4boolILb1ELj3EEvPi"]),
         ("bool<(bool)1, (unsigned int)3>(int *)", ["_Z4boolILb1ELj3EEvPi"]),
         ("body", []),
-        ("nbody<float>", []),
+        ("nbody<float>", [NBODY4, NBODY8]),
+        ("nbody<>", []),
+        ("nbody<int>", []),
+        ("bool<true>", ["_Z4boolILb1ELj3EEvPi"]),
+        ("fold<float>", []),  # of an argument
         ("", []),
     ],
 )
