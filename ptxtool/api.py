@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptxtool.analysis.flow.liveness import liveness as liveness
     from ptxtool.analysis.flow.loops import loops as loops
     from ptxtool.analysis.flow.pressure import pressure as pressure
+    from ptxtool.analysis.flow.uniformity import uniformity as uniformity
     from ptxtool.analysis.occupancy.overhead import Storage
     from ptxtool.analysis.occupancy.sharing_plan import Percent, SharingPlan
     from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
@@ -63,6 +64,7 @@ _HOMES = {
     "reconvergence_points": "ptxtool.cfg.reconvergence",
     "register_need": "ptxtool.analysis.regalloc.register_need",
     "shared_use": "ptxtool.analysis.sharing.shared_use",
+    "uniformity": "ptxtool.analysis.flow.uniformity",
 }
 """Public names of the layers below and their modules, which are imported on first use (a test holds the imports above
 to them)."""

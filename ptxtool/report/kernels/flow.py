@@ -1,6 +1,6 @@
 """Control flow as tables: blocks with their dominators and loops, and where divergent branches reconverge."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ptxtool.analysis.flow.loops import Loops
@@ -13,9 +13,14 @@ _BRANCHES = head(">line | branch that may diverge:code | lanes rejoin")
 
 
 def flow_parts(
-    cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
+    cfg: Cfg,
+    idom: DominatorTree,
+    ipdom: DominatorTree,
+    loops: Loops,
+    points: Mapping[int, int],
+    divergent: Collection[int],
 ) -> list[Part]:
-    """The report of one kernel."""
+    """The report of one kernel: `points` are where lanes rejoin, `divergent` the branches that may part them."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
     rows = []
@@ -37,14 +42,27 @@ def flow_parts(
         )
     title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
     parts: list[Part] = [table(_BLOCKS, rows, title)]
-    if points:
-        branches = [(kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()]
+    branches = [
+        (kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at))
+        for i, at in points.items()
+        if i in divergent
+    ]
+    if branches:
         parts += ["", table(_BRANCHES, branches, "reconvergence (immediate post-dominators)")]
+    uniform = [str(kernel.line(i)) for i in points if i not in divergent]
+    if uniform:
+        lines = f"line{'s' * (len(uniform) > 1)} {', '.join(uniform)}"
+        parts += ["", clip(f"uniform branches, which all lanes of a warp take the same way: {lines}")]
     return parts
 
 
 def flow_data(
-    cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
+    cfg: Cfg,
+    idom: DominatorTree,
+    ipdom: DominatorTree,
+    loops: Loops,
+    points: Mapping[int, int],
+    divergent: Collection[int],
 ) -> dict[str, Any]:
     """The same for `--json`. Blocks are numbers; the virtual exit is the number after the last."""
     kernel = cfg.kernel
@@ -69,7 +87,13 @@ def flow_data(
         ],
         "edges": [{"source": e.source, "target": e.target, "kind": e.kind} for e in cfg.edges],
         "reconvergence": [
-            {"instruction": i, "line": kernel.line(i), "text": kernel.text(i), "rejoins_at": at}
+            {
+                "instruction": i,
+                "line": kernel.line(i),
+                "text": kernel.text(i),
+                "rejoins_at": at,
+                "may_diverge": i in divergent,
+            }
             for i, at in points.items()
         ],
     }
