@@ -137,9 +137,8 @@ class _FixedPoint:
         self._entered: set[int] = set()
         self._divergent: set[int] = set()
         self._meeting = _meeting_blocks(self._sides)
-        self._between: dict[
-            int, set[int]
-        ] = {}  # rejoining block -> the blocks whose registers vary there so far
+        # per block where lanes rejoin, marks of the blocks whose registers vary there so far
+        self._between: dict[int, bytearray] = {}
 
     def result(self) -> Uniformity:
         cfg = self._cfg
@@ -188,22 +187,25 @@ class _FixedPoint:
     def _diverge(self, split: Split) -> None:
         """Make the registers vary that lanes of different sides may have written before they meet."""
         if split.rejoin in self._rank:  # some path leads there
-            seen = self._between.setdefault(split.rejoin, set())
+            seen = self._between.setdefault(split.rejoin, self._no_marks())
             self._add(split.rejoin, self._written_between(split, seen))
         if split.instruction in self._meeting:
-            written = self._written_between(split, set())
+            written = self._written_between(split, self._no_marks())
             for block in self._meeting[split.instruction]:
                 self._add(block, written)
 
-    def _written_between(self, split: Split, seen: set[int]) -> int:
-        """The registers written on paths from the sides of a branch to where its lanes rejoin, without the blocks in
-        `seen`, which are extended."""
+    def _no_marks(self) -> bytearray:
+        return bytearray(self._cfg.exit + 1)
+
+    def _written_between(self, split: Split, seen: bytearray) -> int:
+        """The registers written on paths from the sides of a branch to where its lanes rejoin, without the blocks that
+        are marked in `seen`; marks the others."""
         found = 0
         work = list(split.sides)
         while work:
             block = work.pop()
-            if block not in seen and block != split.rejoin:
-                seen.add(block)
+            if not seen[block] and block != split.rejoin:
+                seen[block] = 1
                 found |= self._written[block]
                 work += self._cfg.successors[block]
         return found
