@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Declaration, Directive, Function, Group, Instruction, Name, Operand
+from ptxtool.ir.variables import alignment_of
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.functions import alignment_of, is_block, size_of
+from ptxtool.sema.functions import is_block, size_of
 from ptxtool.sema.operands.shapes import OperandShape, description
 from ptxtool.sema.operands.wording import Problem
 

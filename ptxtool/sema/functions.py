@@ -10,7 +10,7 @@ from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.names import diagnostic_at, note_at, span_of_word
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
-from ptxtool.ir.variables import round_up
+from ptxtool.ir.variables import alignment_of, declared_size, round_up
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.variables import declaration_problems
@@ -20,16 +20,9 @@ _MOST_BYTES, _MORE_SINCE, _MOST_BYTES_BEFORE = 32764, (8, 1), 4352
 
 
 def size_of(declaration: Declaration) -> int:
-    """The bytes of one variable or parameter of a declaration."""
-    total = TYPES[declaration.type].bytes * declaration.vector if declaration.type in TYPES else 0
-    for size in declaration.declarators[0].dimensions if declaration.declarators else ():
-        total *= size or 0
-    return total
-
-
-def alignment_of(declaration: Declaration) -> int:
-    """The alignment of a parameter in bytes: its own, or that of its type."""
-    return declaration.align or (TYPES[declaration.type].bytes if declaration.type in TYPES else 1)
+    """The bytes of one parameter or result; 0 for a type without a width."""
+    known = declaration.type in TYPES and declaration.declarators
+    return declared_size(declaration, declaration.declarators[0]) if known else 0
 
 
 def is_block(declaration: Declaration) -> bool:
@@ -63,7 +56,7 @@ def _space_problems(function: Function) -> Iterator[Diagnostic]:
     most = _MOST_BYTES if function.module.version >= _MORE_SINCE else _MOST_BYTES_BEFORE
     total = 0
     for parameter in function.params:
-        total = round_up(total, max(alignment_of(parameter), 1)) + size_of(parameter)
+        total = round_up(total, alignment_of(parameter)) + size_of(parameter)
         if total > most and parameter.declarators:
             message = f"the parameters of '{function.name}' take {total} bytes, there are {most}"
             help = "pass a pointer to the data in '.global' memory"

@@ -8,7 +8,6 @@ shared variables to addresses: only declared ones count.
 Reference: PTX ISA, section 5.4 (variables, alignment).
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ from functools import cached_property
 from ptxtool.analysis.flow.pressure import Pressure, file_of, pressure
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.ir.symbols import Register
-from ptxtool.ir.variables import element_type, round_up
+from ptxtool.ir.variables import alignment_of, declared_size, round_up
 from ptxtool.isa.table import table
 
 UNKNOWN = "unknown"
@@ -124,9 +123,6 @@ def _laid_out(declarations: Iterable[Declaration]) -> int:
     """The bytes of variables laid out in order, each aligned."""
     end = 0
     for declaration in declarations:
-        element = element_type(declaration).bytes * declaration.vector
-        alignment = declaration.align or element
         for declarator in declaration.declarators:
-            size = element * math.prod(d or 0 for d in declarator.dimensions)
-            end = round_up(end, alignment) + size
+            end = round_up(end, alignment_of(declaration)) + declared_size(declaration, declarator)
     return end

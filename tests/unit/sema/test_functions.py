@@ -31,6 +31,8 @@ def test_parameters_of_a_kernel_have_4352_bytes_before_ptx_8_1() -> None:
     words = ".param .b32 a[1087]"
     assert after_head(f".entry k({words}, .param .b32 b) {{ ret; }}") == []
     assert after_head(f".entry k({words}, .param .b64 b) {{ ret; }}") == [(1, "E212", "b")]
+    pointer = ".param .u64 .ptr .global .align 64 p"  # the alignment of what it points to: it lies at 4336
+    assert after_head(f".entry k(.param .b32 a[1084], {pointer}) {{ ret; }}") == []
 
 
 def test_an_alias_names_a_declared_and_a_defined_function() -> None:

@@ -51,3 +51,8 @@ def test_figures() -> None:
     }
     assert found.classes[7] == UNKNOWN
     assert found.classes.count(UNKNOWN) == 1
+
+
+def test_the_alignment_of_what_a_parameter_points_to_is_not_its_own() -> None:
+    text = TEXT.replace(".param .u64 p", ".param .u64 .ptr .global .align 64 p")
+    assert MeasuredKernel(parse(text).kernels["k"]).figures.param_bytes == 16
