@@ -78,7 +78,10 @@ def _narrow(live: Liveness, room: int, code_width: int) -> tuple[str, list[str],
     per_column = places.per_column(room - min(code_width, _LEAST_CODE))
     columns = places.columns(per_column)
     a_column = f"{per_column} neighbours to a column, '.' where some are live; " if per_column > 1 else ""
-    note = f"columns: the registers of a thread as 'allocate' assigns them (r: 32 bits, p: predicates); {a_column}"
+    a_pass, files = "allocate", "r: 32 bits, p: predicates"
+    if live.registers.is_ptxplus:
+        a_pass, files = "compact", "r: 32 bits, o: addresses, p: predicates"
+    note = f"columns: the registers of a thread as '{a_pass}' assigns them ({files}); {a_column}"
     marks = [places.marks(i, columns) for i in range(n)]
     fitting = max(min(code_width, _LEAST_CODE), min(code_width, room - len(columns)))
     return _LEGEND, [note.removesuffix("; ")], [places.heads(per_column)], marks, fitting

@@ -1,8 +1,8 @@
 """Live values by place: a chart with a column per allocated register, as wide as the register pressure.
 
-For `live.py`, where a column per register of the text would be too wide. A place is a 32-bit register that `allocate`
-would give to a thread's values, or a predicate, or an address register of PTXPlus; a value of 64 bits has two. Where
-these are too many for the width as well, a column stands for 2, 4, 8, ... neighbouring places.
+For `live.py`, where a column per register of the text is too wide. A place is a 32-bit register that `allocate`, or
+`compact` for PTXPlus, would give to a thread's values, a predicate, or an address register; a value of 64 bits has two.
+Where these are too many for the width as well, a column stands for 2, 4, 8, ... neighbouring places.
 
     ^ defined here    v used here    x both    : live through    . some of the column's places are
 """

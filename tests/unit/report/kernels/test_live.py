@@ -3,7 +3,7 @@
 from typing import Literal
 
 import pytest
-from kernels import ptx
+from kernels import ptx, ptxplus
 
 from ptxtool import api
 from ptxtool.analysis.flow.liveness import Liveness
@@ -64,6 +64,14 @@ def test_a_kernel_with_120_registers_is_a_chart_at_any_width(width: int, per_col
     fullest = rows[120].split()
     assert fullest[:2] == ["121", "121"]
     assert len(fullest[2]) == -(-122 // per_column)
+
+
+def test_ptxplus_has_the_places_that_compact_assigns() -> None:
+    lines = "".join(f"mov.u32 $r{k}, s[$ofs1+{hex(4 * k)}];\n" for k in range(9))
+    kernel = ptxplus(lines + "".join(f"mov.u32 g[$r{k}], $r{k};\n" for k in range(9)) + "exit;")
+    text = str(live_listing(*both(kernel), 40)).replace("\n", " ")
+    assert "as 'compact' assigns them (r: 32 bits, o: addresses, p: predicates)" in text
+    assert "warp  r0 o" in text  # 9 registers, 8 to a column, and an address register
 
 
 def test_a_register_of_vector_type_has_no_place_and_names_stand() -> None:
