@@ -20,12 +20,12 @@ for _name in ("cfg", "emit", "isa", "parse", "sweep"):
     del globals()[_name]
 
 _PUBLIC = """
-Configuration PtxError
+Configuration PassResult PtxError Remark TextEdit
 load parse emit fmt save check check_recovered kernel
 first_use shared_use liveness pressure register_need register_counts
 cfg dominators post_dominators reconvergence_points loops uniformity diff
 gpu occupancy switched_occupancy register_curve static_scratchpad isa overhead
-rewrite write_vectors read_vectors load_launch
+rewrite prove write_vectors read_vectors load_launch
 run simulate run_sequence simulate_sequence compare sweep reproduce load_sweep
 """.split()  # noqa: SIM905
 """The names of `ptxtool.api`, which is imported on first use (a test compares the two)."""

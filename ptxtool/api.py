@@ -16,6 +16,7 @@ from ptxtool.parse import parse as parse
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LadderKeywords, LaunchKeywords, LaunchOptions, RunKeywords
+    from ptxsim.timing.drive import Progress
     from ptxtool.analysis.compare.difference import Difference
     from ptxtool.analysis.flow.liveness import Liveness
     from ptxtool.analysis.flow.liveness import liveness as liveness
@@ -38,11 +39,18 @@ if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.launch.launch_file import load_launch as load_launch
     from ptxtool.formats.vectors import read_vectors as read_vectors
+    from ptxtool.ir.edit import TextEdit as TextEdit
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
+    from ptxtool.passes.base import Pass
+    from ptxtool.passes.base import PassResult as PassResult
+    from ptxtool.passes.base import Remark as Remark
+    from ptxtool.passes.own import OwnPass
     from ptxtool.passes.pipeline import RewriteResult
+    from ptxtool.passes.syntax import Stage
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.outcome import Outcome
+    from ptxtool.results.proofs import Proof
     from ptxtool.results.register_counts import RegisterCounts
     from ptxtool.results.run_results import Comparison, Run
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
@@ -52,7 +60,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Configuration": "ptxtool.results.sweeps",
+    "PassResult": "ptxtool.passes.base",
     "PtxError": "ptxtool.base.diag",
+    "Remark": "ptxtool.passes.base",
+    "TextEdit": "ptxtool.ir.edit",
     "dominators": "ptxtool.cfg.dominance",
     "first_use": "ptxtool.analysis.sharing.first_use",
     "liveness": "ptxtool.analysis.flow.liveness",
@@ -350,12 +361,64 @@ def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = N
 # ---- rewriting
 
 
-def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
-    """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
-    from ptxtool.formats.issue_counts import read_issue_counts
-    from ptxtool.passes.pipeline import rewrite
+def rewrite(
+    module: "Module",
+    pipeline: "str | Iterable[Pass | Stage]",
+    *,
+    launch: "Launch | str | Path | None" = None,
+    announce: "Callable[[str], object] | None" = None,
+    progress: "Progress | None" = None,
+) -> "RewriteResult":
+    """Run passes such as "unroll-decls,reorder-decls:order=text": `.module`, `.remarks`. Raises E301, E302, E303.
 
-    return rewrite(module, pipeline, read_issue_counts)
+    A pass of your own is "FILE.py:CLASS:option=value" in the pipeline, or one of a list of passes (docs/passes.md). Its
+    result is compared with the kernel before it by `prove`, if there is a `launch`: raises E305 where it computes
+    something else. `announce` and `progress` are those of `prove`.
+    """
+    from ptxtool.formats.issue_counts import read_issue_counts
+    from ptxtool.passes.pipeline import run
+    from ptxtool.passes.syntax import read_stages
+
+    stages = read_stages(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
+    given = None if launch is None else _launch(launch)
+
+    def proved(before: "Module", after: "Module") -> "tuple[str, tuple[Diagnostic, ...]]":
+        assert given is not None
+        proof = prove(before, after, given, announce=announce, progress=progress)
+        return proof.summary, proof.problems
+
+    return run(module, stages, read_issue_counts, proved if given else None)
+
+
+def prove(
+    before: "Module",
+    after: "Module",
+    launch: "Launch | str | Path",
+    *,
+    kernel: str | None = None,
+    random: int = 0,
+    seed: int = 0,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    announce: "Callable[[str], object] | None" = None,
+    progress: "Progress | None" = None,
+) -> "Proof":
+    """Run a text before and after it was rewritten and compare the memory: `.problems` has an E305 where it differs.
+
+    Both run with a launch file's inputs, then `random` times with random ones in their shape, from `seed` on; each time
+    without time and with time. Elements must have the same bits; floats may differ by `atol + rtol * abs(before)`.
+    `kernel` names the kernel (default: the launch's, or the only one). `announce` is called before each run.
+
+    Raises what the original raises with the launch's inputs: E205, E401 and the like.
+    """
+    from ptxtool.runs.proof import ProofOptions
+    from ptxtool.runs.proof import prove as run_both
+
+    options = ProofOptions(
+        kernel, random, seed, rtol, atol, _machine(gpu), announce=announce, progress=progress
+    )
+    return run_both(before, after, _launch(launch), _kernel_named, options)
 
 
 # ---- live-register vectors
@@ -460,6 +523,7 @@ def compare(
     share_registers: "Percent | None" = None,
     share_scratchpad: "Percent | None" = None,
     release: bool = False,
+    passes: str = "",
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LadderKeywords]",
@@ -467,8 +531,8 @@ def compare(
     """Run the papers' ladder of schemes: `.rungs`, `.gain(rung)`, `.problems`.
 
     Registers are shared, by 90% if no percentage is given, or scratchpad; `release` adds a rung that releases locks
-    early. Options are those of `simulate`, `gpu` is one of them; `scheduler` is for all rungs without owner warps
-    first. `announce` is called before each rung with its name.
+    early, `passes` one with a pipeline after that of the rung before. Options are those of `simulate`, `gpu` is one of
+    them; `scheduler` is for all rungs without owner warps first. `announce` is called before each rung with its name.
     """
     from dataclasses import replace
 
@@ -485,6 +549,7 @@ def compare(
         if share_scratchpad is not None
         else chosen.share_scratchpad or None,
         release=release,
+        passes=passes,
         announce=announce,
     )
 
@@ -499,34 +564,42 @@ def sweep(
     name: str | None = None,
     jobs: int | None = None,
     cluster: Any = None,
+    own_passes: "Iterable[str | type[Any] | OwnPass]" = (),
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
 ) -> "SweepResult":
     """Simulate many runs, those of a sweep file or a list of `ptxtool.Configuration`: `result["LABEL"]`, `.failed`.
 
     `store` is a file that keeps the results: stored runs are not repeated (default: the sweep file's; without a file
     they are in memory only). `jobs` processes (default: one per CPU) or a Dask `cluster` (its address, or one of Dask's
-    objects) execute them. `progress` is called before the first run and after each. On Ctrl-C the exception is raised,
-    or with `on_interrupt="return"` the result so far is returned.
+    objects) execute them. `own_passes` are classes, or "FILE.py:CLASS", of passes of your own, which pipelines then
+    have by their names (docs/passes.md). `progress` is called before the first run and after each. On Ctrl-C the
+    exception is raised, or with `on_interrupt="return"` the result so far is returned. With `allow_outside` launch
+    files may name files outside their folders.
 
     Raises all errors in the runs' descriptions before the first run begins, E503 for a store that cannot be written,
     and E504 if the cluster cannot be reached. The errors of a run are in its record.
     """
+    from ptxtool.passes.own import own_passes as by_name
     from ptxtool.sweep.runner import run_sweep
     from ptxtool.sweep.spec import read_spec
 
+    own = by_name(own_passes)
     if isinstance(runs, str | Path):
-        spec = read_spec(runs)
+        spec = read_spec(runs, own)
         runs, store, name = spec.configurations, store or spec.store, name or spec.name
     return run_sweep(
         runs,
         kernel,
+        own=own,
         store=store,
         name=name or "sweep",
         jobs=jobs,
         cluster=cluster,
         progress=progress,
         on_interrupt=on_interrupt,
+        allow_outside=allow_outside,
     )
 
 
@@ -562,6 +635,10 @@ def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
 
     with Store(store, reading=True) as kept:
         return kept.result(name)
+
+
+def _kernel_named(module: "Module", name: str | None) -> "Function":
+    return kernel(module, name)
 
 
 def _launch(launch: "Launch | str | Path") -> "Launch":

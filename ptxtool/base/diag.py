@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "E302": "unknown pass or option",
     "E303": "a pass gave a wrong result",
     "E304": "a kernel is not as good as before",
+    "E305": "the rewritten kernel computes something else",
     "E401": "wrong launch arguments",
     "E402": "launch does not fit the machine",
     "E403": "instruction cannot be simulated",

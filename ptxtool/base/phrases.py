@@ -13,6 +13,12 @@ def counted(n: object, noun: str, plural: str = "") -> str:
     return f"{n} {noun if str(n) == '1' else plural or noun + 's'}"
 
 
+def one_line(text: str, most: int) -> str:
+    """A text on one line of at most `most` characters: blanks and line ends are one blank, a long end is "..."."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 3]}..."
+
+
 def series(words: Iterable[str], conjunction: str = "or") -> str:
     """Words as a list: "a", "a or b", "a, b or c"."""
     *most, last = words

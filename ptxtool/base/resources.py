@@ -1,15 +1,15 @@
-"""Where the packaged data lies: grammars, samples, GPU files, the pages of the diagnostics.
+"""Where the packaged data lies: grammars, samples, GPU files, the documentation.
 
 In a wheel they are inside the package (`ptxtool/data/...`); in a checkout they are the folders at its root.
 """
 
 from pathlib import Path
 
-_CHECKOUT = {"errors": "docs/errors", "grammars": "grammars", "samples": "samples", "gpus": "sim/gpus"}
+_CHECKOUT = {"docs": "docs", "grammars": "grammars", "samples": "samples", "gpus": "sim/gpus"}
 
 
 def resource_dir(kind: str) -> Path:
-    """The folder of one kind of data: "errors", "grammars", "samples" or "gpus"."""
+    """The folder of one kind of data: "docs", "grammars", "samples" or "gpus"."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "data" / kind
     return installed if installed.is_dir() else package.parent / _CHECKOUT[kind]

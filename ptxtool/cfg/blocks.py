@@ -25,6 +25,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.phrases import counted, one_line
 from ptxtool.ir.nodes import Function, Instruction, Name
 from ptxtool.ir.symbols import LabelTable
 from ptxtool.isa.table import Match, table
@@ -33,14 +34,22 @@ if TYPE_CHECKING:
     import networkx
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Block:
-    """Instructions `start` to `end` (exclusive) that run one after the other. `labels` stand before the first."""
+    """Instructions `start` to `end` (exclusive) that run one after the other. `labels` stand before the first.
+
+    `index` is its number in `Cfg.blocks`; `instructions` are indices into `Function.instructions`.
+    """
 
     index: int
     start: int
     end: int
     labels: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Block {self}: instructions {self.start} to {self.last}, {counted(len(self.labels), 'label')}>"
+        )
 
     @property
     def last(self) -> int:
@@ -79,11 +88,13 @@ class Flow:
     falls: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cfg:
-    """The control flow graph of one function. `exit` is the number of the virtual exit block.
+    """The control flow graph of one function.
 
-    `flows` says, for each instruction that may go elsewhere, where to.
+    `blocks` are in textual order and cover every instruction once; `exit` is the number of the virtual exit block,
+    which is len(blocks). Tables per block (`successors`, `predecessors`) have len(blocks) + 1 entries. `flows` says,
+    for each instruction that may go elsewhere, where to.
     """
 
     kernel: Function = field(repr=False, compare=False)
@@ -91,6 +102,10 @@ class Cfg:
     edges: tuple[Edge, ...]
     flows: Mapping[int, Flow] = field(repr=False, compare=False)
     interprocedural: bool = False
+
+    def __repr__(self) -> str:
+        n_blocks, n_edges = counted(len(self.blocks), "block"), counted(len(self.edges), "edge")
+        return f"<Cfg of {one_line(self.kernel.name, 80)}: {n_blocks}, {n_edges}>"
 
     @property
     def entry(self) -> int:

@@ -13,7 +13,7 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.cli import streams
-from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
+from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.streams import print_diagnostics, print_note, print_text
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
@@ -53,7 +53,7 @@ no_ptxas_option = click.option(
     "--no-ptxas", is_flag=True, help="Do not ask ptxas how many registers it takes, where there is one."
 )
 
-_SETTINGS = "ptxtool.settings"
+_SETTINGS, _ALLOW_OUTSIDE = "ptxtool.settings", "ptxtool.allow_outside"
 
 
 def _keep_settings(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
@@ -91,6 +91,23 @@ def machine(name: str) -> "Gpu":
     return found
 
 
+def _keep_allow_outside(context: click.Context, _: click.Parameter, given: bool) -> None:
+    """Keep --allow-outside for `load_launch` and `launch_of`."""
+    context.meta[_ALLOW_OUTSIDE] = given
+
+
+def allows_outside() -> bool:
+    """Whether launch files may name files outside their folders."""
+    return bool(click.get_current_context().meta.get(_ALLOW_OUTSIDE))
+
+
+allow_outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_allow_outside,
+    help="Let a launch file name files outside its folder.",
+)
 registers_option = click.option(
     "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
 )
@@ -267,16 +284,13 @@ def exit_code(problems: Any) -> int:
 def load_launch(path: "str | Path") -> "Launch":
     """Read a launch file. Raises E501, E502, and E503 where an output would replace one of its files."""
     reads(path, "launch file")
-    return _all_read(api.load_launch(path))
+    return _all_read(api.load_launch(path, allow_outside=allows_outside()))
 
 
 def _all_read(launch: "Launch") -> "Launch":
     """The launch, with its files noted as inputs. Raises E503 where an output would replace one."""
     for read in launch.files:
         reads(read, "file of an argument or expected result")
-    for step in launch.steps:
-        reads_scheduler(step.scheduler)
-    reads_scheduler(launch.scheduler)
     return launch
 
 
@@ -293,7 +307,7 @@ def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
         return None
     reads(beside, "launch file")
     try:
-        launch = api.load_launch(beside)
+        launch = api.load_launch(beside, allow_outside=allows_outside())
     except PtxError as problem:
         if needed:
             raise

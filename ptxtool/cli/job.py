@@ -14,7 +14,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import F, load_launch, load_module, one_kernel_option
+from ptxtool.cli.common import F, allow_outside_option, load_launch, load_module, one_kernel_option
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def job_options(command: F) -> F:
         default=0,
         help="Bytes of dynamic shared memory.",
     )
+    @allow_outside_option
     @one_kernel_option
     @click.option(
         "--stack-bytes",

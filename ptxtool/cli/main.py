@@ -29,6 +29,7 @@ COMMANDS = {
     "overhead": "Storage bits that each sharing scheme adds to a GPU.",
     "rewrite": "Run passes over a file and print the new text.",
     "fmt": "Lay files out canonically, in place.",
+    "prove": "Run a kernel before and after it was rewritten; compare the memory.",
     "diff": "What changed between two kernels; for CI, whether it grew.",
     "isa": "The forms of an instruction: modifiers, types, operands, versions.",
     "run": "Run one launch without time; print, save and compare its results.",
@@ -36,6 +37,7 @@ COMMANDS = {
     "compare": "Simulate the papers' ladder of schemes on one kernel.",
     "reproduce": "Make the papers' tables and figures, ours beside theirs.",
     "sweep": "Make many runs from a file, resumable; tables and charts of them.",
+    "help": "List the pages of the documentation by job, or show one.",
 }
 """Every command with its summary, in the order of the help; `cli/<name>.py` has it."""
 
@@ -96,7 +98,9 @@ class LazyGroup(click.Group):
             flush()
             print_diagnostics(problem.diagnostics)
             return DIAGNOSTICS
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, click.Abort) as stop:
+            if isinstance(stop.__cause__, EOFError):  # click takes it for the end of an interactive input
+                return self._bug(stop.__cause__)
             print_error("interrupted")
             return INTERRUPTED
         except ReaderGone:

@@ -7,6 +7,7 @@ Code that opens an input calls `reads`, which refuses outputs that are the same 
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 import click
@@ -77,6 +78,14 @@ def reads_scheduler(name: str | None) -> None:
     file, found, _ = (name or "").rpartition(".py:")
     if found:
         reads(f"{file}.py", "scheduler's file")
+
+
+def reads_passes(pipeline: str) -> None:
+    """Note the files of a pipeline's own passes, FILE.py:CLASS."""
+    from ptxtool.passes.own import OWN_NAME
+
+    for name in re.findall(OWN_NAME, pipeline):
+        reads(name.strip().rpartition(":")[0] or name, "pass's file")
 
 
 def _refusal(path: str, option: str, why: str, kind: str = "file") -> PtxError:

@@ -6,7 +6,8 @@ names, `np.<function of FUNCTIONS>`, the array attributes and methods of ATTRIBU
 comparisons, indexing, tuples and lists, `a if c else b`. So a launch file from elsewhere can read no file and call no
 code; comprehensions, lambdas, f-strings and names with underscores do not exist.
 
-Not guarded against: an expression that asks for a great deal of memory or time.
+Results have at most `MOST_ELEMENTS` elements and are numbers: Python objects in arrays, which compute with integers of
+any size, are refused. Not guarded against: an expression that takes a great deal of time.
 """
 
 import ast
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.phrases import did_you_mean
+from ptxtool.formats.expression_size import MOST_ELEMENTS, result_elements
 
 
 def _words(text: str) -> frozenset[str]:
@@ -74,7 +76,8 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_MAX_INT_BITS = 4096  # Python integers grow without end: `9**9**9` must not
+_MAX_INT_BITS = 128  # Python integers grow without end: `9**9**9` must not
+_NUMBERS = "biufc"
 
 
 class ExpressionError(Exception):
@@ -103,7 +106,9 @@ class Expression:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError, AttributeError) as problem:
             text = str(problem) or type(problem).__name__
-            raise ExpressionError(f"'{self.text}' cannot be computed: {text}") from problem
+            raise ExpressionError(
+                f"'{short(self.text, 60)}' cannot be computed: {short(text, 200)}"
+            ) from problem
         except RecursionError:
             raise ExpressionError(f"'{short(self.text, 60)}' is nested too deeply") from None
 
@@ -155,7 +160,11 @@ class _Checker(ast.NodeVisitor):
             and node.value is not None
             and node.value is not Ellipsis
         ):
-            raise ExpressionError(f"'{node.value!r}' cannot be used in an expression", node.col_offset)
+            raise ExpressionError(
+                f"'{short(repr(node.value))}' cannot be used in an expression", node.col_offset
+            )
+        if isinstance(node.value, int) and node.value.bit_length() > _MAX_INT_BITS:
+            raise ExpressionError("a number that is too large", node.col_offset)
 
     def visit_Name(self, node: ast.Name) -> None:
         if node.id not in self.known:
@@ -226,13 +235,15 @@ class _Evaluator(ast.NodeVisitor):
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(left, int) and isinstance(right, int) and isinstance(node.op, ast.Pow | ast.LShift):
             bits = left.bit_length() * right if isinstance(node.op, ast.Pow) else left.bit_length() + right
-            if bits > _MAX_INT_BITS:
-                raise ExpressionError(f"'{ast.unparse(node)}' is too large", node.col_offset)
+            if bits > 2 * _MAX_INT_BITS:
+                raise _too_large(node)
         if isinstance(left, list | tuple | str) or isinstance(right, list | tuple | str):
             raise ExpressionError(
                 f"'{ast.unparse(node)}' computes with a list", node.col_offset, "use np.array(...) around it"
             )
-        return _BINARY[type(node.op)](left, right)
+        name = "matmul" if isinstance(node.op, ast.MatMult) else ""
+        _check_size(node, result_elements(name, (left, right), {}))
+        return _checked(node, _BINARY[type(node.op)](left, right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         return _UNARY[type(node.op)](self.visit(node.operand))
@@ -242,6 +253,7 @@ class _Evaluator(ast.NodeVisitor):
         result: Any = True
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.visit(right_node)
+            _check_size(node, result_elements("", (left, right), {}))
             one = _COMPARE[type(op)](left, right)
             result = one if result is True else np.logical_and(result, one)
             left = right
@@ -267,4 +279,53 @@ class _Evaluator(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> Any:
         function = self.visit(node.func)
         arguments = [self.visit(a) for a in node.args]
-        return function(*arguments, **{k.arg: self.visit(k.value) for k in node.keywords if k.arg})
+        keywords = {k.arg: self.visit(k.value) for k in node.keywords if k.arg}
+        for argument in (*arguments, *keywords.values()):
+            _check_argument(node, argument)
+        name = _numpy_name(node.func)
+        if name is None and isinstance(node.func, ast.Attribute):  # a method: its array is the first argument
+            _check_size(node, result_elements(node.func.attr, (function.__self__, *arguments), keywords))
+        elif name is not None:
+            _check_size(node, result_elements(name, arguments, keywords))
+        return _checked(node, function(*arguments, **keywords))
+
+
+def _too_large(node: ast.expr) -> ExpressionError:
+    return ExpressionError(f"'{_shown(node)}' is too large", node.col_offset)
+
+
+def _shown(node: ast.expr) -> str:
+    return short(ast.unparse(node), 60)
+
+
+def _check_size(node: ast.expr, elements: int) -> None:
+    if elements > MOST_ELEMENTS:
+        message = f"'{_shown(node)}' has {elements:.3g} elements; at most {MOST_ELEMENTS} are possible"
+        raise ExpressionError(message, node.col_offset, "use smaller arrays, or a .npy file")
+
+
+def _check_argument(node: ast.expr, value: Any) -> None:
+    """Refuse what numpy would make an array of Python objects from: large integers, and names of other types."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            _check_argument(node, each)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise _too_large(node)
+    elif isinstance(value, str):
+        try:
+            kind = np.dtype(value).kind
+        except (TypeError, ValueError, SyntaxError):  # a mode, or the subscripts of einsum
+            return
+        if kind == "O":
+            raise ExpressionError(
+                f"'{_shown(node)}' computes with objects", node.col_offset, "use a type of numbers"
+            )
+
+
+def _checked(node: ast.expr, value: Any) -> Any:
+    """A result, which has to be numbers of a bounded size."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in _NUMBERS:
+        raise ExpressionError(f"'{_shown(node)}' gives no numbers", node.col_offset, "use a type of numbers")
+    if isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:
+        raise _too_large(node)
+    return value

@@ -4,14 +4,18 @@ For `api.py` and the commands. `-` is standard input. Where no file has the give
 is `samples/sgemm/kernel.ptxplus`, or `kernel.ptx` for a sample without PTXPlus. An output is written beside its place
 and then moved there, so that a run that fails leaves the old file as it was. Errors are E501 or
 E503.
+
+An input has at most 1 GiB, or the bytes that PTXTOOL_INPUT_LIMIT says.
 """
 
 import contextlib
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.resources import resource_dir
@@ -20,6 +24,8 @@ from ptxtool.base.source import Source
 STDIN = "-"
 SUFFIXES = (".ptxplus", ".ptx")
 LAUNCH_NAME = "launch.toml"
+LIMIT_VARIABLE, INPUT_LIMIT = "PTXTOOL_INPUT_LIMIT", 1 << 30
+_PIECE = 1 << 20
 
 
 def sample_names() -> tuple[str, ...]:
@@ -33,7 +39,7 @@ def find_input(name: str | Path) -> Path:
     A launch file stands for the kernel file it lies beside. The path need not be readable.
     """
     path = Path(name)
-    if path.exists() or str(name) not in sample_names():
+    if str(name) not in sample_names() or path.exists():
         return path
     candidates = [resource_dir("samples") / str(name) / f"kernel{suffix}" for suffix in SUFFIXES]
     return next((path for path in candidates if path.exists()), candidates[0])
@@ -41,21 +47,24 @@ def find_input(name: str | Path) -> Path:
 
 def launch_beside(path: Path) -> Path | None:
     """The launch file that belongs to a kernel file: `NAME.toml`, or else `launch.toml` in the same folder."""
-    candidates = (path.with_suffix(".toml"), path.parent / LAUNCH_NAME)
-    return next((found for found in candidates if found != path and found.is_file()), None)
+    with contextlib.suppress(OSError, ValueError):  # a name that cannot be one; ValueError: no name at all
+        candidates = (path.with_suffix(".toml"), path.parent / LAUNCH_NAME)
+        return next((found for found in candidates if found != path and found.is_file()), None)
+    return None
 
 
 def read_input(name: str | Path) -> tuple[str, bytes]:
     """The display name and the bytes of a file, of standard input or of a sample. Raises E501."""
     if str(name) == STDIN:
         try:
-            return "<stdin>", sys.stdin.buffer.read()
+            return "<stdin>", _whole(sys.stdin.buffer)
         except (OSError, AttributeError) as problem:
             message = f"cannot read standard input: {reason_of(problem)}"
             raise error("E501", message, help="pipe a file into the command") from None
     path = find_input(name)
     try:
-        return str(path), path.read_bytes()
+        with path.open("rb") as stream:
+            return str(path), _whole(stream)
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
         raise _unreadable(path, problem) from None
 
@@ -63,9 +72,48 @@ def read_input(name: str | Path) -> tuple[str, bytes]:
 def read_bytes(path: str | Path, advice: str) -> bytes:
     """The bytes of a file. Raises E501, with advice on what to give instead."""
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            return _whole(stream)
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
         raise error("E501", f"cannot read '{path}': {reason_of(problem)}", help=advice) from None
+
+
+class _TooLarge(OSError):
+    """An input beyond the limit."""
+
+
+def _whole(stream: BinaryIO) -> bytes:
+    """All bytes of an input. A device or a pipe is read up to its first NUL, which no text has."""
+    limit = _limit()
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, AttributeError):  # standard input that is no file
+        return stream.read()
+    is_file = stat.S_ISREG(status.st_mode)
+    if is_file and status.st_size > limit:
+        raise _too_large(limit)
+    pieces: list[bytes] = []
+    n = 0
+    while piece := stream.read(status.st_size + 1 if is_file and status.st_size else _PIECE):
+        pieces.append(piece)
+        n += len(piece)
+        if n > limit:
+            raise _too_large(limit)
+        if not is_file and b"\0" in piece:
+            break
+    return b"".join(pieces)
+
+
+def _too_large(limit: int) -> _TooLarge:
+    return _TooLarge(None, f"larger than {limit} bytes; set {LIMIT_VARIABLE} to read it")
+
+
+def _limit() -> int:
+    """The most bytes of an input. Raises E502 where the variable has no number."""
+    given = os.environ.get(LIMIT_VARIABLE, "")
+    if given and not (given.isdecimal() and len(given) < 19):
+        raise error("E502", f"{LIMIT_VARIABLE} is '{given}'", help="set it to a number of bytes")
+    return int(given) if given else INPUT_LIMIT
 
 
 def read_source(path: str | Path, advice: str) -> Source:

@@ -14,6 +14,10 @@ from ptxtool.formats.gpgpusim.text import Setting
 
 KeyPlace = tuple[Source, int, int]
 _KEY = re.compile(r"[a-z]\w*\.[A-Za-z]\w*")
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\w-]+|[][{},=.\n]',
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -56,23 +60,47 @@ class GpuFiles:
 
 
 def locate(source: Source, keys: tuple[str, ...]) -> tuple[int, int]:
-    """Offsets of the last word of a dotted key, (0, 0) if the text has none: under its header, or inline."""
-    found, start, end, depth = (0, 0), 0, len(source.text), 0
-    for n in range(len(keys), 0, -1):
-        dotted = r"\s*\.\s*".join(map(re.escape, keys[:n]))
-        header = re.compile(rf"^\s*\[\s*({dotted})\s*\]", re.M).search(source.text)
-        if header:
-            following = re.compile(r"^\s*\[", re.M).search(source.text, header.end())
-            found, start, depth = header.span(1), header.end(), n
-            end = following.start() if following else end
-            break
-    for key in keys[depth:]:
-        if key.isdigit() or key == "...":  # an item of a list: its list is place enough
-            break
-        hit = re.compile(rf"(?:^\s*|[{{,.]\s*)({re.escape(key)})\s*[=.]", re.M).search(
-            source.text, start, end
-        )
-        if hit is None:
-            return 0, 0
-        found, start = hit.span(1), hit.end()
-    return found
+    """Offsets of a key, (0, 0) if the text has none: of its header, or of the last word where a value is set."""
+    places = _key_places(source.text)
+    in_list = next((n for n, key in enumerate(keys) if key.isdigit() or key == "..."), len(keys))
+    return places.get(keys[:in_list], (0, 0))  # an item of a list: its list is place enough
+
+
+def _key_places(text: str) -> dict[tuple[str, ...], tuple[int, int]]:
+    """The offsets of every key of a valid TOML text, those of dotted keys, headers and inline tables included."""
+    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    table: tuple[str, ...] = ()
+    inside: list[tuple[str, ...] | None] = []  # inline tables by their key; None for a list
+    prefix, key, start, end = table, list[str](), 0, 0
+    expects_key, is_header = True, False
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word[0] == "#" or word == ".":
+            continue
+        if not expects_key:
+            if word == "{":
+                inside.append(tuple(key))
+                prefix, key, expects_key = tuple(key), [], True
+            elif word == "[":
+                inside.append(None)
+            elif word in "]}":
+                key = list(inside.pop() or key)
+            elif (word == "\n" and not inside) or (word == "," and inside and inside[-1] is not None):
+                prefix, key, expects_key = (inside[-1] or ()) if inside else table, [], True
+        elif word == "[":
+            is_header, prefix, key = True, (), []
+        elif word == "]":
+            table, is_header = tuple(key), False
+            places.setdefault(table, (start, end))
+        elif word == "=":
+            key, expects_key = [*prefix, *key], False
+        elif word == "}":
+            key, expects_key = list(inside.pop() or ()), False
+        elif word == "\n":
+            prefix, key = table, []
+        elif word != ",":
+            start, end = start if is_header and key else token.start(), token.end()
+            key.append(word.strip("\"'"))
+            if not is_header:
+                places.setdefault((*prefix, *key), (start, end))
+    return places

@@ -38,7 +38,7 @@ def _value(text: str) -> object:
     """A value of TOML; the text itself where it is none."""
     try:
         return tomllib.loads(f"x = {text}")["x"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, thousands of digits or brackets
         return text
 
 

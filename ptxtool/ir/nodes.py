@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Union
 
 import msgspec
 
+from ptxtool.base.phrases import counted, one_line
 from ptxtool.base.source import Source
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 class Node(msgspec.Struct, frozen=True, gc=False):
     """Base of statements and operands."""
+
+    def __repr__(self) -> str:
+        return one_line(msgspec.Struct.__repr__(self), 160)
 
 
 # ---- operands
@@ -149,13 +153,41 @@ class Guard(Node, frozen=True, gc=False):
 
 
 class Instruction(Node, frozen=True, gc=False):
-    """One instruction; `start` is its guard or opcode, `end` is after its semicolon."""
+    """One instruction of `source`.
+
+    `start` and `end` are offsets into `source.text`: the first character of its guard or opcode, and the one after its
+    semicolon. `operands` are in the order of the text, destinations first; a vector operand counts as one. Two
+    instructions are equal where everything but their sources is.
+    """
 
     start: int
     end: int
     guard: Guard | None
     opcode: Opcode
     operands: tuple[Operand, ...]
+    source: Source
+
+    @property
+    def text(self) -> str:
+        """Its own text, from its guard or opcode to its semicolon, line ends and comments inside it included."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def line(self) -> int:
+        """The line of its guard or opcode, from 1."""
+        return self.source.line(self.start)
+
+    def _parts(self) -> tuple[int, int, Guard | None, Opcode, tuple[Operand, ...]]:
+        return self.start, self.end, self.guard, self.opcode, self.operands
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Instruction) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        return f"<Instruction at line {self.line}: {one_line(self.text, 120)}>"
 
 
 class Label(Node, frozen=True, gc=False):
@@ -239,12 +271,14 @@ class ScopeClose(Node, frozen=True, gc=False):
 Statement = Union[Instruction, Label, Declaration, Directive, ScopeOpen, ScopeClose]  # noqa: UP007
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Function:
     """An `.entry` (a kernel) or a `.func`.
 
-    `body` is None for a declaration without a body. `start` is the first linkage word or the keyword, `end` is after
-    the closing brace or semicolon, `body_start` is the opening brace.
+    `body` are its statements in textual order, None for a declaration without a body; `instructions` are those that
+    are instructions, and an instruction's number, from 0, is its index there. Offsets are into `source.text`: `start`
+    is the first linkage word or the keyword, `end` is after the closing brace or semicolon, `body_start` is the
+    opening brace.
     """
 
     start: int
@@ -259,8 +293,15 @@ class Function:
     body_start: int
     module: "Module" = field(repr=False, compare=False, default=None)  # type: ignore[assignment]  # set by Module
 
+    def __repr__(self) -> str:
+        return (
+            f"<Function .{self.kind} {one_line(self.name, 80)}, {counted(len(self.params), 'parameter')}, "
+            f"{counted(len(self.instructions), 'instruction')}>"
+        )
+
     @property
     def source(self) -> Source:
+        """The text that all offsets of its nodes are into."""
         return self.module.source
 
     @cached_property
@@ -342,12 +383,22 @@ class Function:
 Item = Union[Directive, Declaration, Function]  # noqa: UP007
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Module:
-    """One file: its source and its items in textual order."""
+    """One file: its source and its items (directives, variables, functions) in textual order.
+
+    `kernels`, `functions` and `variables` find them by name.
+    """
 
     source: Source
     items: tuple[Item, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Module {one_line(self.source.name, 80)}, {counted(len(self.kernels), 'kernel')}, "
+            f"{counted(len(self.functions) - len(self.kernels), 'other function')}, "
+            f"{counted(len(self.source.text), 'character')}>"
+        )
 
     def __post_init__(self) -> None:
         for item in self.items:

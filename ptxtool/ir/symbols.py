@@ -37,6 +37,8 @@ LABEL_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 """Directives whose label is their name."""
 MAX_DIGITS = 18
 """A range has fewer registers than a number of so many digits."""
+MOST_OF_RANGE = 1 << 32
+"""Registers of a range; `check` reports one that has more."""
 MAX_SINGLE = 65_536
 """Up to this number a range is compared name by name with other names of its block that it may repeat."""
 MAX_REPEATED = 8
@@ -382,6 +384,7 @@ class _DeclarationWalk:
             if count is None:
                 self._declare_name(prefix, declaration, position)
                 continue
+            count = min(count, MOST_OF_RANGE)
             repeated = min(count, self._range_end(prefix))
             low = max(repeated, min(count, self._first_new_number(prefix), MAX_SINGLE))
             for number in (*range(min(repeated, MAX_REPEATED)), *range(repeated, low)):

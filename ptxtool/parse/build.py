@@ -38,7 +38,7 @@ def opcode(text: str) -> nodes.Opcode:
     return nodes.Opcode(".".join(words), words[0], tuple(words[1:]))
 
 
-def instruction(items: Sequence[Item]) -> nodes.Instruction:
+def instruction(items: Sequence[Item], source: Source) -> nodes.Instruction:
     guard: nodes.Guard | None = None
     tokens = [i for i in items if isinstance(i, Token)]
     operands = [i.node for i in items if isinstance(i, NestedOperand)]
@@ -49,7 +49,7 @@ def instruction(items: Sequence[Item]) -> nodes.Instruction:
     words = "".join(t.text for t in tokens if t.kind in ("OPCODE", "DOTTED"))
     if operands:
         operands[0] = destination(operands[0])
-    return nodes.Instruction(tokens[0].start, tokens[-1].end, guard, opcode(words), tuple(operands))
+    return nodes.Instruction(tokens[0].start, tokens[-1].end, guard, opcode(words), tuple(operands), source)
 
 
 def label(token: Token) -> nodes.Label:

@@ -22,6 +22,7 @@ from ptxtool.parse import build, diagnose, splitter
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import LeafOperands
+from ptxtool.parse.long_numbers import refuse_long_numbers
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
@@ -85,7 +86,7 @@ class Driver:
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
-        comma = self.comma
+        comma, source = self.comma, self.source
         inside = bool(self.braces)
         append = self.body.append
         for m in splitter.next_statement().finditer(self.text, position):
@@ -105,7 +106,7 @@ class Driver:
                 if parts and type(parts[0]) is Binary:
                     parts = (destination(parts[0]), *parts[1:])
                 start = m.start(GUARD if guard else OPCODE)
-                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts))
+                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts, source))
             elif kind == LABEL and inside:
                 append(build.label(Token("LABEL", m[LABEL], m.start(LABEL), m.end())))
             elif kind == LOC and inside:
@@ -323,5 +324,6 @@ class Driver:
 
 def parse_source(source: Source) -> nodes.Module:
     """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
+    refuse_long_numbers(source)
     with paused_collector():
         return Driver(source).run()

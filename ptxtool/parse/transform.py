@@ -112,7 +112,7 @@ class NodeBuilder(threading.local):
     # ---- statements
 
     def instruction(self, items: Sequence[Any]) -> nodes.Statement:
-        return build.instruction(_tokens(items))
+        return build.instruction(_tokens(items), self.source)
 
     plus_instruction = instruction
 

@@ -8,6 +8,7 @@ from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import diagnose
 from ptxtool.parse.grammar import is_ptx, lark_parse
+from ptxtool.parse.long_numbers import refuse_long_numbers
 from ptxtool.parse.operands import TooDeep
 
 
@@ -15,6 +16,7 @@ def parse_source(source: Source) -> Module:
     """Parse a whole source. Raises `PtxError` with one diagnostic."""
     import lark
 
+    refuse_long_numbers(source)
     start, end = diagnose.text_start(source), len(source.text)
     try:
         items = lark_parse(source, "module" if is_ptx(source, start) else "plus_module", start, end)

@@ -32,13 +32,18 @@ class Remark:
         return f"{self.pass_name}: {where}{self.message}{at}"
 
 
+def no_claim(before: Module, after: Module) -> tuple[Diagnostic, ...]:
+    """The claim of a pass that claims nothing: only its text is checked, and runs compare the results."""
+    return ()
+
+
 @dataclass(frozen=True)
 class PassResult:
     """The text edits of a pass, its remarks, and the check that must hold between the modules before and after."""
 
     edits: tuple[TextEdit, ...]
-    remarks: tuple[Remark, ...]
-    claim: Claim
+    remarks: tuple[Remark, ...] = ()
+    claim: Claim = no_claim
 
 
 class WrongOption(PtxError):

@@ -68,12 +68,15 @@ def show_diagnostics(stream: TextIO, diagnostics: Iterable[Diagnostic]) -> None:
             console.print(_line(line), soft_wrap=True)
 
 
-def show_page(stream: TextIO, page: str) -> None:
-    """Print the page of a diagnostic code, which is Markdown, with its examples in colour."""
+def show_page(stream: TextIO, page: str, width: int | None = None) -> None:
+    """Print a page of the documentation, which is Markdown, with its examples in colour.
+
+    `width` is in characters (default: the stream's).
+    """
     import rich.markdown
 
     text = re.sub(r"^```ptx(?:plus)? .*$", f"```{PtxLexer.aliases[0]}", page, flags=re.MULTILINE)
-    _console(stream).print(rich.markdown.Markdown(text, code_theme="ansi_dark"))
+    _console(stream).print(rich.markdown.Markdown(text, code_theme="ansi_dark"), width=width)
 
 
 def highlight(code: str) -> rich.text.Text:

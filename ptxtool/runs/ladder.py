@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
-from ptxtool.base.diag import error
+from ptxtool.base.diag import Diagnostic, error
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.issue_counts import read_issue_counts
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
-from ptxtool.ir.nodes import Function
+from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
-from ptxtool.runs.schemes import Resource, ladder_schemes
+from ptxtool.runs.proof import ProofOptions, prove
+from ptxtool.runs.schemes import Resource, ladder_schemes, with_passes
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -41,12 +42,14 @@ def ladder(
     share_registers: Percent | None = None,
     share_scratchpad: Percent | None = None,
     release: bool = False,
+    passes: str = "",
     announce: Announce | None = None,
 ) -> Comparison:
     """Run the ladder of one resource; registers by 90% if no percentage is given.
 
     `options` are those of all rungs; their scheduler is that of the rungs without owner warps first. `release` adds a
-    rung. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
+    rung, and `passes`, a pipeline, another one; the user's own passes in it are proved by runs without time. Raises
+    what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
     """
     only_one(launch)
     gpu = machine_of(options.gpu)
@@ -55,25 +58,34 @@ def ladder(
     registers = launch.registers if options.registers is None else options.registers
     first, owner = chosen_policy(launch, gpu, options.scheduler), chosen_policy(launch, gpu, "owf")
     schemes = ladder_schemes(resource, percent, first, owner, release)
+    if passes:
+        schemes += (with_passes(schemes[-1], "Passes", passes),)
+
+    def proved(before: Module, after: Module) -> tuple[str, tuple[Diagnostic, ...]]:
+        by_name = ProofOptions(kernel.name, timed=False)
+        proof = prove(before, after, launch, lambda module, _: module.kernels[kernel.name], by_name)
+        return proof.summary, proof.problems
+
     texts = {"": kernel}
-    for passes in (scheme.pipeline(registers) for scheme in schemes):
-        if passes not in texts:
-            texts[passes] = rewrite(kernel.module, passes, read_issue_counts).module.kernels[kernel.name]
+    for pipeline in (scheme.pipeline(registers) for scheme in schemes):
+        if pipeline not in texts:
+            module = rewrite(kernel.module, pipeline, read_issue_counts, proved).module
+            texts[pipeline] = module.kernels[kernel.name]
     rungs: list[Rung] = []
     for scheme in schemes:
         if announce is not None:
             announce(scheme.name)
-        passes = scheme.pipeline(registers)
+        pipeline = scheme.pipeline(registers)
         sharing = {"share_registers": 0, "share_scratchpad": 0, "dynamic": False} | scheme.options
         of_scheme = replace(options, gpu=gpu, scheduler=scheme.scheduler, **sharing)
-        run = run_launch(texts[passes], launch, of_scheme)
+        run = run_launch(texts[pipeline], launch, of_scheme)
         stall = first_stall(run.result.stall_points)
         rungs.append(
             Rung(
                 scheme.name,
                 run.result.scheduler,
                 shown if scheme.percent else 0,
-                passes,
+                pipeline,
                 run,
                 same_memory=run.result.status != "done" or _same_memory(rungs[0].run if rungs else run, run),
                 stall_line=None if stall is None else kernel.line(stall.instruction),

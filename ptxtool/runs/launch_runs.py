@@ -58,15 +58,20 @@ def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:
 
 
 def chosen_policy(launch: Launch, machine: Gpu, scheduler: "str | Policy | None") -> "Policy":
-    """The scheduler that is passed, else the launch file's, else the machine's. Raises E501, E502."""
-    from ptxsim.timing.schedulers import Policy, policy
+    """The scheduler that is passed, else the launch file's, else the machine's. Raises E501, E502.
+
+    Launch files and GPU files are data: a scheduler of the user's own is code, which only the caller names.
+    """
+    from ptxsim.timing.schedulers import Policy, built_in_policy, policy
 
     if isinstance(scheduler, Policy):
         return scheduler
-    if scheduler is not None or launch.scheduler is None:
-        return policy(scheduler or machine.scheduler)
+    if scheduler is not None:
+        return policy(scheduler)
+    if launch.scheduler is None:
+        return built_in_policy(machine.scheduler)
     try:
-        return policy(launch.scheduler)
+        return built_in_policy(launch.scheduler)
     except PtxError as problem:
         start, end = launch.scheduler_place
         raise PtxError(

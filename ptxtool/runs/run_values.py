@@ -15,7 +15,8 @@ from ptxtool.base.diag import error
 if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
 
-_PASS = re.compile(r"([\w-]+)(\s*\{)([^{}]*)\}")
+_PASS = re.compile(r"([\w-]+)(?:(\s*\{)([^{}]*)\}|((?::[^:={},]*=[^:{},]*)+))")
+"""A pass with options in braces, or after colons."""
 _FROM_RUN = re.compile(r"\s*(share|registers)\s*=\s*run\s*")
 
 
@@ -33,17 +34,23 @@ def for_run(
             return "" if count is None else str(count)
         return str(share_scratchpad if _is_about_scratchpad(name) else share_registers)
 
-    def filled(hit: re.Match[str]) -> str:
-        settings: list[str] = []
-        for setting in hit[3].split(","):
+    def filled(name: str, settings: list[str]) -> list[str]:
+        found: list[str] = []
+        for setting in settings:
             from_run = _FROM_RUN.fullmatch(setting)
             if from_run is None:
-                settings.append(setting)
-            elif number := value(hit[1], from_run[1]):
-                settings.append(f"{from_run[1]}={number}")
-        return f"{hit[1]}{hit[2]}{','.join(settings)}}}"
+                found.append(setting)
+            elif number := value(name, from_run[1]):
+                found.append(f"{from_run[1]}={number}")
+        return found
 
-    return _PASS.sub(filled, pipeline)
+    def replaced(hit: re.Match[str]) -> str:
+        name, brace, braced, colons = hit.groups()
+        if brace:
+            return f"{name}{brace}{','.join(filled(name, braced.split(',')))}}}"
+        return ":".join([name, *filled(name, colons[1:].split(":"))])
+
+    return _PASS.sub(replaced, pipeline)
 
 
 def _is_about_scratchpad(name: str) -> bool:

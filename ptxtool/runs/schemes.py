@@ -99,15 +99,16 @@ Last accesses to scratchpad come earlier, and the registers used at the end of a
 def prepared(scheme: Scheme) -> Scheme:
     """The scheme with the passes that `with_release` runs before it places marks."""
     name, passes, _ = _RELEASE[scheme.resource]
-    return _further(scheme, name, passes)
+    return with_passes(scheme, name, passes)
 
 
 def with_release(scheme: Scheme) -> Scheme:
     """The scheme with release marks, after the passes that allow them to be early."""
-    return _further(scheme, "Release", *_RELEASE[scheme.resource][1:])
+    return with_passes(scheme, "Release", *_RELEASE[scheme.resource][1:])
 
 
-def _further(scheme: Scheme, name: str, *passes: str) -> Scheme:
+def with_passes(scheme: Scheme, name: str, *passes: str) -> Scheme:
+    """The scheme with further passes, under a name that says so."""
     pipeline = ",".join(filter(None, (scheme.passes, *passes)))
     return replace(scheme, name=f"{scheme.name}-{name}", passes=pipeline)
 

@@ -36,6 +36,9 @@ from ptxtool.sema.name_hints import NameHints
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
 
+MOST_REGISTERS = 1 << 18
+"""Of a function that is analysed, rewritten or run."""
+
 _NO_REGISTERS = frozenset({"l", "m"})
 """Roles of operands that a plain register cannot have: labels and addresses in brackets."""
 
@@ -46,7 +49,21 @@ def verify(module: nodes.Module) -> tuple[Diagnostic, ...]:
     for item in module.items:
         if isinstance(item, nodes.Function):
             found += FunctionCheck(item).run()
+            found += _too_many_registers(item)
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
+
+
+def _too_many_registers(function: nodes.Function) -> Iterator[Diagnostic]:
+    """E212 where a function declares more registers than analyses and the simulator have room for.
+
+    ptxas takes as many as a number has; `ptxtool check` accepts what ptxas does.
+    """
+    if len(function.registers) > MOST_REGISTERS:
+        declaration = function.registers.declaration_of(MOST_REGISTERS)
+        name = declaration.declarators[0].name
+        message = f"'{function.name}' declares {len(function.registers)} registers"
+        help = f"declare those that are used: at most {MOST_REGISTERS} can be analysed"
+        yield diagnostic_at("E212", message, function.module.source, declaration, name, help)
 
 
 class FunctionCheck:

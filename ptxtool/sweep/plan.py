@@ -10,7 +10,7 @@ it, nor is the label: an equal run is the same run.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ptxsim.timing.schedulers.own import OwnName
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.passes.base import Pass
+    from ptxtool.passes.own import OwnPass
+    from ptxtool.passes.syntax import Stage
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,19 @@ KernelNamed = Callable[["Module", str | None], "Function"]
 """Finds a kernel of a module by its name, the only one for none; raises E205."""
 
 
-def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> tuple[Planned, ...]:
-    """The tasks of a sweep, in order. Raises all errors of the configurations."""
+def plan(
+    configurations: Iterable[Configuration],
+    kernel_named: KernelNamed,
+    own: "Mapping[str, OwnPass] | None" = None,
+    allow_outside: bool = False,
+) -> tuple[Planned, ...]:
+    """The tasks of a sweep, in order, whose pipelines may have `own` passes, by name.
+
+    With `allow_outside` launch files may name files outside their folders. Raises all errors of the configurations.
+    """
     asked = tuple(configurations)
     labels = labelled(asked)
-    planner = _Planner(kernel_named)
+    planner = _Planner(kernel_named, own or {}, allow_outside)
     problems: dict[Diagnostic, None] = {}
     planned: list[Planned] = []
     for configuration, label in zip(asked, labels, strict=True):
@@ -109,9 +118,12 @@ def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
 class _Planner:
     """Reads every file and makes every kernel once, however many runs have it."""
 
-    def __init__(self, kernel_named: KernelNamed) -> None:
+    def __init__(self, kernel_named: KernelNamed, own: "Mapping[str, OwnPass]", allow_outside: bool) -> None:
         self._kernel_named = kernel_named
+        self._own = own
+        self._allow_outside = allow_outside
         self._kernels: dict[Any, Module] = {}
+        self._stages: dict[str, tuple[Stage, ...]] = {}
         self._rewritten: dict[Any, str | PtxError] = {}
         self._machines: dict[Any, Gpu] = {}
         self._gpu_digests: dict[int, tuple[Gpu, str]] = {}
@@ -134,8 +146,9 @@ class _Planner:
         if own:
             files[own.file] = digest_of(own.file, _READABLE)
         text, outcome, passes = module.source.text, None, _passes(asked, launch)
+        code: tuple[str, ...] = ()
         if passes:
-            rewritten = self._rewrite(module, passes)
+            rewritten, code = self._rewrite(module, passes, launch, function.name)
             if isinstance(rewritten, PtxError):
                 outcome = failed(rewritten.diagnostics)
             else:
@@ -150,6 +163,7 @@ class _Planner:
             "scheduler": Path(scheduler).name if own else scheduler,
             "options": [[name, str(value)] for name, value in sorted(options.items())],
             "simulator": simulator_version(),
+            **({"own_passes": code} if code else {}),
         }
         task = Task(
             key=_sha(json.dumps(parts, sort_keys=True).encode()),
@@ -186,7 +200,7 @@ class _Planner:
         if path is None:
             help = "name one: launch = FILE (docs/sweep.md)"
             raise error("E501", f"no launch file for '{module.source.name}'", help=help)
-        return _once(self._launches, str(path), lambda: _read_launch(Path(path)))
+        return _once(self._launches, str(path), lambda: _read_launch(Path(path), self._allow_outside))
 
     def _check_fit(
         self, module: "Module", launch: "Launch", function: "Function", asked: Configuration
@@ -237,19 +251,31 @@ class _Planner:
             self._schedulers[where] = name, own and replace(own, file=str(Path(own.file).resolve()))
         return self._schedulers[where]
 
-    def _rewrite(self, module: "Module", pipeline: str) -> str | PtxError:
-        """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
-        from ptxtool.formats.issue_counts import read_issue_counts
-        from ptxtool.passes.pipeline import parse_pipeline, run
+    def _rewrite(
+        self, module: "Module", pipeline: str, launch: "Launch", entry: str
+    ) -> tuple[str | PtxError, tuple[str, ...]]:
+        """The kernel's text after the passes, or the error of a pass, and the digests of the user's own passes.
 
-        where = (id(module), pipeline)
+        These are proved by runs without time; the runs with time are the sweep's. Raises E302 for what is no pipeline.
+        """
+        from ptxtool.formats.issue_counts import read_issue_counts
+        from ptxtool.passes.pipeline import run
+        from ptxtool.passes.syntax import read_stages
+        from ptxtool.runs.proof import ProofOptions, prove
+
+        def proved(before: "Module", after: "Module") -> tuple[str, tuple[Diagnostic, ...]]:
+            proof = prove(before, after, launch, self._kernel_named, ProofOptions(entry, timed=False))
+            return proof.summary, proof.problems
+
+        stages = _once(self._stages, pipeline, lambda: read_stages(pipeline, self._own))
+        code = tuple(stage.own.digest for stage in stages if stage.own)
+        where = (id(module), pipeline, (id(launch), entry) if code else None)
         if where not in self._rewritten:
-            passes: tuple[Pass, ...] = parse_pipeline(pipeline)
             try:
-                self._rewritten[where] = run(module, passes, read_issue_counts).module.source.text
+                self._rewritten[where] = run(module, stages, read_issue_counts, proved).module.source.text
             except PtxError as problem:
                 self._rewritten[where] = problem
-        return self._rewritten[where]
+        return self._rewritten[where], code
 
 
 @dataclass(frozen=True)
@@ -274,10 +300,10 @@ def _read_kernel(asked: Configuration) -> "Module":
     return module
 
 
-def _read_launch(path: Path) -> _LaunchFile:
+def _read_launch(path: Path, allow_outside: bool) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
-    launch = load_launch(path)
+    launch = load_launch(path, allow_outside=allow_outside)
     files = {
         str(file): digest_of(file, _READABLE) for file in sorted(file.resolve() for file in launch.files)
     }

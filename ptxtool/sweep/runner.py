@@ -1,9 +1,9 @@
 """A sweep: plan it, make the runs that the store has no result of, keep each result as it comes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ptxtool.base.diag import error
 from ptxtool.results.sweeps import Configuration, StoredResult, SweepResult
@@ -12,6 +12,9 @@ from ptxtool.sweep.local import Results, run_here
 from ptxtool.sweep.plan import KernelNamed, Planned, plan
 from ptxtool.sweep.store import Store
 from ptxtool.sweep.task import Task
+
+if TYPE_CHECKING:
+    from ptxtool.passes.own import OwnPass
 
 
 @dataclass(frozen=True)
@@ -35,20 +38,23 @@ def run_sweep(
     configurations: Iterable[Configuration],
     kernel_named: KernelNamed,
     *,
+    own: "Mapping[str, OwnPass] | None" = None,
     store: str | Path | None = None,
     name: str = "sweep",
     jobs: int | None = None,
     cluster: Any = None,
     progress: OnProgress | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
 ) -> SweepResult:
     """Make all runs that are not in the store, and return the records of all.
 
+    With `allow_outside` launch files may name files outside their folders.
     Raises the errors of the configurations before anything runs; an error that stops a run is in its record.
     """
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
-    planned = plan(configurations, kernel_named)
+    planned = plan(configurations, kernel_named, own, allow_outside)
     if cluster is not None and (store is None or not Path(store).exists()):
         check_cluster(cluster)  # before there is a store; one that has all results needs no cluster
     with Store(store) as kept:

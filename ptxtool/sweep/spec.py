@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError
@@ -25,6 +25,9 @@ from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
+
+if TYPE_CHECKING:
+    from ptxtool.passes.own import OwnPass
 
 _LISTS = {
     "kernels": "kernel",
@@ -65,18 +68,22 @@ class _Item:
     place: Span
 
 
-def read_spec(path: str | Path) -> Spec:
-    """Read a sweep file. Raises E501, and E502 and the like for everything that is wrong with it."""
+def read_spec(path: str | Path, own: "Mapping[str, OwnPass] | None" = None) -> Spec:
+    """Read a sweep file, whose pipelines may have `own` passes, by name.
+
+    Raises E501, and E502 and the like for everything that is wrong with it.
+    """
     path = Path(path)
     source = read_source(path, "give the path of a sweep file")
-    return _SpecReader(source, path).spec(read_toml(source, READ_MORE))
+    return _SpecReader(source, path, own or {}).spec(read_toml(source, READ_MORE))
 
 
 class _SpecReader:
     """Turns the tables into configurations; collects what is wrong on the way."""
 
-    def __init__(self, source: Source, path: Path):
+    def __init__(self, source: Source, path: Path, own: "Mapping[str, OwnPass]"):
         self.source = source
+        self.own = own
         self.path = path
         self.problems: list[Diagnostic] = []
 
@@ -191,7 +198,7 @@ class _SpecReader:
     def item(self, axis: str, given: Any, place: Span) -> _Item | None:
         """A value that has been checked, None for one that is wrong."""
         try:
-            value = value_of(axis, given, self.path.parent)
+            value = value_of(axis, given, self.path.parent, self.own)
         except PtxError as problem:
             self.problems += [
                 each

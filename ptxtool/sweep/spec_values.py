@@ -1,10 +1,10 @@
 """The values of a sweep file's axes: what each must be, checked on its own. For `spec.py`, which adds the place."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
@@ -15,13 +15,19 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.settings import with_settings
 from ptxtool.runs.run_values import for_run
 
+if TYPE_CHECKING:
+    from ptxtool.passes.own import OwnPass
+
 READ_MORE = "docs/sweep.md has an example of every key"
 _OF_KERNELS = ("file", "launch", "kernel", "name")
 
 
-def value_of(axis: str, given: Any, folder: Path) -> Any:
-    """What a run takes a value for; paths are relative to `folder`. Raises E501, E502, and E302 for pipelines."""
-    return _VALUES[axis](given, folder)
+def value_of(axis: str, given: Any, folder: Path, own: "Mapping[str, OwnPass] | None" = None) -> Any:
+    """What a run takes a value for; paths are relative to `folder`. Raises E501, E502, and E302 for pipelines.
+
+    `own` are the user's own passes that pipelines may have, by name.
+    """
+    return _passes(given, own or {}) if axis == "passes" else _VALUES[axis](given, folder)
 
 
 def shown(value: Any) -> str:
@@ -125,13 +131,13 @@ def _dynamic(given: Any, folder: Path) -> bool | str:
     return given
 
 
-def _passes(given: Any, folder: Path) -> str:
+def _passes(given: Any, own: "Mapping[str, OwnPass]") -> str:
     if not isinstance(given, str):
         raise _wrong(f"{shown(given)} is no pipeline", 'such as "unroll-decls"; "" rewrites nothing')
     if given:
-        from ptxtool.passes.pipeline import parse_pipeline
+        from ptxtool.passes.syntax import read_stages
 
-        parse_pipeline(for_run(given, Fraction(0), Fraction(0), lambda: 1))
+        read_stages(for_run(given, Fraction(0), Fraction(0), lambda: 1), own)
     return given
 
 
@@ -154,6 +160,5 @@ _VALUES: dict[str, Callable[[Any, Path], Any]] = {
     "share_registers": _share("share_registers"),
     "share_scratchpad": _share("share_scratchpad"),
     "dynamic": _dynamic,
-    "passes": _passes,
     "registers": _registers,
 }

@@ -8,16 +8,20 @@ Only the process that was started writes; workers hand their results to it.
 """
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
-from ptxtool.results.sweeps import WAITING, Record, StoredResult, SweepResult
+from ptxtool.formats.expression import short
+from ptxtool.results.sweeps import Record, StoredResult, SweepResult
 from ptxtool.sweep.plan import Planned
+from ptxtool.sweep.stored_records import record_of
 
 _APPLICATION = 0x70747873  # "ptxs"
 _FORMAT = 1
@@ -56,7 +60,7 @@ class Store(AbstractContextManager["Store"]):
         self.path = ":memory:" if path is None else str(path)
         self._advice = _WRITTEN if reading else "give another file with --store"
         self._place = _READABLE if reading else _WRITABLE
-        if reading and not Path(self.path).is_file():
+        if reading and not os.path.isfile(self.path):
             raise error("E501", f"cannot read '{self.path}': no such file", help=self._advice)
         with self._explained():
             self._db = self._connect_to_read() if reading else self._connect(self.path)
@@ -87,7 +91,7 @@ class Store(AbstractContextManager["Store"]):
             if kind not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or log.exists():
                 raise
             return self._connect(f"{where.as_uri()}?mode=ro&immutable=1", uri=True)
-        except sqlite3.DatabaseError:
+        except BaseException:
             db.close()
             raise
         return db
@@ -180,13 +184,17 @@ class Store(AbstractContextManager["Store"]):
                 "WHERE sweep = ? ORDER BY position",
                 (name,),
             ).fetchall()
-        records = tuple(
-            Record(
-                label, json.loads(axes), key, StoredResult.from_dict(json.loads(text)) if text else WAITING
+        return SweepResult(name, tuple(self._record(row) for row in rows))
+
+    def _record(self, row: tuple[Any, ...]) -> Record:
+        try:
+            return record_of(*row)
+        except ValueError as problem:
+            message = (
+                f"store '{self.path}' is damaged: the row of run '{short(row[0])}': {short(problem, 120)}"
             )
-            for label, axes, key, text in rows
-        )
-        return SweepResult(name, records)
+            help = "use a copy of it, or a new store: the same sweep makes all runs again"
+            raise error("E502", message, help=help) from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -206,6 +214,9 @@ class Store(AbstractContextManager["Store"]):
             yield
         except sqlite3.OperationalError as problem:
             raise error("E503", f"cannot use store '{self.path}': {problem}", help=self._place) from None
-        except sqlite3.DatabaseError as problem:
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+        ) as problem:  # sqlite3's own messages may be no text
             message = f"'{self.path}' is no store of sweeps: {problem}"
             raise error("E502", message, help=self._advice) from None

@@ -122,7 +122,7 @@ def _module(name: str, text: str) -> "Module":
 def _launch(name: str, text: str, folder: str) -> "Launch":
     from ptxtool.formats.launch.launch_file import parse_launch
 
-    return parse_launch(Source(name, text), Path(folder))
+    return parse_launch(Source(name, text), Path(folder), allow_outside=True)  # the plan has checked it
 
 
 def _outcome(run: "Run | SequenceRun") -> StoredResult:

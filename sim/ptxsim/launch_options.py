@@ -102,7 +102,7 @@ class LaunchOptions:
         limits.whole("heap_bytes", self.heap_bytes, 64, limits.MOST_HEAP_BYTES)
         for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
-                limits.whole(name, getattr(self, name), least)
+                limits.whole(name, getattr(self, name), least, limits.MOST_COUNT)
         for name in ("share_registers", "share_scratchpad"):
             if getattr(self, name) != 0:
                 percentage(getattr(self, name), name)

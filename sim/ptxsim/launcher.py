@@ -26,7 +26,7 @@ from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
-from ptxsim.timing.schedulers import Policy
+from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
@@ -76,7 +76,7 @@ def timed_launch(
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
     gpu = machine_of(options.gpu)
-    policy = options.scheduler or gpu.scheduler
+    policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
     scheme = gpu.switching.scheme if options.switching is None else scheme_named(options.switching)

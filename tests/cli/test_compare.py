@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from commands import change, data
+from ownpass import write_passes
 from smallkernel import Cli
 
 
@@ -65,3 +66,16 @@ def test_compare_on_the_samples(cli: Cli, sample: str, without: int, shared: int
         assert stalls[0] is None
         assert stalls[1]["instruction"] < stalls[2]["instruction"]
         assert all(stalls[1]["instruction"] < later["instruction"] for later in stalls[3:])
+
+
+def test_a_rung_with_a_pass_of_ones_own(cli: Cli, job: Path, tmp_path: Path) -> None:
+    mine = write_passes(tmp_path)
+    rungs = data(cli, "compare", job, "-p", f"{mine}:Flip")["rungs"]
+    assert [rung["name"] for rung in rungs][-1] == "Shared-OWF-Unrolled-Dyn-Passes"
+    assert rungs[-1]["passes"] == f"{rungs[-2]['passes']},{mine}:Flip"
+    assert rungs[-1]["same_memory"]
+    wrong = cli("compare", job, "-p", f"{mine}:Swap:by=sub")
+    assert wrong.exit_code == 1
+    assert "error[E305]: pass 'swap': the rewritten kernel computes something else: 'x'[" in wrong.stderr
+    refused = cli("compare", job, "-p", f"{mine}:Flip", "-o", mine)
+    assert (refused.exit_code, "E503" in refused.stderr) == (1, True)

@@ -101,3 +101,21 @@ def test_what_no_run_takes(cli: Cli, file: Path, option: str, value: str, why: s
         "",
         True,
     )
+
+
+OUTSIDE = LAUNCH + '[constants.c]\ntype = "u8"\nfile = "../secret.npy"\n'
+
+
+@pytest.mark.parametrize(
+    "command", ["occupancy", "run --kernel histo", "sim --kernel histo", "compare --kernel histo"]
+)
+def test_a_launch_file_reads_no_file_of_another_folder(cli: Cli, file: Path, command: str) -> None:
+    (file.parent.parent / "secret.npy").write_bytes(b"contents:of:it")
+    file.with_suffix(".toml").write_text(OUTSIDE)
+    result = cli(*command.split(), file)
+    assert result.exit_code == 1
+    assert "k.toml:8:1: error[E502]: '../secret.npy' is not in the folder of the launch file" in result.stderr
+    assert "--allow-outside" in result.stderr
+    allowed = cli(*command.split(), file, "--allow-outside")
+    assert "cannot read '../secret.npy': it is no .npy file" in allowed.stderr
+    assert "contents" not in result.stderr + allowed.stderr

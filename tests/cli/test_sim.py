@@ -184,14 +184,21 @@ def test_the_scheduler_of_a_launch_file(cli: Cli, job: Path) -> None:
     assert "did you mean 'gto'?" in reported
 
 
-def test_a_scheduler_beside_the_launch_file(cli: Cli, job: Path) -> None:
+def test_code_of_a_scheduler_runs_only_if_the_command_line_names_it(cli: Cli, job: Path) -> None:
     own = job.with_name("mine.py")
     own.write_text(
-        "from ptxsim.base.jit import ctz\n\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+        "from pathlib import Path\nfrom ptxsim.base.jit import ctz\nPath(__file__ + '.run').touch()\n"
+        "def pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
     )
     file = job.with_name("launch.toml")
     file.write_text('scheduler = "mine.py:pick"\n' + file.read_text())
-    assert data(cli, "sim", job)["scheduler"] == str(own) + ":pick"
+    for command in ("sim", "compare"):
+        result = cli(command, job)
+        assert result.exit_code == 1
+        assert "launch.toml:1:1: error[E502]" in result.stderr
+        assert f"--scheduler {own}:pick" in result.stderr
+    assert not own.with_name("mine.py.run").exists()
+    assert data(cli, "sim", job, "--scheduler", f"{own}:pick")["scheduler"] == str(own) + ":pick"
     rungs = data(cli, "compare", job, "--scheduler", "gto")["rungs"]
     assert [rung["name"] for rung in rungs] == [
         "Unshared-GTO",
@@ -200,4 +207,3 @@ def test_a_scheduler_beside_the_launch_file(cli: Cli, job: Path) -> None:
         "Shared-GTO-Unrolled-Dyn",
         "Shared-OWF-Unrolled-Dyn",
     ]
-    assert data(cli, "compare", job)["rungs"][0]["name"] == "Unshared-pick"

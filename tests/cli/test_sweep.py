@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from checkout import CHECKOUT
 from commands import shown_on
+from ownpass import write_passes
 from smallkernel import Cli
 from tinysweep import FAULTY, long_sweep, write
 
@@ -219,3 +220,24 @@ def test_the_line_about_a_sweep() -> None:
     assert sweep_line(at, 30.0, 100) == "[############........] 60%  6/10 runs  1 failed  1:00 left  k lrr"
     assert sweep_line(SweepProgress(10, 0, 0, 0), 0.0, 12) == "[..........."
     assert sweep_line(SweepProgress(0, 0, 0, 0), 0.0, 100) == "[####################]100%  0/0 runs"
+
+
+def test_passes_of_ones_own(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path, 'kernels = ["scale.ptx"]\npasses = ["", "flip", "unroll-decls,swap:by=sub"]\n')
+    mine = write_passes(tmp_path)
+    without = cli("sweep", path)
+    assert without.exit_code == 1
+    assert f"{path}:2:15: error[E302]: no pass named 'flip'" in without.stderr
+    result = cli("sweep", path, "--pass", f"{mine}:Flip", "--pass", f"{mine}:Swap", "--jobs", "1")
+    assert result.exit_code == 1  # the one that computes something else
+    assert "3 runs: 2 as expected, 1 failed" in result.stdout
+    assert (
+        f"{mine}:16:5: error[E305]: pass 'swap': the rewritten kernel computes something else"
+        in result.stderr
+    )
+    again = cli("sweep", path, "--pass", f"{mine}:Flip", "--pass", f"{mine}:Swap")
+    assert "0 simulated, 1 stopped by a pass, 2 cached" in again.stderr
+    path.write_text(f'kernels = ["scale.ptx"]\npasses = ["{mine}:Flip"]\n')
+    named = cli("sweep", path)
+    assert (named.exit_code, "names a file" in named.stderr) == (1, True)
+    assert "--pass FILE.py:CLASS" in named.stderr

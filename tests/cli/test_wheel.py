@@ -62,6 +62,9 @@ def test_installed_wheel_compares_a_packaged_sample(tmp_path: Path) -> None:
     need = ("--gpu", "tesla-c2050", "--registers", "36", "--block", "256", "--share-registers", "90")
     plan = json.loads(run(ptxtool, "occupancy", *need, "--json", cwd=tmp_path, env=env))
     assert plan["resident_ctas"] == 6
+    page = (CHECKOUT / "docs" / "passes.md").read_text(encoding="utf-8")
+    assert run(ptxtool, "help", "passes", cwd=tmp_path, env=env) == page
+    assert run(ptxtool, "help", "E305", cwd=tmp_path, env=env).startswith("# E305: ")
     # without machine code, which would take a minute to compile; what the wheel holds is the same
     small = ("--set", "sm.count=1", "--grid", "2", "--block", "64", "--registers", "300")
     arguments = ("--arg", "y:f32[128]", "--arg", "x:f32[128]", "--arg", "2.5", "--arg", "128")

@@ -38,7 +38,7 @@ from ptxtool.base.diag import CODES
 PAGES = CHECKOUT / "docs" / "errors"
 INDEX = PAGES / "README.md"
 NOT_TO_BE_PROVOKED = {"E303"}  # a bug of ours: no file leads there
-SIMULATES = ("sim", "compare")
+SIMULATES = ("sim", "compare", "prove")
 FAMILIES = {"1": "the text", "2": "what the text means", "3": "passes", "4": "launches and simulation"}
 FAMILIES["5"] = "files and configuration"
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

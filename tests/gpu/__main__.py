@@ -17,7 +17,7 @@ from gpu.report import is_good, report
 from gpu.worker import GuardedDevice
 
 from ptxtool.base.diag import PtxError
-from ptxtool.passes.pipeline import parse_pipeline
+from ptxtool.passes.syntax import parse_pipeline
 
 NO_GPU = 3
 

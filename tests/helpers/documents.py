@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ _FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(\S*)(?: +(.*?))?\s*$")
 _LIST_ITEM = re.compile(r"\s*([-*+]|\d+[.)])\s")
 _LOOP = re.compile(r"for (\w+) in (.*?); do (.*?); done")
 _BY_PTXAS = re.compile(r", \d+ by ptxas [\d.]+ -O\d for sm_\w+")
-SIMULATING = ("compare", "sim", "sweep", "tune", "reproduce")
+SIMULATING = ("compare", "prove", "sim", "sweep", "tune", "reproduce")
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,8 @@ def printed_by(command: str, fails: bool = False) -> str:
         return "".join(printed_by(body.replace(f"${name}", value), fails) for value in values.split())
     if command.startswith("nvcc "):
         return _compiled(shlex.split(command))
+    if command.startswith("python "):
+        command = f"{shlex.quote(sys.executable)}{command.removeprefix('python')}"
     if not command.startswith("ptxtool "):
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes.pipeline import parse_pipeline
+from ptxtool.passes.syntax import parse_pipeline
 from ptxtool.sema.verify import verify
 
 

@@ -15,6 +15,7 @@ Through Resource Sharing, HPDC 2016, section III (equations 1 to 4); the floor a
 VIII need (timing-model section 4.4).
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -161,12 +162,17 @@ def private_part(amount: int, percent: Percent) -> int:
     return int(amount * (100 - Fraction(percent)) // 100)
 
 
+_PERCENTAGE = re.compile(r"[+-]?[0-9./]{1,40}")  # `1e999999999` would be a number of a billion digits
+
+
 def percentage(value: Percent, name: str = "sharing percentage") -> Fraction:
     """The exact value of a sharing percentage. Raises E502 for anything but 0 <= P < 100."""
     if isinstance(value, bool | float):
         help = "write decimals as text, such as '12.5', so that they are exact"
         raise error("E502", f"{name} = {value!r}", help=help)
     try:
+        if isinstance(value, str) and not _PERCENTAGE.fullmatch(value.strip()):
+            raise ValueError
         percent = Fraction(value)
     except (ValueError, ZeroDivisionError):
         help = "give a percentage such as 90 or 12.5"

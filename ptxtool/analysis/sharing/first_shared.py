@@ -1,6 +1,6 @@
 """The expected path of a thread before its first shared register, and which registers should be private.
 
-For `reorder-decls{order=late}`, `delay-first-use` and the table of docs/reordering.md. A thread walks through the
+For `reorder-decls:order=late`, `delay-first-use` and the table of docs/reordering.md. A thread walks through the
 kernel as the Markov chain of `frequency.py` and stops at the first instruction that names a register outside a set P:
 
     value(P) = sum over blocks b of visits_P(b) * (instructions of b before the first that names one outside P)

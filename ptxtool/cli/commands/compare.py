@@ -7,7 +7,7 @@ import click
 from ptxtool import api
 from ptxtool.cli import common
 from ptxtool.cli.job import Job, job_options
-from ptxtool.cli.outputs import reads_scheduler
+from ptxtool.cli.outputs import reads_passes, reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.streams import print_note
 
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 @click.option(
     "--release", is_flag=True, help="Add a rung that releases locks after the last use of what is shared."
 )
+@click.option(
+    "-p",
+    "--passes",
+    metavar="PIPELINE",
+    default="",
+    help="Add a rung with these passes after the others', such as ./mine.py:CLASS:option=value, one of your own.",
+)
 @common.ptxplus_semantics_option
 @common.quiet_option
 @common.report_options
@@ -42,6 +49,7 @@ def command(job: Job, gpu: str, quiet: bool, sink: common.Sink, **options: Any) 
 
     function, launch = job.load()
     reads_scheduler(options["scheduler"])
+    reads_passes(options["passes"])
     if options["share_scratchpad"] is None:
         _remark(function, launch, options["share_registers"], options["registers"])
     chosen = common.machine(gpu)

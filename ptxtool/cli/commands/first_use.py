@@ -49,6 +49,7 @@ _MISSING = "--share-registers needs --registers N, the registers per thread"
     metavar="BYTES",
     help="Scratchpad per CTA, of which floor(BYTES * (100 - P) / 100) bytes are private.",
 )
+@common.allow_outside_option
 @common.report_options
 def command(
     file: str,

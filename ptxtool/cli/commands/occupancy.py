@@ -57,6 +57,7 @@ def extent(value: str) -> int:
 @common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @common.no_ptxas_option
+@common.allow_outside_option
 @common.report_options
 def command(
     file: str | None,

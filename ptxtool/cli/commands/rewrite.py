@@ -1,12 +1,27 @@
 """`ptxtool rewrite -p PIPELINE FILE`: passes over a file."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.cli.common import Sink, file_argument, load_module, put_bytes, put_json, report_options
-from ptxtool.cli.outputs import reads
+from ptxtool.cli.common import (
+    Sink,
+    file_argument,
+    launch_of,
+    load_launch,
+    load_module,
+    put_bytes,
+    put_json,
+    report_options,
+)
+from ptxtool.cli.outputs import reads, reads_passes
+from ptxtool.cli.progress import SimulationStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
+
+if TYPE_CHECKING:
+    from ptxtool.passes.syntax import Stage
 
 
 def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -26,8 +41,17 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     metavar="PIPELINE",
     required=True,
     multiple=True,
-    help="Such as unroll-decls,reorder-decls{order=text}; given again, these run after those before.",
+    help="Such as unroll-decls,reorder-decls:order=text, or ./mine.py:CLASS:option=value, a pass of your own; given "
+    "again, these run after those before.",
 )
+@click.option(
+    "--launch",
+    "launch_file",
+    metavar="FILE",
+    help="The launch to compare the kernel with, before and after a pass of your own (default: launch.toml beside "
+    "FILE).",
+)
+@click.option("--no-prove", is_flag=True, help="Do not run the kernel before and after a pass of your own.")
 @click.option(
     "--list-passes",
     is_flag=True,
@@ -46,20 +70,39 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     help="Print at most N errors, 0 for all.",
 )
 @report_options
-def command(file: str, pipeline: tuple[str, ...], most: int, sink: Sink) -> int:
+def command(
+    file: str, pipeline: tuple[str, ...], launch_file: str | None, no_prove: bool, most: int, sink: Sink
+) -> int:
     """Run passes over a file and print the new text, or write it to OUT.
 
-    Lines that no pass touched stay as they are, byte for byte. Every pass is checked after it ran. Remarks go to
-    standard error.
+    Lines that no pass touched stay as they are, byte for byte. Every pass is checked after it ran; after one of your
+    own the kernel is run as well, as `ptxtool prove` does. Remarks go to standard error.
     """
-    passes = ",".join(pipeline)
+    from ptxtool.passes.syntax import read_stages
+
+    if no_prove and launch_file is not None:
+        raise click.UsageError("--launch is for what --no-prove leaves out")
     module = load_module(file, in_place=not sink.as_json)
-    _reads_of(passes)
+    passes = ",".join(pipeline)
+    reads_passes(passes)
+    stages = read_stages(passes)
+    _reads_of(stages)
+    launch = None
+    if launch_file is not None:
+        launch = load_launch(launch_file)
+    elif not no_prove and any(stage.own for stage in stages):
+        launch = launch_of(file, needed=True)
+    status = SimulationStatus()
     try:
-        result = api.rewrite(module, passes)
+        result = api.rewrite(
+            module, stages, launch=launch, announce=status.announce, progress=status.progress
+        )
     except PtxError as problem:
+        status.clear()
         print_diagnostics(problem.diagnostics, most, rest="--max-errors 0 prints all")
         return 1
+    finally:
+        status.clear()
     if sink.as_json:
         put_json(result.to_dict(), sink.output)
         return 0
@@ -69,11 +112,10 @@ def command(file: str, pipeline: tuple[str, ...], most: int, sink: Sink) -> int:
     return 0
 
 
-def _reads_of(pipeline: str) -> None:
-    """The files that passes read. Raises E302 and the like for a wrong pipeline, E503 for an output among them."""
-    from ptxtool.passes.pipeline import parse_pipeline
+def _reads_of(stages: "tuple[Stage, ...]") -> None:
+    """The files that passes read. Raises E503 for an output among them."""
     from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 
-    for one in parse_pipeline(pipeline):
-        if isinstance(one, ReorderDecls) and one.counts:
-            reads(one.counts, "file of issue counts")
+    for stage in stages:
+        if isinstance(stage.run, ReorderDecls) and stage.run.counts:
+            reads(stage.run.counts, "file of issue counts")

@@ -9,13 +9,23 @@ from ptxtool import api
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.cli import colour
-from ptxtool.cli.common import Sink, cluster_option, jobs_option, put_bytes, quiet_option, report_options
+from ptxtool.cli.common import (
+    Sink,
+    allow_outside_option,
+    allows_outside,
+    cluster_option,
+    jobs_option,
+    put_bytes,
+    quiet_option,
+    report_options,
+)
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
+    from ptxtool.passes.own import OwnPass
     from ptxtool.report.simulations.sweep import PivotChoice
     from ptxtool.results.sweeps import SweepResult
 
@@ -51,13 +61,22 @@ class WithSubcommands(click.Command):
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."
 )
+@click.option(
+    "--pass",
+    "passes",
+    metavar="FILE.py:CLASS",
+    multiple=True,
+    help="A pass of your own, which the sweep file has by its name; may be repeated.",
+)
 @jobs_option
 @cluster_option
+@allow_outside_option
 @quiet_option
 @report_options
 def command(
     spec: str,
     store: str | None,
+    passes: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
     quiet: bool,
@@ -69,12 +88,25 @@ def command(
     so that a sweep that was stopped goes on where it was, and an equal run is never made twice. Runs that fail are
     listed at the end, with exit code 1. Ctrl-C keeps what there is and exits 130.
     """
+    from ptxtool.passes.own import own_passes
+
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
-    _reads_of(spec, store)
+    own = own_passes(passes)
+    for each in own.values():
+        if each.file:
+            reads(each.file.source.name, "pass's file")
+    _reads_of(spec, store, own)
     with SweepStatus(quiet) as status:
         result = api.sweep(
-            spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
+            spec,
+            store=store,
+            jobs=jobs,
+            cluster=cluster,
+            own_passes=own.values(),
+            progress=status.progress,
+            on_interrupt="return",
+            allow_outside=allows_outside(),
         )
     from ptxtool.report.simulations.sweep import PivotChoice
 
@@ -172,14 +204,14 @@ def export(store: str, name: str | None, where: tuple[str, ...], output: str) ->
 WithSubcommands.subcommands = {"show": show, "export": export}
 
 
-def _reads_of(path: str, store: str | None) -> None:
+def _reads_of(path: str, store: str | None, own: "Mapping[str, OwnPass]") -> None:
     """What a sweep reads, by its file. Raises what is wrong with that, and E503 for an output that is among it."""
     from ptxtool.formats.files import find_input, launch_beside
     from ptxtool.formats.gpu import Gpu
     from ptxtool.sweep.spec import read_spec
 
     reads(path, "sweep file")
-    spec = read_spec(path)
+    spec = read_spec(path, own)
     reads(store or spec.store, "store of the results")
     for run in spec.configurations:
         kernel = find_input(run.kernel)

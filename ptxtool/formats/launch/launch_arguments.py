@@ -1,5 +1,7 @@
 """Whether the arguments of a launch fit a kernel's parameters: their number, kinds and sizes. For all that runs one."""
 
+from pathlib import Path
+
 import numpy as np
 
 from ptxtool.base.diag import Diagnostic
@@ -7,6 +9,7 @@ from ptxtool.base.phrases import counted
 from ptxtool.formats.launch.launch_data import Input, Launch
 from ptxtool.formats.launch.launch_tables import key_span
 from ptxtool.formats.launch.launch_textures import Opaque
+from ptxtool.formats.launch.launch_values import ValueProblem, make_value
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
 
@@ -24,9 +27,14 @@ def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
     for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
         problem = _mismatch(parameter, argument)
         if problem:
-            start, end = launch.arguments_place or key_span(launch.source, "args", k, "type")
+            start, end = launch.arguments_place or key_span(launch.source, "args", k, _key(argument))
             found.append(Diagnostic("E401", problem[0], launch.source, start, end, problem[1]))
     return tuple(found)
+
+
+def _key(argument: Input) -> str:
+    """The key that a wrong argument is reported at."""
+    return "value" if argument.type == "" else "type"
 
 
 def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
@@ -56,6 +64,13 @@ def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None
         return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value", advice
     if "ptr" in parameter.qualifiers:
         return f"{what} is a scalar, but the parameter is a pointer", "make it a buffer with shape or count"
+    if argument.type == "":
+        try:
+            make_value({"type": parameter.type, "value": value}, Path(), {})
+        except ValueProblem as problem:
+            return f"{what}: {problem}", problem.help or "check the order of the arguments"
+        return None
+    assert isinstance(value, np.generic)
     advice = f'write type = "{parameter.type}"; check the order of the arguments'
     if value.nbytes != n_bytes:
         return f"{what} has {value.nbytes} bytes, not {n_bytes}", advice

@@ -17,13 +17,17 @@ from ptxtool.base.diag import Diagnostic, error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError
 from ptxtool.formats.launch.launch_textures import Opaque
+from ptxtool.formats.launch.launch_values import ValueProblem, to_dtype
 
-InputValue = np.ndarray | np.generic
+InputValue = np.ndarray | np.generic | int | float
 
 
 @dataclass(frozen=True)
 class Input:
-    """One argument: a read-only array (a buffer) or a numpy scalar, as it is before the launch."""
+    """One argument: a read-only array (a buffer) or a scalar, as it is before the launch.
+
+    A scalar of type "" is a plain number: it has the type of the parameter that it is passed to.
+    """
 
     name: str
     type: str
@@ -162,8 +166,17 @@ class Launch(LaunchHead):
             message = f"{result.size} expected elements for '{wanted.arg}', which has {value.size}"
             help = f"the expectation needs the shape {list(value.shape)}"
             raise error("E502", message, self.source, wanted.start, wanted.end, help)
-        with np.errstate(all="ignore"):
-            return result.reshape(value.shape).astype(value.dtype)
+        result = result.reshape(value.shape)
+        if (
+            value.dtype.kind == "f" and result.dtype.kind in "biuf"
+        ):  # as a kernel rounds: too large is infinite
+            with np.errstate(all="ignore"):
+                return result.astype(value.dtype)
+        try:
+            return to_dtype(result, value.dtype, "expr")
+        except ValueProblem as problem:
+            message = f"expected result for '{wanted.arg}': {problem}"
+            raise error("E502", message, self.source, wanted.start, wanted.end, problem.help) from None
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -196,9 +209,7 @@ def difference(got: Any, expected: np.ndarray, rtol: float, atol: float) -> str:
         exact = expected.astype(np.float64)
         found = got.astype(np.float64)
         with np.errstate(all="ignore"):
-            distance = np.abs(found - exact)
-            same = (found == exact) | (np.isnan(found) & np.isnan(exact))
-            wrong = ~(same | (distance <= atol + rtol * np.abs(exact)))
+            wrong = ~np.isclose(found, exact, rtol=rtol, atol=atol, equal_nan=True)
     elif rtol or atol:
         distance = np.abs(got.astype(object) - expected.astype(object))
         wrong = (distance > atol + rtol * np.abs(expected.astype(object))).astype(bool)

@@ -8,6 +8,7 @@ the inputs before it.
 Not handled: samplers of their own (those of a module's text count).
 """
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from ptxtool.formats.expression import Expression, ExpressionError, compile_expr
 from ptxtool.formats.files import read_source
 from ptxtool.formats.launch.launch_arguments import check_arguments
 from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, difference
+from ptxtool.formats.launch.launch_paths import check_paths
 from ptxtool.formats.launch.launch_steps import read_steps
 from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTable, Span, key_span
 from ptxtool.formats.launch.launch_textures import OPTIONS, Opaque, check_options
-from ptxtool.formats.launch.launch_values import SOURCES, ValueProblem, make_value, read_npy
+from ptxtool.formats.launch.launch_values import SOURCES, ValueProblem, element_type, make_value, npy_file
 from ptxtool.formats.toml import read_toml
 
 __all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
@@ -51,16 +53,22 @@ _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES, "struct")
 _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol", "after")
 
 
-def load_launch(path: str | Path) -> Launch:
-    """Read a launch file. Raises `PtxError` (E501, E502) with the file and, where possible, the line."""
+def load_launch(path: str | Path, *, allow_outside: bool = False) -> Launch:
+    """Read a launch file. Raises `PtxError` (E501, E502) with the file and, where possible, the line.
+
+    The files that it names must lie in its folder or below, unless `allow_outside`.
+    """
     path = Path(path)
-    return parse_launch(read_source(path, "give the path of a launch file"), path.parent)
+    source = read_source(path, "give the path of a launch file")
+    return parse_launch(source, path.parent, allow_outside=allow_outside)
 
 
-def parse_launch(source: Source, folder: Path) -> Launch:
-    """A launch file's text; the files it names are relative to `folder`."""
+def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -> Launch:
+    """A launch file's text; the files it names are relative to `folder`, and below it unless `allow_outside`."""
     head = LaunchTable(source, folder, read_toml(source, READ_MORE))
     head.only(_TOP_KEYS)
+    if not allow_outside:
+        check_paths(head)
     inputs = _inputs(head)
     definitions = _definitions(head, inputs)
     file = head.text("file")
@@ -92,7 +100,7 @@ def _files(head: LaunchTable) -> tuple[Path, ...]:
 
 def _type(row: Mapping[str, Any]) -> str:
     """The element type of a row that has been read."""
-    return str(row.get("type", "u8")).removeprefix(".")
+    return element_type(row.get("type", "u8" if "struct" in row else ""))
 
 
 def _inputs(head: LaunchTable) -> tuple[Input, ...]:
@@ -220,10 +228,10 @@ def _expectations(
             result = _expression(row, row.values["expr"], known, row.span(key))
         else:
             try:
-                result = read_npy(row.values["file"], row.folder)
+                result = npy_file(row.values["file"], row.folder)
             except ValueProblem as problem:
                 raise row.fail(str(problem), key, problem.help, problem.code) from None
-        rtol = _tolerance(row, "rtol", 1e-5 if buffers[arg].value.dtype.kind == "f" else 0.0)
+        rtol = _tolerance(row, "rtol", 1e-5 if buffers[arg].type.startswith("f") else 0.0)
         atol = _tolerance(row, "atol", 0.0)
         found.append(Expectation(arg, result, rtol, atol, *row.span(key), _after(row, n_steps)))
     return tuple(found)
@@ -231,7 +239,7 @@ def _expectations(
 
 def _tolerance(row: LaunchTable, key: str, default: float) -> float:
     value = row.values.get(key, default)
-    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+    if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
         raise row.fail(f"'{key}' must be a number >= 0", key)
     return float(value)
 

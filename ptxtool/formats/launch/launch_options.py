@@ -26,7 +26,7 @@ from pathlib import Path
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_file import Launch, parse_launch
-from ptxtool.formats.launch.launch_values import DTYPES, npy_type
+from ptxtool.formats.launch.launch_values import DTYPES, element_type, npy_type
 from ptxtool.ir.nodes import Declaration, Function
 
 SOURCE_NAME = "<options>"
@@ -77,12 +77,12 @@ def launch_from_options(
         lines += ["", "[[args]]", *_argument(given, parameter, here)]
     for given in constants:
         lines += ["", *_constant(given, kernel, here)]
-    return parse_launch(Source(SOURCE_NAME, "\n".join(lines) + "\n"), here)
+    return parse_launch(Source(SOURCE_NAME, "\n".join(lines) + "\n"), here, allow_outside=True)
 
 
 def _extents(option: str, given: str) -> str:
     numbers = given.replace("x", ",").split(",")
-    if not all(n.strip().isdecimal() for n in numbers):
+    if not all(n.strip().isdecimal() and len(n) <= 20 for n in numbers):
         raise error("E502", f"--{option} '{given}' is no list of sizes", help=f"for example --{option} 16,16")
     return f"[{', '.join(str(int(n)) for n in numbers)}]"
 
@@ -186,7 +186,7 @@ def _contents(expression: str | None, kind: str) -> str:
     if random is None:
         return f"expr = {json.dumps(expression, ensure_ascii=False)}"
     seed = int(random[1] or 0)
-    dtype = DTYPES.get(kind)
+    dtype = DTYPES.get(element_type(kind))
     if dtype is None or dtype.kind == "f":
         return f"random = {{ seed = {seed} }}"
     low, high = (0, 1 << min(8 * dtype.itemsize, 31))

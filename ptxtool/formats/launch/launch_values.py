@@ -2,7 +2,8 @@
 
 For `launch_file.py`. An input is computed by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
 `count` a `value` becomes a buffer, without it a scalar. A `struct` is the bytes of its members, each at a multiple of
-its size, as C lays them out. The results are complete and read-only.
+its size, as C lays them out. The results are complete and read-only. A value that its type does not have is an error,
+never wrapped. A scalar without a type is a plain number, which takes the type of the parameter it is passed to.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import numpy as np
 
 from ptxtool.base.diag import error
 from ptxtool.formats.expression import ExpressionError, compile_expression, short
+from ptxtool.formats.npy import NpyError, read_npy
 from ptxtool.isa.types import TYPES
 
 DTYPES: dict[str, Any] = {
@@ -22,6 +24,7 @@ DTYPES: dict[str, Any] = {
 }
 """numpy's type for every element type that a launch file can name."""
 assert DTYPES.keys() <= TYPES.keys()
+_SIGNED = {f"i{bits}": f"s{bits}" for bits in (8, 16, 32, 64)}
 
 SOURCES = ("value", "range", "random", "file", "expr")
 MAX_ELEMENTS = 1 << 30
@@ -39,12 +42,19 @@ class ValueProblem(Exception):
         self.code = code
 
 
+def element_type(name: Any) -> str:
+    """The element type that a text names: `i32` and `.s32` are `s32`."""
+    plain = str(name).removeprefix(".")
+    return _SIGNED.get(plain, plain)
+
+
 def make_value(
     spec: Mapping[str, Any], folder: Path, known: Mapping[str, Any], undefined: bool = False
-) -> np.ndarray | np.generic:
+) -> np.ndarray | np.generic | int | float:
     """The array (a buffer) or numpy scalar of one `[[args]]` entry. `known` are the earlier values by name.
 
-    An `undefined` one has no contents: its bytes are 0xFF.
+    An `undefined` one has no contents: its bytes are 0xFF. A scalar without a type is a plain number. Raises
+    `ValueProblem`.
     """
     if "struct" in spec:
         others = [key for key in ("type", "shape", "count", *SOURCES) if key in spec]
@@ -52,11 +62,11 @@ def make_value(
             raise ValueProblem(others[0], f"'{others[0]}' beside 'struct', which says everything")
         return _struct(spec["struct"])
     name = spec.get("type")
-    if not isinstance(name, str) or name.removeprefix(".") not in DTYPES:
-        what = f"'{name}'" if name is not None else "no type"
-        help = f"types are {', '.join(DTYPES)}"
-        raise ValueProblem("type", f"{what} where an element type must stand", help)
-    dtype = DTYPES[name.removeprefix(".")]
+    if name is None and not spec.keys() & {"shape", "count"} and len(spec.keys() & set(SOURCES)) == 1:
+        return _untyped(spec, known)
+    if not isinstance(name, str) or element_type(name) not in DTYPES:
+        raise _no_type(name)
+    dtype = DTYPES[element_type(name)]
     shape = _shape(spec)
     if undefined:
         assert shape is not None
@@ -94,6 +104,30 @@ def make_value(
     return array
 
 
+def _no_type(name: object) -> ValueProblem:
+    what = f"'{short(name)}'" if name is not None else "no type"
+    help = f"types are {', '.join(DTYPES)}; only a scalar takes the type of its parameter"
+    return ValueProblem("type", f"{what} where an element type must stand", help)
+
+
+def _untyped(spec: Mapping[str, Any], known: Mapping[str, Any]) -> int | float:
+    """A scalar as the number it is written as, or as its expression's value."""
+    if "expr" in spec:
+        found = np.asarray(_evaluated(spec["expr"], known))
+        if found.ndim == 0 and found.dtype.kind in "biuf":
+            number: int | float = found.item()
+            return number
+    elif type(spec.get("value")) is float or (type(spec.get("value")) is int and _has_64_bits(spec["value"])):
+        return spec["value"]  # type: ignore[no-any-return]
+    raise _no_type(None)
+
+
+def _has_64_bits(number: int) -> bool:
+    if not -(2**63) <= number < 2**64:
+        raise ValueProblem("value", f"{short(number)} does not fit 64 bits", "use a smaller number")
+    return True
+
+
 def _struct(given: Any) -> np.ndarray:
     """The bytes of a structure from pairs of type and value; a list of values is an array."""
     pairs = isinstance(given, list) and all(isinstance(m, list) and len(m) == 2 and m[1] != [] for m in given)
@@ -117,22 +151,40 @@ def _struct(given: Any) -> np.ndarray:
 
 
 def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:
-    """An array converted to a type; a value that the type does not have is an error."""
+    """An array converted to a type. Raises `ValueProblem` for a value that the type does not have.
+
+    Fractions are rounded to a floating-point type; one beyond its range is an error.
+    """
     found = np.asarray(array)
     if found.dtype == dtype:
         return found
     if found.dtype.kind not in "biuf":
         raise ValueProblem(key, f"'{short(array)}' is no number of type {dtype}")
     if dtype.kind in "iu" and found.size:
-        if found.dtype.kind == "f" and not (np.isfinite(found).all() and (found == np.rint(found)).all()):
-            raise ValueProblem(key, f"a fraction where type {dtype} needs whole numbers")
         limits = np.iinfo(dtype)
+        if found.dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                wrong = found[~(np.isfinite(found) & (found == np.rint(found)))]
+            if wrong.size:
+                what = "a fraction" if np.isfinite(wrong[0]) else str(wrong[0])
+                needs = f"{what} where type {dtype} needs whole numbers"
+                raise ValueProblem(key, f"{needs}, {limits.min} to {limits.max}: {wrong[0]}")
         low, high = found.min().item(), found.max().item()
         if low < limits.min or high > limits.max:
-            wrong = low if low < limits.min else high
-            raise ValueProblem(key, f"{wrong} does not fit type {dtype}")
+            raise _beyond(key, low if low < limits.min else high, dtype, limits)
     with np.errstate(all="ignore"):
-        return found.astype(dtype)
+        converted = found.astype(dtype)
+    if dtype.kind == "f":
+        beyond = found[np.isinf(converted) & np.isfinite(found)]
+        if beyond.size:
+            raise _beyond(key, beyond[0], dtype, np.finfo(dtype))
+    return converted
+
+
+def _beyond(key: str, value: object, dtype: Any, limits: Any) -> ValueProblem:
+    wraps = f"; to wrap, write .astype(np.{dtype})" if key == "expr" and dtype.kind != "f" else ""
+    message = f"{value} does not fit type {dtype}: {limits.min} to {limits.max}"
+    return ValueProblem(key, message, f"use a type that holds the value{wraps}")
 
 
 def _shape(spec: Mapping[str, Any]) -> ArrayShape:
@@ -173,7 +225,7 @@ def _value(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
 
 
 def _range(given: Any, dtype: Any) -> np.ndarray:
-    numbers = isinstance(given, list) and all(type(v) in (int, float) for v in given)
+    numbers = isinstance(given, list) and all(type(v) in (int, float) and abs(v) < 2.0**64 for v in given)
     if not numbers or len(given) not in (2, 3) or (len(given) == 3 and given[2] == 0):
         raise ValueProblem("range", f"'{short(given)}' where [start, stop] or [start, stop, step] must stand")
     start, stop, step = (*given, 1)[:3]
@@ -205,7 +257,7 @@ def _random(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
 
 
 def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
-    array = read_npy(given, folder)
+    array = npy_file(given, folder)
     if array.dtype != dtype:
         raise ValueProblem(
             "file", f"'{given}' holds {array.dtype}, not {dtype}", "convert the file, or change 'type'"
@@ -213,23 +265,23 @@ def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
     return array
 
 
-def read_npy(given: Any, folder: Path) -> np.ndarray:
+def npy_file(given: Any, folder: Path) -> np.ndarray:
     """A .npy file's array. Raises `ValueProblem` where it cannot be read."""
     if not isinstance(given, str):
         raise ValueProblem("file", f"'{short(given)}' is no file name")
     try:
-        with open(folder / given, "rb") as stream:
-            array = np.lib.format.read_array(stream, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise ValueProblem("file", f"cannot read '{given}': {reason}", code="E501") from None
-    return array
+        return read_npy(folder / given)
+    except NpyError as problem:
+        message = f"cannot read '{short(given, 200)}': {problem}"
+        raise ValueProblem(
+            "file", message, "give the path of a .npy file, as numpy.save writes it", "E501"
+        ) from None
 
 
 def npy_type(given: str, folder: Path) -> str:
     """The element type that a .npy file holds. Raises E501, and E502 for one that launch files do not name."""
     try:
-        dtype = read_npy(given, folder).dtype
+        dtype = npy_file(given, folder).dtype
     except ValueProblem as problem:
         raise error(problem.code, str(problem), help="give the path of a .npy file") from None
     found = next((name for name, each in DTYPES.items() if each == dtype), None)
@@ -239,7 +291,7 @@ def npy_type(given: str, folder: Path) -> str:
     return found
 
 
-def _expr(given: Any, dtype: Any, shape: ArrayShape, known: Mapping[str, Any]) -> np.ndarray:
+def _evaluated(given: Any, known: Mapping[str, Any]) -> np.ndarray:
     if not isinstance(given, str):
         raise ValueProblem("expr", f"'{short(given)}' where an expression in quotes must stand")
     try:
@@ -247,11 +299,14 @@ def _expr(given: Any, dtype: Any, shape: ArrayShape, known: Mapping[str, Any]) -
     except ExpressionError as problem:
         raise ValueProblem("expr", str(problem), problem.help) from None
     try:
-        array = np.asarray(found)
+        return np.asarray(found)
     except ValueError:
-        raise ValueProblem("expr", f"'{given}' gives no regular array") from None
+        raise ValueProblem("expr", f"'{short(given)}' gives no regular array") from None
+
+
+def _expr(given: Any, dtype: Any, shape: ArrayShape, known: Mapping[str, Any]) -> np.ndarray:
+    array = _evaluated(given, known)
     if array.dtype.kind not in "biuf":
-        raise ValueProblem("expr", f"'{given}' gives no numbers")
-    with np.errstate(all="ignore"):
-        array = array.astype(dtype)  # an expression is converted as numpy converts
+        raise ValueProblem("expr", f"'{short(given)}' gives no numbers")
+    array = to_dtype(array, dtype, "expr")
     return np.full(shape, array) if shape is not None and array.ndim == 0 else array

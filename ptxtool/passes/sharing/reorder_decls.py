@@ -62,7 +62,7 @@ class ReorderDecls:
             return
         for option in ("share", "registers", "counts", "delay"):
             if getattr(self, option):
-                what = f"reorder-decls{{order={self.order}}} has no use for '{option}'"
+                what = f"reorder-decls:order={self.order} has no use for '{option}'"
                 help = "leave it out, or choose order=late"
                 raise WrongOption(option, Diagnostic("E301", what, help=help))
 

@@ -24,8 +24,8 @@ def required_share(name: str, share: str, others: str = "") -> Fraction:
     Raises `WrongOption`: E301 where it is missing, E502 for a wrong one.
     """
     if not share:
-        shown = f"{name}{{{others}}}" if others else name
-        help = f"say how much is shared, as the run will: {name}{{{','.join(filter(None, (others, 'share=90')))}}}"
+        shown = ":".join(filter(None, (name, others)))
+        help = f"say how much is shared, as the run will: {shown}:share=90"
         raise WrongOption("share", Diagnostic("E301", f"{shown} needs the sharing percentage", help=help))
     try:
         return percentage(share, f"{name}: share")

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numba
 import numpy as np
-import platformdirs
+
+from ptxsim.base.cache_root import cache_root
 
 HOST_ONLY = (
     "ptxsim.base.identity_cache",
@@ -70,11 +71,6 @@ FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
 
 _IMPORT = re.compile(r"^[ \t]*(?:from (ptx[\w.]+) import (\([^)]*\)|.*)|import (ptx[\w.]+))", re.MULTILINE)
 _VERSIONS = f"{sys.version}|{numba.__version__}|{np.__version__}"
-
-
-def cache_root() -> Path:
-    """The folder of all versions' machine code."""
-    return Path(platformdirs.user_cache_dir("ptxtool")) / "compiled"
 
 
 def is_host_only(module: str) -> bool:

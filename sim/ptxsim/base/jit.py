@@ -9,7 +9,11 @@
   size are reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
 """
 
+import contextlib
 import ctypes
+import hashlib
+import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -23,6 +27,7 @@ from numba.core import config, typeinfer
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
+    IndexDataCacheFile,
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
@@ -75,13 +80,69 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[mi
     def get_cache_path(self) -> str:
         return self._path
 
+    def ensure_cache_path(self) -> None:
+        with contextlib.suppress(OSError):  # a disk that has become full: see `_FunctionCache`
+            os.makedirs(self._path, 0o700, exist_ok=True)
+
 
 class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes: ClassVar[list[Any]] = [_Locator, *CompileResultCacheImpl._locator_classes]
+    _locator_classes: ClassVar[list[Any]] = [_Locator]
+
+
+class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's files of a function, each with a digest: damaged ones are as if they were not there."""
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)
+        return hashlib.sha256(data).digest() + data
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            with open(self._index_path, "rb") as file:
+                version = file.read(len(self._mark))
+                stamp, overloads = self._checked(file.read())
+        except (OSError, ValueError):
+            return {}
+        return overloads if version == self._mark and stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._mark + self._dump((self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            with open(self._data_path(name), "rb") as file:
+                return self._checked(file.read())
+        except ValueError as problem:
+            raise OSError(str(problem)) from None  # `load` returns None
+
+    @property
+    def _mark(self) -> bytes:
+        return f"ptxtool {self._version}\n".encode()
+
+    @staticmethod
+    def _checked(data: bytes) -> Any:
+        """What was dumped. Raises ValueError for damaged data, which is not unpickled."""
+        if hashlib.sha256(data[32:]).digest() != data[:32]:
+            raise ValueError("damaged machine code")
+        return pickle.loads(data[32:])
 
 
 class _FunctionCache(FunctionCache):  # type: ignore[misc]
+    """The disk cache of a function. What cannot be saved is compiled again by the next process."""
+
     _impl_class = _CacheFiles
+
+    def __init__(self, function: FunctionType):
+        super().__init__(function)
+        locator = self._impl.locator
+        self._cache_file = _CheckedFiles(
+            self._cache_path, self._impl.filename_base, locator.get_source_stamp()
+        )
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(signature, data)
 
 
 class _Dispatcher(CPUDispatcher):  # type: ignore[misc]

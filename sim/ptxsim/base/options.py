@@ -36,6 +36,10 @@ def extent(name: str, value: Extent) -> tuple[int, int, int]:
     return padded[0], padded[1], padded[2]
 
 
+MOST_COUNT = 2**62
+"""Of cycles, instructions and the like: what compiled code counts with has 63 bits."""
+
+
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:
     """Raise E401 for an option that is not a whole number, or too small or too large."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

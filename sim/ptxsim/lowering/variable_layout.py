@@ -61,6 +61,9 @@ PARAM_START = 0x10
 UNDECLARED_LOCAL_BYTES = 1024
 """PTXPlus: local memory per thread of a kernel that uses it without declaring its size."""
 
+MOST_BYTES = {GLOBAL: 1 << 30, CONST: 1 << 24}
+"""Of the variables of a module; a GPU has 64 KiB of constants in a bank, and ten banks of them."""
+
 OPAQUE = ("texref", "samplerref", "surfref")
 """Types of variables that are no memory: their addresses are handles (execute/texture/texture_table.py)."""
 
@@ -235,7 +238,10 @@ def lay_out(
         symbols[name] = Symbol(name, SHARED, address, 0, declaration.type)
     _alias_constants(module, symbols)
     starts = {GLOBAL: origin.variables, CONST: 0}
-    memory = {space: bytearray(spaces[space].end - start) for space, start in starts.items()}
+    memory = {
+        space: bytearray(_checked_size(kernel, space, spaces[space].end - start))
+        for space, start in starts.items()
+    }
     for symbol, declaration, declarator in initialised:
         at = symbol.address - starts[symbol.space]
         _initialise(memory[symbol.space], at, declaration, declarator, symbols, module)
@@ -252,6 +258,23 @@ def lay_out(
         address_bits=address_bits(module),
         origin=origin,
     )
+
+
+def _checked_size(kernel: Function, space: int, size: int) -> int:
+    """The size of a space. Raises E402 for one that no GPU has: before memory is reserved for it."""
+    if size <= MOST_BYTES[space]:
+        return size
+    kind = {GLOBAL: "global", CONST: "const"}[space]
+    declared = [
+        (declared_size(item, d), item)
+        for item in kernel.module.storage()
+        if item.space.startswith(kind)
+        for d in item.declarators
+    ]
+    largest = max(declared, key=lambda each: each[0], default=(0, None))[1]
+    start, end = (largest.start, largest.end) if largest else (kernel.start, kernel.body_start)
+    message = f"the '.{kind}' variables take {size} bytes; at most {MOST_BYTES[space]} are possible"
+    raise error("E402", message, kernel.module.source, start, end, "use smaller variables, or a buffer")
 
 
 def _declared_in(function: Function) -> Iterator[Declaration]:

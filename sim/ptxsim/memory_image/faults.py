@@ -63,13 +63,13 @@ _FAULTS = {
         "E417",
         "a shared register that the warp has released",
         "the mark '.pragma \"release_registers\"' stands too early: a partner warp may hold the register already; "
-        "make marks with the run's sharing percentage (release-registers{share=P}, in a sweep share=run)",
+        "make marks with the run's sharing percentage (release-registers:share=P, in a sweep share=run)",
     ),
     TOUCHED_SCRATCHPAD: Fault(
         "E417",
         "shared scratchpad that the warp has released",
         "the mark '.pragma \"release_scratchpad\"' stands too early: the partner CTA may use the place already; "
-        "make marks with the run's sharing percentage (release-scratchpad{share=P}, in a sweep share=run)",
+        "make marks with the run's sharing percentage (release-scratchpad:share=P, in a sweep share=run)",
     ),
     codes.TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }

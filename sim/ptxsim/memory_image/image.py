@@ -27,6 +27,9 @@ from ptxtool.ir.nodes import Function
 from ptxtool.ir.variables import round_up
 from ptxtool.isa.types import TYPES
 
+MOST_SHARED_BYTES = 1 << 24
+"""Of a CTA in a run with time, far above any GPU's: `ptxtool occupancy` says what fits on one."""
+
 PRINT_BYTES = 4 << 20
 """The print buffer. It is emptied when it is half full, and when the run pauses or ends."""
 
@@ -116,6 +119,10 @@ class MemoryImage:
         if any(name in variable_layout.RESERVED_REGISTERS for name in layout.launch_rows):
             reserved = round_up(shared_bytes, 16)
             shared_bytes = reserved + variable_layout.RESERVED_BYTES
+        if shared_bytes > MOST_SHARED_BYTES:
+            what = f"a CTA of '{kernel.name}' takes {shared_bytes} bytes of shared memory; at most {MOST_SHARED_BYTES}"
+            help = "declare smaller '.shared' variables, or give less dynamic shared memory"
+            raise error("E402", f"{what} are possible", kernel.source, kernel.start, kernel.body_start, help)
         shared_image = np.zeros(shared_bytes, np.uint8)
         if program.is_ptxplus:
             end = layout.param_start + layout.param_bytes

@@ -15,7 +15,7 @@ from ptxsim.base.program import MAX_STACK, stack_fields
 from ptxsim.base.record_pool import PooledRecords, RestoreStep
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
-from ptxsim.timing.memory.memory_state import POOL, SECTORS, make_l1, make_memory
+from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS, make_l1, make_memory
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
@@ -87,6 +87,7 @@ def _check_machine(gpu: Gpu) -> None:
         what = f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}"
         raise error("E502", what, help="the simulator's warps have 32 lanes")
     limits = (
+        ("sm.count", gpu.sm.count, MAX_SMS),
         ("sm.warps", gpu.sm.warps, MAX_WARPS),
         ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
         ("sm.schedulers", gpu.sm.schedulers, MAX_SCHEDULERS),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.base.phrases import did_you_mean, nearest
+from ptxtool.base.phrases import did_you_mean, nearest, one_line
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,17 @@ def test_the_sentence_without_a_candidate() -> None:
 def test_the_list_follows_the_sentence() -> None:
     assert did_you_mean("ad", ["add"], then="there is add") == "did you mean 'add'? there is add"
     assert did_you_mean("xyz", ["add"], then="there is add") == "there is add"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\n\tb  c", "a b c"),
+        ("0123456789", "0123456789"),
+        ("0123456789a", "0123456..."),
+        ("a" + " " * 50, "a..."),
+        ("x" * 10**6, "xxxxxxx..."),
+    ],
+)
+def test_a_text_on_one_line(text: str, shown: str) -> None:
+    assert one_line(text, 10) == shown

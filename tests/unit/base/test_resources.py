@@ -12,7 +12,7 @@ from ptxtool.base.resources import resource_dir
 @pytest.mark.parametrize(
     ("kind", "file"),
     [
-        ("errors", "docs/errors/E203.md"),
+        ("docs", "docs/passes.md"),
         ("grammars", "grammars/ptx.lark"),
         ("samples", "samples/hotspot"),
         ("gpus", "sim/gpus/tesla-c2050.toml"),
@@ -29,4 +29,4 @@ def test_the_data_of_an_installed_package_come_first(monkeypatch: pytest.MonkeyP
     assert resource_dir("gpus") == tmp_path / "sim" / "gpus"
     inside.mkdir(parents=True)
     assert resource_dir("gpus") == inside
-    assert resource_dir("errors") == tmp_path / "docs" / "errors"
+    assert resource_dir("docs") == tmp_path / "docs"

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.files import find_input, launch_beside, read_input, sample_names, write_output
+from ptxtool.formats.files import (
+    LIMIT_VARIABLE,
+    find_input,
+    launch_beside,
+    read_bytes,
+    read_input,
+    sample_names,
+    write_output,
+)
 
 
 def test_a_sample_by_name_unless_there_is_such_a_file(
@@ -85,3 +93,36 @@ def test_unwritable(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) 
         write_output(name, b"x")
     assert problem.value.diagnostics[0].code == "E503"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_inputs_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_bytes(b"x" * 1000)
+    assert len(read_bytes(path, "")) == 1000
+    monkeypatch.setenv(LIMIT_VARIABLE, "999")
+    for read in (lambda: read_bytes(path, "advice"), lambda: read_input(path)):
+        with pytest.raises(
+            PtxError, match=r"k\.ptx': larger than 999 bytes; set PTXTOOL_INPUT_LIMIT"
+        ) as caught:
+            read()
+        assert caught.value.diagnostics[0].code == "E501"
+    monkeypatch.setenv(LIMIT_VARIABLE, "much")
+    with pytest.raises(PtxError, match="PTXTOOL_INPUT_LIMIT is 'much'"):
+        read_bytes(path, "")
+    monkeypatch.delenv(LIMIT_VARIABLE)
+    with path.open("wb") as sparse:
+        sparse.truncate(2 << 30)
+    with pytest.raises(PtxError, match="larger than 1073741824 bytes"):
+        read_input(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero here")
+def test_a_device_is_read_up_to_its_first_nul() -> None:
+    assert len(read_bytes("/dev/zero", "")) <= 1 << 20
+
+
+def test_names_of_thousands_of_characters(tmp_path: Path) -> None:
+    name = tmp_path / ("a" * 5000)
+    assert launch_beside(name) is None
+    with pytest.raises(PtxError, match=r"cannot read '[^']{1,80}': file name too long"):
+        read_input(name)

@@ -37,6 +37,30 @@ def test_a_key_is_found_under_its_header_or_inline(keys: str, line: int, word: s
     assert (source.line(start), TEXT[start:end]) == (line, word)
 
 
+@pytest.mark.parametrize(
+    ("text", "keys", "place"),
+    [
+        ('sm.count = "x"', "sm.count", "1:4 count"),
+        ("[latency]\nadd.int = { latency = 9, interval = 1 }", "latency.add.int", "2:5 int"),
+        ("[latency]\nadd.int = { latency = 9, interval = 1 }", "latency.add.int.interval", "2:26 interval"),
+        (
+            "latency.add = { fp32 = { latency = 1 }, int.latency = 2 }",
+            "latency.add.int.latency",
+            "1:45 latency",
+        ),
+        ("a.b = [{ c = 1 }, { d = [2, { e = 3 }] }]\nc = 1", "c", "2:1 c"),
+        ('[ sm ] # [no]\n"count" = 1', "sm.count", '2:1 "count"'),
+        ('text = """\n[sm]\ncount = 1\n"""\n[sm]\nwarps = 1\ncount = 2', "sm.count", "7:1 count"),
+        ("[sm]\nx = { }\ncount = 2", "sm.count", "3:1 count"),
+    ],
+)
+def test_dotted_keys_and_inline_tables(text: str, keys: str, place: str) -> None:
+    source = Source("mine.toml", text)
+    start, end = locate(source, tuple(keys.split(".")))
+    line, column = source.position(start)
+    assert f"{line}:{column} {text[start:end]}" == place
+
+
 @pytest.mark.parametrize("keys", ["sm.tRP", "l2.sets", "dram.count"])
 def test_a_key_of_another_table_is_not_found(keys: str) -> None:
     assert locate(Source("mine.toml", TEXT), tuple(keys.split("."))) == (0, 0)

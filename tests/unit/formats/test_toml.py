@@ -41,3 +41,30 @@ def test_the_end_of_a_text_is_a_place() -> None:
 def test_a_value_that_cannot_be_read(text: str) -> None:
     with pytest.raises(PtxError, match="not TOML"):
         read_toml(Source("x.toml", text), "")
+
+
+@pytest.mark.parametrize(
+    "text", [".".join("a" * 20_000) + " = 1", "x = { " + "a.b . " * 10_000 + "c = 1 }", f"[{'a.' * 20_000}b]"]
+)
+def test_a_key_of_many_parts(text: str) -> None:
+    with pytest.raises(PtxError, match="a key of more than 100 parts"):
+        read_toml(Source("x.toml", f"a = 1\n{text}\n"), "")
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 4000, "9" * 400])
+def test_a_number_of_many_digits(number: str) -> None:
+    with pytest.raises(PtxError, match="a number of more than 300 digits"):
+        read_toml(Source("x.toml", f"a = [1, {number}]\n"), "")
+
+
+def test_many_fractions_are_no_key() -> None:
+    numbers = ", ".join(["1.5"] * 1000)
+    assert len(read_toml(Source("x.toml", f"a = [\n{numbers}\n]"), "")["a"]) == 1000
+
+
+def test_a_byte_order_mark_is_skipped() -> None:
+    source = Source.from_bytes("x.toml", b"\xef\xbb\xbfa = 1\nb = = 2")
+    with pytest.raises(PtxError) as caught:
+        read_toml(source, "")
+    assert source.position(caught.value.diagnostics[0].start) == (2, 5)
+    assert read_toml(Source.from_bytes("x.toml", b"\xef\xbb\xbfa = 1"), "") == {"a": 1}

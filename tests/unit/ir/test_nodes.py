@@ -1,11 +1,12 @@
 """What a module and its functions tell of themselves."""
 
 import pytest
-from kernels import ptx
+from kernels import ptx, sample
 
+from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Module
-from ptxtool.parse import parse
+from ptxtool.parse import parse, parse_with_lark
 
 BODY = "{\n.param .u64 a, b;\nret;\n}\n"
 
@@ -66,3 +67,38 @@ def test_an_external_variable_is_stored_once() -> None:
         ]
         assert sorted(stored) == [("a", (2,), False), ("b", (), True)]
         assert module.variables["a"].declarators[0].value is not None
+
+
+def test_an_instruction_knows_its_text_and_its_line() -> None:
+    text = ".version 8.0\n.target sm_80\n.entry k()\n{\n.reg .b32 %r<3>;\n@%p add.u32 %r1, // one\n\t%r2, 1 ;  ret;}"
+    for module in (parse(text), parse_with_lark(text), parse(text.encode())):
+        add, done = module.kernels["k"].instructions
+        assert (add.text, add.line) == ("@%p add.u32 %r1, // one\n\t%r2, 1 ;", 6)
+        assert (done.text, done.line) == ("ret;", 7)
+        assert text[add.start : add.end] == add.text
+
+
+def test_every_object_prints_as_one_short_line() -> None:
+    module = sample("sgemm")[1].module
+    long = parse(
+        f".global .u32 x[9] = {{{', '.join('1' * 1000)}}};\n.entry {'k' * 5000} (.param .b32 a)\n"
+        f"{{\n.reg .b32 {', '.join(f'%r{n}' for n in range(3000))};\n{'l' * 3000}:\nmov.b32 %r1, %r{'0' * 4000};\n}}",
+        "n" * 5000,
+    )
+    for one in (module, long):
+        objects: list[object] = [one, *one.items]
+        for function in one.functions.values():
+            graph = build(function)
+            objects += [*(function.body or ()), *function.params, graph, *graph.blocks, *graph.edges]
+            objects += [operand for node in function.instructions for operand in node.operands]
+        texts = list(map(repr, objects))
+        assert max(map(len, texts)) < 200
+        assert not any("\n" in text for text in texts)
+    kernel = module.kernels["mysgemmNT"]
+    assert repr(kernel) == "<Function .entry mysgemmNT, 9 parameters, 298 instructions>"
+    assert repr(kernel.instructions[5]) == "<Instruction at line 50: mov.u32 $r10, $r124;>"
+    assert repr(build(kernel).blocks[1]) == "<Block B1: instructions 40 to 191, 1 label>"
+    assert repr(build(kernel)) == "<Cfg of mysgemmNT: 4 blocks, 6 edges>"
+    assert repr(parse("ret;".join([".entry k {", "}"]), "k.ptx")) == (
+        "<Module k.ptx, 1 kernel, 0 other functions, 15 characters>"
+    )

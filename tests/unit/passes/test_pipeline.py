@@ -1,20 +1,20 @@
-"""Pipelines: what their text means, what is reported of a wrong one, and that a wrong pass never gets through."""
+"""Pipelines: that a wrong pass never gets through, whether it is ours or the user's."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-from ptxtool.base.diag import PtxError
+from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult
-from ptxtool.passes.pipeline import parse_pipeline, rewrite, run
+from ptxtool.passes.pipeline import NOT_RUN, Prove, rewrite, run
 from ptxtool.passes.registry import PASSES, pass_infos
-from ptxtool.passes.sharing.reorder_decls import ReorderDecls
-from ptxtool.passes.sharing.unroll_decls import UnrollDecls
+from ptxtool.passes.syntax import parse_pipeline
 from ptxtool.runs.run_values import for_run
 from ptxtool.validate.declarations import check_only_declarations_changed
 
@@ -29,89 +29,6 @@ TEXT = """.version 7.0
 	exit;
 }
 """
-
-
-@pytest.mark.parametrize(
-    ("text", "passes"),
-    [
-        ("unroll-decls", (UnrollDecls(),)),
-        (" unroll-decls , reorder-decls ", (UnrollDecls(), ReorderDecls())),
-        ("unroll-decls{},reorder-decls{order=cfg}", (UnrollDecls(), ReorderDecls("cfg"))),
-        ("reorder-decls{ order = text }", (ReorderDecls("text"),)),
-    ],
-)
-def test_reading_a_pipeline(text: str, passes: tuple[object, ...]) -> None:
-    assert parse_pipeline(text) == passes
-
-
-@pytest.mark.parametrize(
-    ("text", "places"),  # (column, part of the message, part of the help) of every diagnostic
-    [
-        ("", [(1, "a pass name is missing", "there are unroll-decls, reorder-decls")]),
-        ("unrol-decls", [(1, "no pass named 'unrol-decls'", "did you mean 'unroll-decls'?")]),
-        ("unroll-decls,,reorder-decls", [(14, "a pass name is missing", "there are")]),
-        (
-            "reorder-decls{order=txt}",
-            [(21, "'order' cannot be 'txt'", "did you mean 'text'? there are text, cfg")],
-        ),
-        ("reorder-decls{ordr=text}", [(15, "has no option 'ordr'", "did you mean 'order'?")]),
-        ("reorder-decls{order=text,order=cfg}", [(26, "'order' is given twice", "once")]),
-        ("reorder-decls{order}", [(15, "'order' is no option=value", "pass{option=value")]),
-        ("reorder-decls{order=order}", [(21, "'order' cannot be 'order'", "text, cfg")]),
-        ("unroll-decls{a=1}", [(14, "'unroll-decls' has no option 'a'", "'unroll-decls' has no options")]),
-        ("unroll-decls{", [(13, "'{' is not closed", "a pipeline reads")]),
-        ("unroll-decls}", [(13, "unexpected '}'", "a pipeline reads")]),
-        ("unroll-decls reorder-decls", [(14, "unexpected 'r'", "a pipeline reads")]),
-        (
-            "x,reorder-decls{order=y,z=1},",
-            [(1, "'x'", ""), (23, "'y'", ""), (25, "'z'", ""), (30, "missing", "")],
-        ),
-    ],
-)
-def test_a_wrong_pipeline_is_reported_with_its_places(text: str, places: list[tuple[int, str, str]]) -> None:
-    with pytest.raises(PtxError) as caught:
-        parse_pipeline(text)
-    found = caught.value.diagnostics
-    assert len(found) == len(places)
-    for diagnostic, (column, message, advice) in zip(found, places, strict=True):
-        assert diagnostic.code == "E302"
-        assert diagnostic.start + 1 == column
-        assert message in diagnostic.message
-        assert advice in diagnostic.help
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "marked", "message"),
-    [
-        ("unroll-decls,allocate{max-regs=0}", "E301", "0", "max-regs cannot be 0"),
-        ("compact{max-regs=-1}", "E301", "-1", "max-regs cannot be -1"),
-        ("lower-ptxplus{regs=0}", "E301", "0", "regs cannot be 0"),
-        ("release-registers{share=100}", "E502", "100", "leaves a CTA no private part"),
-        ("split-tail-ranges{ share = ninety }", "E502", "ninety", "'ninety' is no number"),
-        ("layout-shared{share=50,scratchpad=-1}", "E502", "-1", "scratchpad = -1 is less than 0"),
-        ("delay-first-use{registers=-4,share=50}", "E502", "-4", "registers = -4 is less than 0"),
-        ("delay-first-use", "E301", "delay-first-use", "needs the sharing percentage"),
-        ("reorder-decls{share=90}", "E301", "90", "{order=text} has no use for 'share'"),
-        ("allocate{max-reg=4}", "E302", "max-reg", "has no option 'max-reg'"),
-    ],
-)
-def test_a_wrong_value_is_reported_with_its_place(text: str, code: str, marked: str, message: str) -> None:
-    with pytest.raises(PtxError) as caught:
-        parse_pipeline(text)
-    (found,) = caught.value.diagnostics
-    assert found.source is not None
-    assert (found.code, found.source.name) == (code, "<pipeline>")
-    assert text[found.start : found.end] == marked
-    assert message in found.message
-    assert "max_reg" not in found.help
-
-
-def test_the_advice_for_a_missing_share_is_a_pipeline() -> None:
-    with pytest.raises(PtxError) as caught:
-        parse_pipeline("reorder-decls{order=late}")
-    (found,) = caught.value.diagnostics
-    advice = found.help.rpartition(": ")[2]
-    assert parse_pipeline(advice) == (ReorderDecls("late", "90"),)
 
 
 def test_what_a_later_pass_refuses_is_not_shown_in_the_file() -> None:
@@ -229,3 +146,85 @@ def test_remarks_of_all_passes_stand_in_order() -> None:
 def test_the_name_of_the_file_stays() -> None:
     module = parse(TEXT.replace("\t.reg .b32 a;\n\t.reg .b32 b;", "\t.reg .b32 a, b;"), name="k.ptx")
     assert rewrite(module, "unroll-decls").module.source.name == "k.ptx"
+
+
+def own_error(folder: Path, text: str, prove: Prove | None = None) -> Diagnostic:
+    """The first diagnostic of a pass `Mine` of a file, whose `run` returns this or is this."""
+    lines = [f"        {line}" for line in text.splitlines()]
+    head = "from dataclasses import dataclass\nfrom ptxtool import PassResult, TextEdit\n\n\n"
+    body = '@dataclass(frozen=True)\nclass Mine:\n    name = "mine"\n\n    def run(self, module):\n'
+    path = folder / "mine.py"
+    path.write_text(head + body + "\n".join(lines) + "\n")
+    with pytest.raises(PtxError) as caught:
+        rewrite(parse(TEXT, "k.ptx"), f"{path}:Mine", prove=prove)
+    return caught.value.diagnostics[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("x = {}\nreturn x['y']", 11, "pass 'mine' raised KeyError: 'y'"),
+        ("return module.nothing", 10, "raised AttributeError: 'Module' object has no attribute 'nothing'"),
+        ("raise SystemExit(2)", 10, "raised SystemExit: 2"),
+        ("pass", 9, "returned NoneType, not a PassResult"),
+        ("return PassResult([(0, 1, '')])", 9, "returned edits that are no tuple of TextEdit"),
+        ("return PassResult((), ('x',))", 9, "returned remarks that are no tuple of Remark"),
+        ("return PassResult((TextEdit(0, 9, ''), TextEdit(5, 7, '')))", 9, "edits that cannot be applied"),
+        ("return PassResult((TextEdit(0, 10 ** 9, ''),))", 9, "edits that cannot be applied"),
+        ("return PassResult((TextEdit(None, 3, ''),))", 9, "edits that cannot be applied"),
+        ("return PassResult((TextEdit(0, 3, ''),))", 9, "gave text that does not parse"),
+        (
+            "return PassResult((TextEdit(0, 0, '//'),), (), lambda b, a: 1 / 0)",
+            10,
+            "raised ZeroDivisionError",
+        ),
+        (
+            "return PassResult((TextEdit(0, 0, '//\\n'),), (), lambda b, a: None)",
+            9,
+            "has a claim that returns no",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_users_pass_is_shown_in_their_file(
+    tmp_path: Path, text: str, line: int, message: str
+) -> None:
+    found = own_error(tmp_path, text)
+    assert found.source is not None
+    assert (found.code, found.source.name, found.line) == ("E303", str(tmp_path / "mine.py"), line)
+    assert message in found.message
+
+
+def test_what_a_users_pass_declines_stays_as_it_is(tmp_path: Path) -> None:
+    text = "from ptxtool.base.diag import error\nraise error('E301', 'mine needs more', module.source, 0, 8, 'give it')"
+    found = own_error(tmp_path, text)
+    assert found.source is not None
+    assert (found.code, found.message, found.source.name) == ("E301", "mine needs more", "k.ptx")
+
+
+EDIT = "return PassResult((TextEdit(0, 0, '// mine\\n'),))"
+
+
+def test_a_users_pass_is_proved_by_running(tmp_path: Path) -> None:
+    seen: list[tuple[str, str]] = []
+    wrong = Diagnostic("E305", "other", help="look")
+
+    def prove(before: Module, after: Module) -> tuple[str, tuple[Diagnostic, ...]]:
+        seen.append((before.source.text, after.source.text))
+        return "ran", (wrong,) if len(seen) == 1 else ()
+
+    found = own_error(tmp_path, EDIT, prove)
+    assert found.source is not None
+    assert (found.code, found.message, found.help) == ("E305", "pass 'mine': other", "look")
+    assert (found.source.name, found.line) == (str(tmp_path / "mine.py"), 9)
+    assert seen == [(TEXT, f"// mine\n{TEXT}")]
+    result = rewrite(parse(TEXT), f"unroll-decls,{tmp_path}/mine.py:Mine", prove=prove)
+    assert [str(remark) for remark in result.remarks[1:]] == ["mine: ran"]
+    result = rewrite(parse(TEXT), f"{tmp_path}/mine.py:Mine")
+    assert [str(remark) for remark in result.remarks] == [f"mine: {NOT_RUN}"]
+
+
+def test_a_callers_pass_raises_what_it_raises() -> None:
+    with pytest.raises(ValueError, match="substring not found"):
+        run(parse(TEXT), [Replace("nothing of that kind", "")])
+    result = run(parse(TEXT), [Replace("\t.reg .b32 b;", "\t.reg .b32  b;")])
+    assert str(result.remarks[-1]) == f"replace: {NOT_RUN}"

@@ -57,3 +57,9 @@ def test_memory_is_the_same_bit_by_bit() -> None:
     nan, zero = np.array([np.nan]), np.array([0.0])
     assert _same_memory(run(nan, zero), run(nan.copy(), zero.copy()))
     assert not _same_memory(run(nan, zero), run(nan, -zero))
+
+
+def test_a_rung_of_passes() -> None:
+    rungs = ladder(KERNEL, read(), LaunchOptions(), passes="allocate:max-regs=8").rungs
+    assert rungs[-1].passes == f"{rungs[-2].passes},allocate:max-regs=8"
+    assert len(rungs) == len(ladder(KERNEL, read(), LaunchOptions()).rungs) + 1

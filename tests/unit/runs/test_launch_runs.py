@@ -3,10 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from scalekernel import LAUNCH, SCALE
 from sim_results import sim_result
 
+import ptxsim
 from ptxsim.launch_options import LaunchOptions
 from ptxsim.timing.schedulers import policy
 from ptxtool.base.diag import PtxError
@@ -43,6 +45,19 @@ def test_only_a_wrong_scheduler_of_the_file_is_reported_at_the_file() -> None:
             chosen_policy(launch, GPU, asked)
         (problem,) = caught.value.diagnostics
         assert (problem.code, problem.source and problem.source.name) == ("E502", place)
+
+
+def test_neither_a_launch_file_nor_a_gpu_file_runs_code(tmp_path: Path) -> None:
+    helper = tmp_path / "helper.py"
+    helper.write_text("raise SystemExit('was run')\n")
+    name = f"{helper}:pick"
+    gpu = msgspec.structs.replace(GPU, scheduler=name)
+    for launch, machine in ((read(f'scheduler = "{name}"\n' + LAUNCH), GPU), (read(), gpu)):
+        with pytest.raises(PtxError, match=f"command line names it: --scheduler {name}"):
+            chosen_policy(launch, machine, None)
+    with pytest.raises(PtxError, match="command line names it"):
+        ptxsim.launch(SCALE_KERNEL, 1, 32, read().arguments(), gpu=gpu)
+    assert chosen_policy(read(f'scheduler = "{name}"\n' + LAUNCH), gpu, "gto").name == "gto"
 
 
 def test_the_registers_of_the_caller_go_before_those_of_the_file() -> None:

@@ -45,6 +45,8 @@ LAUNCH = 'grid = 1\nblock = 32\n[[args]]\nname = "x"\ntype = "u32"\ncount = 32\n
         ("unroll-decls", "unroll-decls"),
         ("release-scratchpad{share=run}", "release-scratchpad{share=25/2}"),
         ("release-registers{share=run,registers=run}", "release-registers{share=90,registers=20}"),
+        ("release-registers:share=run:registers=run", "release-registers:share=90:registers=20"),
+        ("layout-shared:share=run,allocate:max-regs=9", "layout-shared:share=25/2,allocate:max-regs=9"),
         (
             "a, hoist-last-access{registers = run, share= run }",
             "a, hoist-last-access{registers=20,share=25/2}",
@@ -65,6 +67,10 @@ def test_registers_that_nobody_says_are_the_kernels_own() -> None:
     assert (
         for_run(given, Fraction(0), Fraction(0), lambda: None)
         == "split-tail-ranges{share=0},release-registers{}"
+    )
+    assert (
+        for_run("release-registers:registers=run", Fraction(0), Fraction(0), lambda: None)
+        == "release-registers"
     )
 
 

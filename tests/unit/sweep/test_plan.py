@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ownpass import OWN, write_passes
 from scalekernel import LAUNCH, SCALE
 from tinysweep import write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
+from ptxtool.passes.own import own_passes
 from ptxtool.results.sweeps import Configuration
 from ptxtool.sweep import plan as planning
 from ptxtool.sweep.plan import labelled, plan
@@ -197,3 +199,27 @@ def test_several_kernels_in_a_text_of_a_program(run: Configuration) -> None:
     ):
         plan([two], api.kernel)
     plan([replace(two, entry="scale")], api.kernel)
+
+
+def test_a_users_pass_is_proved_and_its_file_is_part_of_the_key(run: Configuration, tmp_path: Path) -> None:
+    path = write_passes(tmp_path)
+    wrong = replace(run, passes="swap:by=sub", label="wrong")
+    right = replace(run, passes="flip", label="right")
+    first, second = plan([wrong, right], api.kernel, own_passes([f"{path}:Swap", f"{path}:Flip"]))
+    assert first.outcome is not None
+    assert first.outcome.problems[0]["code"] == "E305"
+    assert str(first.outcome.problems[0]["file"]) == str(path)
+    assert second.outcome is None
+    assert "mul.f32 %f2, %f1, %f2;" in second.task.text
+    write_passes(tmp_path, OWN + "# the same pass\n")
+    (again,) = plan([right], api.kernel, own_passes([f"{path}:Flip"]))
+    assert again.task.text == second.task.text
+    assert again.key != second.key
+    (without,) = plan([replace(run, text=again.task.text, launch=tmp_path / "launch.toml")], api.kernel)
+    assert without.key not in (again.key, second.key)
+
+
+def test_a_pipeline_of_a_sweep_runs_no_file(run: Configuration, tmp_path: Path) -> None:
+    path = write_passes(tmp_path, "raise SystemExit\n")
+    with pytest.raises(PtxError, match=r"E302.*names a file"):
+        plan([replace(run, passes=f"{path}:Swap")], api.kernel)

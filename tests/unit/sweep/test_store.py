@@ -182,3 +182,35 @@ def test_what_is_no_store_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere.db").exists()
     with Store(None) as store, pytest.raises(PtxError, match=r"E502.*has no sweep"):
         store.result()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("results", "outcome", "{"),
+        ("results", "outcome", "[" * 100_000),
+        ("results", "outcome", '{"status": "ended"}'),
+        ("results", "outcome", b"\xff"),
+        ("results", "outcome", '{"status": "done", "counters": {"stats": {"l1d_hits": []}}}'),
+        ("results", "outcome", '{"status": "done", "counters": {"cycles": 7}}'),
+        ("runs", "axes", "{}"),
+        ("runs", "axes", "null"),
+        ("runs", "label", b"\0"),
+    ],
+)
+def test_a_damaged_row_is_reported(
+    tmp_path: Path, planned: Sequence[Planned], table: str, column: str, value: object
+) -> None:
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.begin("one", planned)
+        store.put(planned[1].key, DONE)
+    database = sqlite3.connect(path)
+    database.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    database.commit()
+    database.close()
+    with (
+        Store(path, reading=True) as store,
+        pytest.raises(PtxError, match=r"E502.*s\.db' is damaged: the row of run"),
+    ):
+        store.result()

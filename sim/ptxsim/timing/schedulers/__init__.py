@@ -8,6 +8,7 @@ issue nor count as valid. Both may keep numbers in `sm.policy[scheduler, ...]`, 
 (`two_level:6`) is `sm.policy_number`. `own.py` loads a user's own policy, which is then treated like a built-in one.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -70,6 +71,16 @@ def policy(name: str) -> Policy:
     return _built_in(name)
 
 
+def built_in_policy(name: str) -> Policy:
+    """The policy that a file of data names. Raises E502 for one of the user's own: its code is not run."""
+    if own.split(name) is None:
+        return _built_in(name)
+    help_text = f"code is run only if the command line names it: --scheduler {shlex.quote(name)}"
+    raise error(
+        "E502", f"scheduler '{name}' is code, which a launch file or GPU file cannot choose", help=help_text
+    )
+
+
 @cache
 def _built_in(name: str) -> Policy:
     kind, _, number = name.partition(":")
@@ -93,7 +104,7 @@ def _number(name: str, kind: str, given: str) -> int:
     default = NUMBERED[kind]
     if ":" not in name and default is not None:
         return default
-    if not given.isdecimal() or not 1 <= int(given) <= MAX_WARPS:
+    if not given.isdecimal() or len(given) > 9 or not 1 <= int(given) <= MAX_WARPS:
         what = f"'{given}' is no number of warps" if ":" in name else "a number of warps is missing"
         help_text = f"write '{kind}:N' with N from 1 to {MAX_WARPS}, such as '{kind}:{default or 8}'"
         raise error("E502", f"scheduler '{name}': {what}", help=help_text)

@@ -8,7 +8,6 @@ the file: while loading (E501, E502) and in a run (E416).
 import ast
 import inspect
 import re
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from ptxsim.timing.sm_state import POLICY
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
+from ptxtool.base.user_file import line_span, raised_at
 
 _NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)
 _PARAMETERS = {"pick": ("sm", "scheduler", "candidates"), "window": ("sm", "scheduler")}
@@ -60,10 +60,11 @@ class OwnPolicy:
 
     def raised(self, problem: Exception) -> PtxError | None:
         """The diagnostic for an exception in a run; None if these functions did not raise it."""
-        frames = [f for f in traceback.extract_tb(problem.__traceback__) if f.filename == self.source.name]
-        if not frames and jit.JIT_DISABLED:
-            return None
-        place = _line(self.source, frames[-1].lineno or 1) if frames else _definition(self.source, self.pick)
+        place = raised_at(self.source, problem)
+        if place == (0, 0):
+            if jit.JIT_DISABLED:
+                return None
+            place = _definition(self.source, self.pick)
         message = f"'{self.function}' raised {type(problem).__name__}: {problem}"
         help_text = f"a scheduler must return one of its candidates in every case; {_READ_MORE}"
         if isinstance(problem, IndexError):
@@ -116,11 +117,9 @@ def _run(source: Source) -> dict[str, Callable[..., Any]]:
     except PtxError:
         raise
     except Exception as problem:
-        frames = [f for f in traceback.extract_tb(problem.__traceback__) if f.filename == source.name]
-        place = _line(source, frames[-1].lineno or 1) if frames else (0, 0)
         message = f"{type(problem).__name__}: {problem}"
         help_text = "the file is run when the scheduler is loaded: mend it there"
-        raise error("E502", message, source, *place, help_text) from None
+        raise error("E502", message, source, *raised_at(source, problem), help_text) from None
     functions = {name: getattr(value, "py_func", value) for name, value in names.items()}
     return {
         n: f for n, f in functions.items() if inspect.isfunction(f) and f.__code__.co_filename == source.name
@@ -134,7 +133,7 @@ def _code(source: Source) -> CodeType:
         return compile(text, source.name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as problem:
         line = getattr(problem, "lineno", None) or 1
-        start, end = _line(source, line)
+        start, end = line_span(source, line)
         message = f"not Python: {getattr(problem, 'msg', None) or problem}"
         raise error("E502", message, source, start, end, _READ_MORE) from None
 
@@ -179,7 +178,7 @@ def _uncompilable(source: Source, function: Callable[..., Any], problem: Excepti
         return error("E502", f"an SM has no field '{field}'", source, *place, help_text)
     file = re.escape(Path(source.name).name)  # numba's paths are relative to the working directory
     lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
-    place = _line(source, int(lines[-1])) if lines else _definition(source, function)
+    place = line_span(source, int(lines[-1])) if lines else _definition(source, function)
     context = ("Failed in", "During:", "File", "<source", "-")
     stripped = filter(None, map(str.strip, text.splitlines()))
     reason = next((line for line in stripped if not line.startswith(context)), type(problem).__name__)
@@ -192,7 +191,7 @@ def _definition(source: Source, function: Callable[..., Any]) -> tuple[int, int]
     """The line of a function's `def`."""
     for node in ast.walk(ast.parse(source.text)):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
-            return _line(source, node.lineno)
+            return line_span(source, node.lineno)
     return 0, 0
 
 
@@ -200,12 +199,5 @@ def _mention(source: Source, function: Callable[..., Any], field: str) -> tuple[
     """The first line with `.field`; otherwise that of the function's `def`."""
     for node in ast.walk(ast.parse(source.text)):
         if isinstance(node, ast.Attribute) and node.attr == field:
-            return _line(source, node.lineno)
+            return line_span(source, node.lineno)
     return _definition(source, function)
-
-
-def _line(source: Source, line: int) -> tuple[int, int]:
-    """A line of a file without its indent."""
-    line = min(max(1, line), len(source.line_starts))
-    text, start = source.line_text(line), source.line_starts[line - 1]
-    return start + len(text) - len(text.lstrip()), start + len(text)

@@ -103,3 +103,24 @@ def test_a_missing_argument_is_reported_at_the_last_one() -> None:
     (found,) = check_arguments(read(TEXT), kernel)
     assert (found.message, found.line) == ("kernel 'k' takes 4 arguments, 3 given", 13)
     assert found.help == "its parameters are p0, p1, p2, p3"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "reported"),
+    [
+        (".u8 n", "255", ""),
+        (".f32 n", "255", ""),
+        (".f64 n", "0.5", ""),
+        (".u64 n", "4", ""),
+        (".u8 n", "300", "300 does not fit type uint8: 0 to 255"),
+        (".s32 n", "0.5", "a fraction where type int32 needs whole numbers"),
+        (".b8 n[4]", "4", "is a scalar, but the parameter is 4 bytes passed by value"),
+    ],
+)
+def test_a_scalar_without_a_type_has_that_of_its_parameter(parameter: str, value: str, reported: str) -> None:
+    kernel = KERNEL.replace(".param .u64 .ptr .global .align 4 p0, .param PARAMS", f".param {parameter}")
+    launch = read(f'grid = 1\nblock = 1\n[[args]]\nname = "n"\nvalue = {value}\n')
+    found = check_arguments(launch, parse(kernel, "k.ptx").kernels["k"])
+    assert [reported in d.message and (d.line, d.code) == (5, "E401") for d in found] == [True] * bool(
+        reported
+    )

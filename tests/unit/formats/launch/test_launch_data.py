@@ -96,3 +96,19 @@ def test_differences_in_words() -> None:
     assert difference(whole.copy(), whole, 0, 0) == ""
     assert "1 of 2" in difference(np.array([2**63, 7], np.uint64), whole, 0, 1)
     assert difference(np.array([2**63, 7], np.uint64), whole, 0, 2) == ""
+
+
+@pytest.mark.parametrize("got", [0.0, -np.inf, np.nan])
+def test_only_infinity_is_near_infinity(got: float) -> None:
+    expected = np.array([np.inf, 1], np.float32)
+    assert difference(np.array([got, 1], np.float32), expected, 0.5, 0) != ""
+    assert difference(expected, expected, 0.5, 0) == ""
+
+
+def test_expected_whole_numbers_do_not_wrap() -> None:
+    argument = '[[args]]\nname = "x"\ntype = "u8"\ncount = 1\noutput = true\n'
+    text = f'grid = 1\nblock = 1\n{argument}[[expect]]\narg = "x"\nexpr = "300"\n'
+    launch = parse_launch(Source("launch.toml", text), Path())
+    with pytest.raises(PtxError, match=r"expected result for 'x': 300 does not fit type uint8") as caught:
+        launch.check([np.array([44], np.uint8)])
+    assert caught.value.diagnostics[0].line == 10

@@ -32,6 +32,12 @@ def arguments(rows: str) -> list[object]:
         ('[[args]]\nstruct = [["u8", 1], ["u16", [2, 3]]]', np.array([1, 0, 2, 0, 3, 0], np.uint8)),
         ('[[args]]\ntype = "f32"\nvalue = inf', np.float32(np.inf)),
         ('[[args]]\ntype = "f16"\nexpr = "np.arange(3) / 2"', np.array([0, 0.5, 1], np.float16)),
+        ('[[args]]\ntype = "i32"\nvalue = [-1]', np.array([-1], np.int32)),
+        ('[[args]]\ntype = ".i8"\nexpr = "np.arange(2)"', np.array([0, 1], np.int8)),
+        (
+            '[[args]]\ntype = "u8"\nexpr = "(np.arange(2) + 255).astype(np.uint8)"',
+            np.array([255, 0], np.uint8),
+        ),
     ],
 )
 def test_values(rows: str, expected: np.ndarray) -> None:
@@ -85,7 +91,9 @@ def test_an_output_without_contents_is_all_ones() -> None:
         ([1, 256], "uint8", "256 does not fit"),
         ([-129], "int8", "-129 does not fit"),
         ([0.5], "int32", "a fraction"),
-        ([np.inf], "int32", "a fraction"),
+        ([np.inf], "int32", "inf where type int32 needs whole numbers, -2147483648 to 2147483647"),
+        ([1.0, 0.5], "uint8", "a fraction where type uint8 needs whole numbers, 0 to 255: 0.5"),
+        ([70000], "float16", "70000 does not fit type float16: -65504.0 to 65504.0"),
         (["x"], "int32", "no number"),
     ],
 )
@@ -106,3 +114,38 @@ def test_the_type_of_a_file(tmp_path: Path) -> None:
         with pytest.raises(PtxError) as caught:
             npy_type(name, tmp_path)
         assert caught.value.diagnostics[0].code == code
+
+
+@pytest.mark.parametrize(
+    ("row", "reported"),
+    [
+        ('type = "u8"\ncount = 16\nexpr = "300"', "300 does not fit type uint8: 0 to 255"),
+        ('type = "u32"\ncount = 16\nexpr = "0.5"', "a fraction where type uint32 needs whole numbers"),
+        (
+            'type = "u32"\ncount = 16\nexpr = "np.nan"',
+            "nan where type uint32 needs whole numbers, 0 to 4294967295",
+        ),
+        ('type = "u32"\nexpr = "np.arange(4) - 1"', "-1 does not fit type uint32"),
+        ('type = "f32"\nexpr = "np.ones(2) * 1e300"', "1e+300 does not fit type float32"),
+        ('expr = "np.arange(4)"', "no type where an element type must stand"),
+        ('value = "0x10"', "no type where an element type must stand"),
+        ('type = "f32"\nrange = [nan, 1]', "where [start, stop] or"),
+    ],
+)
+def test_nothing_wraps(row: str, reported: str) -> None:
+    with pytest.raises(PtxError) as problem:
+        arguments(f'[[args]]\nname = "x"\n{row}')
+    (found,) = problem.value.diagnostics
+    assert reported in found.message
+    assert "argument 'x'" in found.message
+    assert found.help
+    assert found.line == (5 + row.count("\n") if "type" in row else 3)
+
+
+def test_a_scalar_without_a_type_is_a_plain_number() -> None:
+    typed = '[[args]]\ntype = "f32"\nexpr = "a * np.float32(2)"\n'
+    rows = f'[[args]]\nname = "a"\nvalue = 2.5\n{typed}[[args]]\nexpr = "3 + 4"'
+    a, b, c = arguments(rows)
+    assert (type(a), a) == (float, 2.5)
+    assert b == np.float32(5)
+    assert (type(c), c) == (int, 7)

@@ -22,8 +22,8 @@ def test_the_percentage_as_a_fraction() -> None:
 @pytest.mark.parametrize(
     ("share", "others", "code", "help"),
     [
-        ("", "", "E301", "p{share=90}"),
-        ("", "order=late", "E301", "p{order=late,share=90}"),
+        ("", "", "E301", "p:share=90"),
+        ("", "order=late", "E301", "p:order=late:share=90"),
         ("-1", "", "E502", ""),
     ],
 )
