@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptxtool.analysis.flow.liveness import liveness as liveness
     from ptxtool.analysis.flow.loops import loops as loops
     from ptxtool.analysis.flow.pressure import pressure as pressure
+    from ptxtool.analysis.flow.uniformity import uniformity as uniformity
     from ptxtool.analysis.occupancy.cuda_limits import CudaTarget
     from ptxtool.analysis.occupancy.overhead import Storage
     from ptxtool.analysis.occupancy.sharing_plan import Pairs, Percent, SharingPlan
@@ -79,6 +80,7 @@ _HOMES = {
     "register_need": "ptxtool.analysis.regalloc.register_need",
     "samples": "ptxtool.formats.samples",
     "shared_use": "ptxtool.analysis.sharing.shared_use",
+    "uniformity": "ptxtool.analysis.flow.uniformity",
 }
 """Public names of the layers below and their modules, which are imported on first use (a test holds the imports above
 to them)."""

@@ -7,15 +7,15 @@ Reference: E. Gansner et al., "Drawing graphs with dot", 2015 (the language; rec
 left-aligned lines).
 """
 
+from collections.abc import Collection
+
 from ptxtool.cfg.blocks import Block, Cfg
-from ptxtool.cfg.reconvergence import divergent_blocks
 
 _COLOURS = {"taken": "blue", "call": "darkgreen", "return": "darkgreen", "exit": "gray40"}
 
 
-def to_dot(cfg: Cfg, limit: int = 40) -> str:
-    """The graph in the DOT language; the same graph gives the same text."""
-    divergent = set(divergent_blocks(cfg))
+def to_dot(cfg: Cfg, divergent: Collection[int] = (), limit: int = 40) -> str:
+    """The graph in the DOT language; the same graph gives the same text. `divergent` are instructions."""
     lines = [
         f"digraph {_quoted(cfg.kernel.name)} {{",
         '  node [shape=box, fontname="monospace", fontsize=10];',
@@ -25,7 +25,7 @@ def to_dot(cfg: Cfg, limit: int = 40) -> str:
         lines.append(f"  b{block.index} [label={_label(cfg, block, limit)}];")
     lines.append(f"  b{cfg.exit} [label=exit, shape=ellipse];")
     for edge in cfg.edges:
-        style = ", style=dashed" if edge.source in divergent else ""
+        style = ", style=dashed" if cfg.blocks[edge.source].last in divergent else ""
         colour = f", color={_COLOURS[edge.kind]}" if edge.kind in _COLOURS else ""
         lines.append(f"  b{edge.source} -> b{edge.target} [label={edge.kind}{colour}{style}];")
     return "\n".join([*lines, "}", ""])

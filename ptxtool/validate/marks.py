@@ -3,14 +3,15 @@
 The two texts are compared without their marks. Then every mark of every kernel is checked by searching paths, without
 dataflow facts and without the solver that placed it:
 - along every path from the mark no instruction touches the shared part;
-- for every branch that may diverge, where the mark lies on one side of it (reached from there without passing the
-  point where the lanes reconverge), nothing reached from its other sides or from that point does. Lanes that wait
-  after a `callp` for other lanes to return are included.
+- for every branch that can send lanes different ways, where the mark lies on one side of it (reached from there without
+  passing the point where the lanes reconverge), nothing reached from its other sides or from that point does. Lanes
+  that wait after a `callp` for other lanes to return are included. Which branches these are is `uniformity.py`'s word.
 The instructions that touch the shared part are determined again, in the module after the pass.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ptxtool.analysis.flow.uniformity import uniformity
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.reconvergence import points_of
@@ -85,10 +86,13 @@ class _PathSearch:
     def _divergences(self) -> Iterator[tuple[set[int], int]]:
         """Per side of a divergent branch whose waiting lanes may touch the shared part: its blocks, and that touch."""
         points = points_of(self._plain)
+        divergent = uniformity(self._cfg.kernel).divergent
         # a `retp` without a call exits, and no lane waits for lanes that exit
         returning = {edge.source for edge in self._cfg.edges if edge.kind == "return"}
         for block in self._cfg.blocks:
             flow = self._cfg.flow_of(block.index)
+            if block.last not in divergent:
+                continue
             if block.last in points:
                 rejoin = self._starts[points[block.last]]
             elif block.index in returning and flow.falls:

@@ -35,9 +35,13 @@ def test_cfg(cli: Cli, kernel_file: Path) -> None:
     ]
     assert {(e["source"], e["target"]) for e in kernel["edges"]} == {(0, 1), (0, 2), (1, 2), (2, 3)}
     assert [(r["line"], r["rejoins_at"]) for r in kernel["reconvergence"]] == [(11, 4)]
-    text = cli("cfg", kernel_file).stdout
-    assert "line 14 (B2)" in text
+    assert "take the same way: line 11" in cli("cfg", kernel_file).stdout
+    divergent = kernel_file.with_name("divergent.ptxplus")
+    divergent.write_text(kernel_file.read_text().replace("s[0x0010]", "%laneid"))
+    assert "line 14 (B2)" in cli("cfg", divergent).stdout
+    assert "dashed" in cli("cfg", divergent, "--format", "dot").stdout
     dot = cli("cfg", kernel_file, "--format", "dot").stdout
+    assert "dashed" not in dot
     assert dot.startswith('digraph "k" {')
     assert dot.count("{") == dot.count("}")
 

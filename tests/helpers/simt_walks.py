@@ -1,13 +1,14 @@
 """Warps that walk through a kernel on a SIMT stack, branching at random: do they touch anything after a release mark?
 
 An oracle for release marks that knows neither sets of facts nor searches: three lanes, a stack of (next instruction,
-where its lanes rejoin, lanes), every guard of control flow decided by chance. A walk that finds nothing proves nothing,
-one that does does. Not walked: `callp` and `retp`.
+where its lanes rejoin, lanes), every guard of control flow decided by chance; at a uniform branch all lanes go the same
+way. A walk that finds nothing proves nothing, one that does does. Not walked: `callp` and `retp`.
 """
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from ptxtool.analysis.flow.uniformity import uniformity
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.reconvergence import points_of
 from ptxtool.ir.nodes import Function
@@ -26,15 +27,22 @@ def touch_behind_mark(
     """An instruction that touches something after a mark on one of the walks; None if no walk finds one."""
     cfg = build(kernel)
     points = points_of(cfg)
+    uniform = points.keys() - uniformity(kernel).divergent
     for n in range(n_walks):
-        found = _walk(cfg, points, touches, marks, random.Random(f"{seed} {n}"), n_steps)
+        found = _walk(cfg, points, uniform, touches, marks, random.Random(f"{seed} {n}"), n_steps)
         if found is not None:
             return found
     return None
 
 
 def _walk(
-    cfg: Cfg, points: object, touches: Sequence[bool], marks: Collection[int], chance: random.Random, n: int
+    cfg: Cfg,
+    points: Mapping[int, int],
+    uniform: Collection[int],
+    touches: Sequence[bool],
+    marks: Collection[int],
+    chance: random.Random,
+    n: int,
 ) -> int | None:
     end = len(touches)
     stack: list[list[object]] = [[0, end, frozenset(range(LANES))]]
@@ -58,7 +66,7 @@ def _walk(
             continue
         choices = [*flow.targets, *([pc + 1] if flow.falls else []), *([end] if flow.leaves else [])]
         choices = choices or [end]  # a return without a call
-        together = chance.random() < 0.5
+        together = pc in uniform or chance.random() < 0.5
         common = chance.choice(choices)
         where = {lane: common if together else chance.choice(choices) for lane in sorted(lanes)}
         sides = sorted(set(where.values()), key=lambda _: chance.random())

@@ -11,7 +11,7 @@ Not handled: CTAs that wait for each other, packed and bfloat16 types.
 Reference: PTX ISA; W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -106,6 +106,7 @@ class _Machine:
         first = self.operands.register("$r0", 0) if self.operands.is_ptxplus else None
         self.thread_id_row = self.operands.rows[first.index] if first is not None else None
         self.dead_rows: list[Any] | None = None
+        self.watch: Callable[[Warp, int], None] | None = None
         self.warp_instructions = 0
         self.thread_instructions = 0
 
@@ -475,6 +476,8 @@ class _Cta:
 
     def issue(self, warp: Warp, code: Code, i: int) -> None:
         machine = self.machine
+        if machine.watch is not None:
+            machine.watch(warp, i)
         if machine.dead_rows is not None:
             pattern = (_PATTERN * (2 * machine.warp_instructions + 1)) & 0xFFFFFFFFFFFFFFFF
             warp.registers[machine.dead_rows[i]] = np.uint64(pattern)
@@ -654,12 +657,14 @@ def run_reference(
     ctas: Sequence[tuple[int, int, int]] | None = None,
     textures: Mapping[str, Any] | None = None,
     ptxplus_semantics: str = "hardware",
+    watch: Callable[[Warp, int], None] | None = None,
 ) -> ReferenceResult:
     """Run a kernel; buffers among `args` are updated in place.
 
-    `poison` is a liveness result of the kernel. `ctas` are the blocks to run, all of the grid by default;
-    `textures` stands for variables of opaque types; `ptxplus_semantics` is "hardware" or "gpgpu-sim". Raises
-    `PtxError`: E401 for wrong arguments, E403 for what cannot be simulated, E404 to E408 for what goes wrong.
+    `poison` is a liveness result of the kernel; `watch` is called before every instruction of a warp. `ctas` are the
+    blocks to run, all of the grid by default; `textures` stands for variables of opaque types; `ptxplus_semantics` is
+    "hardware" or "gpgpu-sim". Raises `PtxError`: E401 for wrong arguments, E403 for what cannot be simulated, E404 to
+    E408 for what goes wrong.
     """
     grid3, block3 = _three(grid, "grid", kernel), _three(block, "block", kernel)
     n_threads = block3[0] * block3[1] * block3[2]
@@ -668,6 +673,7 @@ def run_reference(
     as_gpgpu_sim = ptxplus_semantics == "gpgpu-sim"
     image = Image(kernel, args, constants or {}, dynamic_shared, textures, as_gpgpu_sim)
     machine = _Machine(kernel, image, grid3, block3)
+    machine.watch = watch
     if poison is not None:
         machine.poison(poison)
     if ctas is None:

@@ -35,7 +35,8 @@ Resource = int | str
 _MOVABLE = frozenset({"arithmetic", "logic", "conversion", "video", "memory"})
 """Families of instructions that depend on nothing but their operands and memory."""
 _FIXED = frozenset({"alloca", "stacksave", "stackrestore", "discard", "applypriority", "multimem"})
-_ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "sc"})
+ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "sc"})
+"""Modifiers of accesses that other threads' accesses may race with."""
 _CONSTANT = re.compile(r"c\d*|const(ant)?\d*")
 """Constant memory as PTXPlus names it."""
 _SHARED, _OTHER, _ANY_MEMORY = frozenset({"shared"}), frozenset({"memory"}), frozenset({"memory", "shared"})
@@ -135,7 +136,7 @@ def _effect(kernel: Function, node: Instruction, step: DefUse, match: Match | No
     modifiers = set(node.opcode.modifiers)
     if match.form.effects:
         places = _space(node)
-        if modifiers & _ORDERED:
+        if modifiers & ORDERED:
             writes |= _ANY_MEMORY | places
         elif match.form.effects != {"load"}:
             writes |= places

@@ -9,16 +9,17 @@ where a guarded or partial write kills nothing (`ptxtool.ir.defuse`), and `callp
 (`ptxtool.cfg.blocks`). Registers in which a `.func` returns its results are live at its end.
 
 Per *warp*, the default, more is live: while some lanes run, others wait, and their registers are in the same rows. Let
-d be a branch that may diverge, R(d) its reconvergence point, s one of its successors. The lanes that went to s run the
-blocks they can reach from s without passing R(d); meanwhile the others wait at another successor t, not yet run, or at
-R(d), having run already. Either side may be first. So, with T(b) the pairs (d, s) such that s reaches b without
-passing R(d), itself a forward dataflow problem with gen at s and kill at R(d),
+d be a branch that can send lanes different ways (`uniformity.py`), R(d) its reconvergence point, s one of its
+successors. The lanes that went to s run the blocks they can reach from s without passing R(d); meanwhile the others
+wait at another successor t, not yet run, or at R(d), having run already. Either side may be first. So, with T(b) the
+sides (d, s) whose lanes may run b before R(d) (`branch_sides.py`),
 
     wait(b) = union over (d, s) in T(b) of  in(R(d)) | union of in(t) over the successors t != s of d
     live(p) = classic(p) | wait(b)        for every point p of block b
 
 This is the rule of FineReg, union at divergence up to the reconvergence point, with the waiting lanes' registers
-spelled out. It assumes a SIMT stack: lanes wait only where a branch sent them or at a reconvergence point. Where R(d)
+spelled out, and without the branches at which no lane waits. It assumes a SIMT stack: lanes wait only where a branch
+sent them or at a reconvergence point. Where R(d)
 is the end and the lanes leave through `retp`, they may also wait after the call: the targets of `retp` then count as
 R(d).
 
@@ -35,9 +36,9 @@ from functools import cached_property
 from typing import Literal
 
 from ptxtool.analysis.flow.dataflow import solve
+from ptxtool.analysis.flow.uniformity import Uniformity, uniformity
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.cfg.blocks import Cfg, build
-from ptxtool.cfg.reconvergence import points_of
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import RegisterTable
@@ -155,15 +156,14 @@ def liveness(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Liven
 
     Raises `PtxError` (E202) on an undeclared label.
     """
-    cfg = build(kernel, interprocedural=True)
-    plain = build(kernel) if per == "warp" else cfg
-    return live_registers(plain, cfg, kernel.def_uses, per)
+    if per == "thread":
+        return live_registers(build(kernel, interprocedural=True), kernel.def_uses)
+    found = uniformity(kernel)
+    return live_registers(found.cfg, kernel.def_uses, found)
 
 
-def live_registers(
-    plain: Cfg, cfg: Cfg, def_uses: tuple[DefUse, ...], per: Literal["warp", "thread"] = "warp"
-) -> Liveness:
-    """`liveness` with both views of the graph and the def/use sets supplied."""
+def live_registers(cfg: Cfg, def_uses: tuple[DefUse, ...], of_warp: Uniformity | None = None) -> Liveness:
+    """`liveness` of a graph with calls followed and def/use sets: per thread, per warp with the kernel's uniformity."""
     kernel = cfg.kernel
     exposed: list[set[int]] = []  # per block, read before being overwritten
     killed: list[set[int]] = []
@@ -186,7 +186,8 @@ def live_registers(
         direction="backward",
         boundaries={cfg.exit: from_indices(results)},
     )
-    waiting = _waiting(plain, cfg, solution.entry) if per == "warp" else [0] * len(cfg.blocks)
+    waiting = [0] * len(cfg.blocks) if of_warp is None else _waiting(of_warp, solution.entry)
+    per = "thread" if of_warp is None else "warp"
     return Liveness(
         kernel, per, cfg, def_uses, solution.entry[: cfg.exit], solution.exit[: cfg.exit], tuple(waiting)
     )
@@ -197,53 +198,35 @@ def result_registers(kernel: Function) -> range:
     return range(sum(d.count or 1 for r in kernel.returns if r.space == "reg" for d in r.declarators))
 
 
-def _waiting(plain: Cfg, cfg: Cfg, live_in: Sequence[int]) -> list[int]:
+def _waiting(found: Uniformity, live_in: Sequence[int]) -> list[int]:
     """Per block, the registers of lanes that may wait elsewhere while others run it."""
-    points = points_of(plain)
-    returning = {e.source for e in cfg.edges if e.kind == "return"}
-    guarded_returns = {b for b in returning if cfg.flow_of(b).falls}
-    starts = {block.start: block.index for block in cfg.blocks} | {cfg.start_of(cfg.exit): cfg.exit}
-    n = len(cfg.blocks) + 1
-    gen = [0] * n
-    kill = [0] * n
-    held: list[int] = []  # per pair (d, s), the registers of the waiting lanes
-    at_end: list[int] = []  # the pairs whose lanes rejoin at the end
-    for block in cfg.blocks:
-        if block.last in points:
-            target = starts[points[block.last]]
-        elif block.index in guarded_returns:
-            target = cfg.exit
-        else:
+    cfg, sides = found.cfg, found.sides
+    held: dict[int, int] = {}  # per side, the registers of the lanes that are not on it
+    at_end: list[int] = []  # the sides whose lanes rejoin the others at the end
+    for split in sides.splits:
+        if split.instruction not in found.divergent:
             continue
-        for successor in cfg.successors[block.index]:
-            others = live_in[target]
-            for other in cfg.successors[block.index]:
-                if other != successor:
-                    others |= live_in[other]
-            gen[successor] |= 1 << len(held)
-            kill[target] |= 1 << len(held)
-            if target == cfg.exit:
-                at_end.append(len(held))
-            held.append(others)
-    if not held:
-        return [0] * len(cfg.blocks)
-    passing = [g & ~k for g, k in zip(gen, kill, strict=True)]
-    solution = solve(cfg.successors, passing, kill, direction="forward")
+        for number, side in zip(split.numbers, split.sides, strict=True):
+            held[number] = live_in[split.rejoin]
+            for other in split.sides:
+                if other != side:
+                    held[number] |= live_in[other]
+        if split.rejoin == cfg.exit:
+            at_end += split.numbers
     # lanes that rejoin at the end by way of `retp` may wait after the call
-    if returning:
-        for pair in at_end:
-            for source in returning:
-                if solution.exit[source] >> pair & 1:
-                    for point in cfg.successors[source]:
-                        held[pair] |= live_in[point]
+    for source in {e.source for e in cfg.edges if e.kind == "return"}:
+        for number in at_end:
+            if sides.reaching[source] >> number & 1:
+                for point in cfg.successors[source]:
+                    held[number] |= live_in[point]
     unions: dict[int, int] = {}
     result: list[int] = []
     for block in cfg.blocks:
-        pairs = solution.exit[block.index]
-        if pairs not in unions:
+        here = sides.reaching[block.index] & found.divergent_sides
+        if here not in unions:
             bits = 0
-            for pair in indices(pairs):
-                bits |= held[pair]
-            unions[pairs] = bits
-        result.append(unions[pairs])
+            for number in indices(here):
+                bits |= held[number]
+            unions[here] = bits
+        result.append(unions[here])
     return result

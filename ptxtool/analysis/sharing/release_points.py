@@ -16,6 +16,7 @@ Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TAC
 from collections.abc import Sequence
 
 from ptxtool.analysis.flow.liveness import Liveness, live_registers
+from ptxtool.analysis.flow.uniformity import uniformity
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
@@ -36,8 +37,8 @@ def last_touches(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:
 
 
 def _touch_liveness(kernel: Function, touches: Sequence[bool]) -> Liveness:
-    cfg = build(kernel, interprocedural=True)
-    return live_registers(build(kernel), cfg, tuple(_TOUCH if t else _NO_TOUCH for t in touches))
+    found = uniformity(kernel)
+    return live_registers(found.cfg, tuple(_TOUCH if t else _NO_TOUCH for t in touches), found)
 
 
 def release_points(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:

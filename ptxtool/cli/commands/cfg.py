@@ -35,18 +35,17 @@ if TYPE_CHECKING:
 @common.report_options
 def command(file: str, kernel: str | None, form: str, sources: CudaSources | None, sink: common.Sink) -> int:
     """Basic blocks, edges, dominators, loops, and where divergent branches reconverge."""
-    from ptxtool.cfg.dot import to_dot
     from ptxtool.report.kernels.flow import flow_data, flow_parts
 
     if sink.as_json and form != "text":
         raise click.UsageError("--json is a format of its own: leave out --format")
     module = common.load_module(file)
     if form == "svg":
-        common.put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), sink.output)
+        common.put_bytes(_draw(_dot(api.kernel(module, kernel))), sink.output)
         return 0
     chosen = common.kernels(module, kernel)
     if form == "dot":
-        common.put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), sink.output)
+        common.put_text("\n".join(_dot(f).rstrip("\n") for f in chosen), sink.output)
     else:
         sink.put_kernels(
             module, chosen, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f), sources=sources)
@@ -54,10 +53,19 @@ def command(file: str, kernel: str | None, form: str, sources: CudaSources | Non
     return 0
 
 
-def _flow(kernel: "Function") -> "tuple[Cfg, DominatorTree, DominatorTree, Loops, Mapping[int, int]]":
+def _flow(
+    kernel: "Function",
+) -> "tuple[Cfg, DominatorTree, DominatorTree, Loops, Mapping[int, int], frozenset[int]]":
     graph = api.cfg(kernel)
     trees = api.dominators(graph), api.post_dominators(graph)
-    return graph, *trees, api.loops(kernel), api.reconvergence_points(kernel)
+    divergent = api.uniformity(kernel).divergent
+    return graph, *trees, api.loops(kernel), api.reconvergence_points(kernel), divergent
+
+
+def _dot(kernel: "Function") -> str:
+    from ptxtool.cfg.dot import to_dot
+
+    return to_dot(api.cfg(kernel), api.uniformity(kernel).divergent)
 
 
 def _draw(dot: str) -> bytes:

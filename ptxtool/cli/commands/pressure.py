@@ -27,7 +27,9 @@ def command(
 ) -> int:
     """Where most registers are live, which ones, and the curve over the kernel; how many a thread takes.
 
-    Counts are in 32-bit registers; predicates and PTXPlus address registers are counted apart.
+    Counts are in 32-bit registers; predicates and PTXPlus address registers are counted apart. The first is per thread;
+    per warp more may be live: what lanes hold that wait while others run a side of a branch. --per chooses whose
+    registers and curve follow.
     """
     from ptxtool.report.kernels.cuda import cuda_data
     from ptxtool.report.kernels.pressure import pressure_parts
@@ -35,15 +37,18 @@ def command(
     module = common.load_module(file)
     chosen = common.kernels(module, kernel)
     counts = {c.kernel.name: c for c in common.register_counts(module, chosen, no_ptxas)}
-    pressures = {f.name: api.pressure(f, per) for f in chosen}
+    thread, warp = ({f.name: api.pressure(f, each) for f in chosen} for each in ("thread", "warp"))
+    shown = thread if per == "thread" else warp
     sink.put_kernels(
         module,
         chosen,
         lambda f: {
-            **pressures[f.name].to_dict(),
-            **cuda_data(f, pressures[f.name].at),
+            **shown[f.name].to_dict(),
+            **cuda_data(f, shown[f.name].at),
+            "maximum_per_thread": thread[f.name].maximum,
+            "maximum_per_warp": warp[f.name].maximum,
             "register_counts": counts[f.name].to_dict(),
         },
-        lambda f: pressure_parts(pressures[f.name], counts[f.name], sources),
+        lambda f: pressure_parts(thread[f.name], warp[f.name], shown[f.name], counts[f.name], sources),
     )
     return 0

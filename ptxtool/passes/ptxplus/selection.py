@@ -12,6 +12,7 @@ registers (`compute`) and need no guard; the results of the instruction are writ
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import count
 
+from ptxtool.analysis.flow.uniformity import Uniformity, uniformity
 from ptxtool.analysis.regalloc.narrowing import Narrowing
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Binary, Dual, Immediate, Name, Opcode, Operand, Unary
@@ -71,8 +72,21 @@ class InstructionSelection:
         self.exchange_registers: tuple[str, str] | None = None
         """The registers of the lane and of the address of its word, if the kernel shuffles."""
         self._carry = ""
+        self._uniformity: Uniformity | None = None
         self._values: dict[ValueKey, str] = {}
         self._value_numbers, self._predicate_numbers = count(), count()
+
+    def is_together(self) -> bool:
+        """Whether all lanes of a warp that have not exited execute the instruction at once; False where unknown."""
+        activation, index = self.current.activation, self.current.index
+        if activation.number:
+            return False  # an inlined call: some lanes may not take part
+        if self._uniformity is None:
+            self._uniformity = uniformity(activation.function)
+        read = activation.function.def_uses[index].uses if self.guard else ()
+        return self._uniformity.is_together(index) and not self._uniformity.varying_before(
+            index
+        ).intersection(read)
 
     # ---- registers
 

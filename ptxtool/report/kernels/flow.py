@@ -1,6 +1,6 @@
 """Control flow as tables: blocks with their dominators and loops, and where divergent branches reconverge."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ptxtool.analysis.flow.loops import Loops
@@ -20,9 +20,10 @@ def flow_parts(
     ipdom: DominatorTree,
     loops: Loops,
     points: Mapping[int, int],
+    divergent: Collection[int],
     sources: CudaText | None = None,
 ) -> list[Part]:
-    """The report of one kernel."""
+    """The report of one kernel: `points` are where lanes rejoin, `divergent` the branches that may part them."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
     rows = []
@@ -44,20 +45,30 @@ def flow_parts(
         )
     title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
     parts: list[Part] = [table(_BLOCKS, rows, title)]
-    if points:
+    parting = [i for i in points if i in divergent]
+    if parting:
         branches: list[tuple[object, ...]] = [
-            (kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()
+            (kernel.line(i), clip(kernel.text(i), 72), _place(cfg, points[i])) for i in parting
         ]
-        columns, cuda = _BRANCHES, [cuda_text(kernel, i, sources) for i in points]
+        columns, cuda = _BRANCHES, [cuda_text(kernel, i, sources) for i in parting]
         if any(cuda):
             columns = (*_BRANCHES, *head("CUDA line"))
             branches = [(*row, place) for row, place in zip(branches, cuda, strict=True)]
         parts += ["", table(columns, branches, "reconvergence (immediate post-dominators)")]
+    uniform = [str(kernel.line(i)) for i in points if i not in divergent]
+    if uniform:
+        lines = f"line{'s' * (len(uniform) > 1)} {', '.join(uniform)}"
+        parts += ["", clip(f"uniform branches, which all lanes of a warp take the same way: {lines}")]
     return parts
 
 
 def flow_data(
-    cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
+    cfg: Cfg,
+    idom: DominatorTree,
+    ipdom: DominatorTree,
+    loops: Loops,
+    points: Mapping[int, int],
+    divergent: Collection[int],
 ) -> dict[str, Any]:
     """The same for `--json`. Blocks are numbers; the virtual exit is the number after the last."""
     kernel = cfg.kernel
@@ -89,6 +100,7 @@ def flow_data(
                 **cuda_data(kernel, i),
                 "text": kernel.text(i),
                 "rejoins_at": at,
+                "may_diverge": i in divergent,
             }
             for i, at in points.items()
         ],

@@ -9,33 +9,43 @@ from ptxtool.results.register_counts import RegisterCounts
 
 _COLUMNS = head("register:cyan | class | >32-bit units | defined at lines | used at lines")
 _LINES_SHOWN = 8
+_WAITING = "a thread's, and those of lanes that wait while others run a side of a branch"
 
 
-def pressure_parts(pressure: Pressure, counts: RegisterCounts, sources: CudaText | None = None) -> list[Part]:
-    """The report of one kernel."""
+def pressure_parts(
+    thread: Pressure,
+    warp: Pressure,
+    pressure: Pressure,
+    counts: RegisterCounts,
+    sources: CudaText | None = None,
+) -> list[Part]:
+    """The report of one kernel: both maxima, and the registers and the curve of `pressure`, one of the two."""
     kernel = pressure.kernel
-    if pressure.at is None:
+    if pressure.at is None or thread.at is None:
         return [f"{kernel.name}: no instructions"]
-    head = f"{pressure.maximum} live 32-bit registers per {pressure.liveness.per}"
-    where = heading(kernel.name, f"{head} before line {pressure.line}: {kernel.text(pressure.at)}")
+    head = f"{thread.maximum} live 32-bit registers per thread"
+    where = heading(kernel.name, f"{head} before line {thread.line}: {kernel.text(thread.at)}")
+    of_warp = f"{warp.maximum} per warp before line {warp.line}: {_WAITING}"
     others = f"most predicates {pressure.max_predicates}"
     if kernel.registers.is_ptxplus:
         others += f", most address registers {pressure.max_addresses}"
+    per = pressure.liveness.per
     rows = [(h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders]
     n = len(pressure.curve)
     parts: list[Part] = [
         where,
-        *([clip(f"cuda: {cuda}")] if (cuda := cuda_text(kernel, pressure.at, sources)) else []),
+        *([clip(f"cuda: {cuda}")] if (cuda := cuda_text(kernel, thread.at, sources)) else []),
+        of_warp,
         others,
         *map(clip, str(counts).splitlines()),
         "",
-        table(_COLUMNS, rows, "live there"),
+        table(_COLUMNS, rows, f"live per {per} before line {pressure.line}"),
     ]
     step = f", {-(-n // 100)} or fewer to a column" if n > 100 else ""
     return [
         *parts,
         "",
-        f"live 32-bit registers before each of the {n} instructions{step}",
+        f"live 32-bit registers per {per} before each of the {n} instructions{step}",
         *chart(pressure.curve),
     ]
 

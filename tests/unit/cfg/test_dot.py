@@ -8,7 +8,7 @@ from ptxtool.cfg.dot import to_dot
 
 def test_a_divergent_branch() -> None:
     kernel = ptx("@%p0 bra A;\nmov.b32 %r0, 1;\nA: ret;")
-    assert to_dot(build(kernel)) == (
+    assert to_dot(build(kernel), {0}) == (
         'digraph "k" {\n'
         '  node [shape=box, fontname="monospace", fontsize=10];\n'
         '  edge [fontname="monospace", fontsize=9];\n'
@@ -22,6 +22,11 @@ def test_a_divergent_branch() -> None:
         "  b2 -> b3 [label=exit, color=gray40];\n"
         "}\n"
     )
+
+
+def test_a_uniform_branch_is_not_dashed() -> None:
+    text = to_dot(build(ptx("@%p0 bra A;\nmov.b32 %r0, 1;\nA: @%p1 bra B;\nmov.b32 %r0, 1;\nB: ret;")), {2})
+    assert [line.split()[0] for line in text.splitlines() if "dashed" in line] == ["b2", "b2"]
 
 
 def test_a_long_block_is_shortened_in_the_middle() -> None:

@@ -70,7 +70,7 @@ def _bar(isel: InstructionSelection) -> None:
         return
     if "sync" not in words:
         raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
-    if "aligned" not in words and isel.opcode.base == "barrier":
+    if "aligned" not in words and isel.opcode.base == "barrier" and not isel.is_together():
         isel.note("'barrier.sync' waits for whole warps, which must not have diverged there")
     isel.emit("bar.sync", *(isel.source(o, TYPES["u32"]) for o in isel.operands))
 

@@ -135,6 +135,17 @@ def test_the_same_loop_with_a_test_in_front_is_the_same_for_warps() -> None:
     assert rows(liveness(kernel))[3] == "r1 rd0"
 
 
+def test_at_a_uniform_branch_no_lane_waits() -> None:
+    for body in (IF_ELSE, LOOP):
+        divergent = ptx(f"mov.u32 %r2, %tid.x; mov.u32 %r5, 7; setp.eq.u32 %p0, %r2, 0; {body}")
+        uniform = ptx(f"mov.u32 %r2, %ctaid.x; mov.u32 %r5, 7; setp.eq.u32 %p0, %r2, 0; {body}")
+        thread = rows(liveness(uniform, per="thread"))
+        assert rows(liveness(divergent, per="thread")) == thread
+        if body is IF_ELSE:
+            assert rows(liveness(divergent)) != thread
+        assert rows(liveness(uniform)) == thread
+
+
 def test_an_unguarded_branch_makes_nobody_wait() -> None:
     body = "bra A; A: mov.b32 %r1, 1; st.global.u32 [%rd0], %r1; ret;"
     assert (

@@ -15,7 +15,13 @@ LOOP = ptx("mov.u32 %r1, 1;\nA:\nadd.u32 %r1, %r1, 1;\n@%p1 bra A;\nret;\nmov.u3
 def flow(kernel: Function) -> Any:
     graph = api.cfg(kernel)
     trees = api.dominators(graph), api.post_dominators(graph)
-    return graph, *trees, api.loops(kernel), api.reconvergence_points(kernel)
+    return (
+        graph,
+        *trees,
+        api.loops(kernel),
+        api.reconvergence_points(kernel),
+        api.uniformity(kernel).divergent,
+    )
 
 
 def test_blocks() -> None:
@@ -35,6 +41,25 @@ def test_lanes_rejoin_after_the_loop() -> None:
     assert [block["loop_depth"] for block in data["blocks"]] == [0, 1, 0, 0]
     assert [block["reachable"] for block in data["blocks"]] == [True, True, True, False]
     assert data["exit"] == 4
+
+
+def test_branches_that_may_diverge_and_uniform_ones() -> None:
+    kernel = ptx(
+        "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\nsetp.eq.u32 %p2, %r2, 0;\n"
+        "@%p1 bra A;\nmov.u32 %r3, 1;\nA:\n@%p2 bra B;\nmov.u32 %r3, 2;\nB:\n@%p1 bra C;\nmov.u32 %r3, 1;\nC:\nret;"
+    )
+    parts = flow_parts(*flow(kernel))
+    (row,) = parts[2].rows  # type: ignore[union-attr]
+    assert row == (str(kernel.line(6)), "@%p2 bra B;", f"line {kernel.line(8)} (B4)")
+    uniform = f"lines {kernel.line(4)}, {kernel.line(8)}"
+    assert parts[-1] == f"uniform branches, which all lanes of a warp take the same way: {uniform}"
+    data = flow_data(*flow(kernel))["reconvergence"]
+    assert [(each["text"], each["may_diverge"]) for each in data] == [
+        ("@%p1 bra A;", False),
+        ("@%p2 bra B;", True),
+        ("@%p1 bra C;", False),
+    ]
+    assert len(flow_parts(*flow(ptx("mov.pred %p1, 1; @%p1 bra A; mov.u32 %r1, 1; A: ret;")))) == 3
 
 
 def test_code_without_branches_has_no_table_of_them() -> None:

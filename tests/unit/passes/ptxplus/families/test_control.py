@@ -56,8 +56,12 @@ def test_a_uniform_vote_is_all_or_none() -> None:
 
 
 def test_barriers_of_unaligned_warps_are_reported() -> None:
+    apart = "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;"
     for code, is_reported in (
-        ("barrier.sync 1;", True),
+        ("barrier.sync 1;", False),  # no lane of a warp can be elsewhere
+        (f"{apart} @%p1 bra A; barrier.sync 1; A:", True),
+        (f"{apart} @%p1 barrier.sync 1;", True),
+        ("mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra A; barrier.sync 1; A:", False),
         ("barrier.sync.aligned 1;", False),
         ("bar.sync 1;", False),
     ):
