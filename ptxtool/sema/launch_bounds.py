@@ -4,31 +4,22 @@ ptxas takes both, and says so in a line of information at most: `setmaxnreg` doe
 at the kernel's entry is unknown, that is without `.maxnreg`, or a CTA's threads and `.minnctapersm`.
 
 Reference: PTX ISA, sections 11.4 (performance-tuning directives) and 9.7.19.5 (setmaxnreg); the rest was asked of
-ptxas 13.0. Threads and CTAs of an SM: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+ptxas 13.0.
 """
 
-import re
 from collections.abc import Iterator
 from math import prod
 
+from ptxtool.analysis.occupancy.cuda_limits import MOST_REGISTERS, known_target
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.ir.blocks import BlockBound, block_bound, numbers
 from ptxtool.ir.names import diagnostic_at
 from ptxtool.ir.nodes import Directive, Function, Instruction, Module
 from ptxtool.sema.called import calls
 
-_REGISTERS_OF_A_THREAD = 255
 _EXTENT = (1024, 1024, 64)
 _THREADS_OF_A_CTA = 1024
 _CTAS_OF_A_CLUSTER = 16
-_OF_AN_SM = {
-    **dict.fromkeys((30, 32, 35, 37), (2048, 16)),
-    **dict.fromkeys((50, 52, 53, 60, 61, 62, 70, 72, 80, 90, 100, 103), (2048, 32)),
-    75: (1024, 16),
-    86: (1536, 16), 87: (1536, 16), 88: (1536, 16), 89: (1536, 24),
-    **dict.fromkeys((101, 110, 120, 121), (1536, 24)),
-}  # fmt: skip
-"""The threads and the CTAs of an SM, by architecture."""
 _REPEATABLE = ("maxntid", "reqntid", "minnctapersm", "maxnreg", "reqnctapercluster", "maxclusterrank")
 
 
@@ -63,8 +54,8 @@ def _bound_problems(kernel: Function) -> Iterator[Diagnostic]:
     if ctas is not None and (trouble := _ignored_ctas(kernel, ctas, bound)):
         yield _problem(kernel, ctas, f"'.minnctapersm {ctas.text}' is ignored: {trouble[0]}", trouble[1])
     registers = first.get("maxnreg")
-    if registers is not None and numbers(registers)[0] > _REGISTERS_OF_A_THREAD:
-        message = f"'.maxnreg {registers.text}' is ignored: a thread has at most {_REGISTERS_OF_A_THREAD}"
+    if registers is not None and numbers(registers)[0] > MOST_REGISTERS:
+        message = f"'.maxnreg {registers.text}' is ignored: a thread has at most {MOST_REGISTERS}"
         yield _problem(kernel, registers, message, "write a smaller number, or remove it")
     cluster = first.get("reqnctapercluster")
     if cluster is not None and prod(numbers(cluster)) > _CTAS_OF_A_CLUSTER:
@@ -81,15 +72,14 @@ def _ignored_ctas(kernel: Function, item: Directive, bound: BlockBound | None) -
     """Why ptxas ignores a `.minnctapersm`, and what to do; None where it does not."""
     if bound is None:
         return "the number of threads of a CTA is unknown", "write '.maxntid' or '.reqntid' beside it"
-    found = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", kernel.module.target)
-    limits = _OF_AN_SM.get(int(found[1])) if found else None
+    target = known_target(kernel.module.target.replace("compute_", "sm_"))
     ctas = numbers(item)[0]
-    if limits is None:
+    if target is None:
         return None
-    if ctas > limits[1]:
-        what = f"an SM of '{kernel.module.target}' has at most {limits[1]} CTAs"
-    elif ctas * bound.threads > limits[0]:
-        what = f"{ctas} CTAs of {bound.threads} threads exceed the {limits[0]} of an SM"
+    if ctas > target.sm.ctas:
+        what = f"an SM of '{kernel.module.target}' has at most {target.sm.ctas} CTAs"
+    elif ctas * bound.threads > target.sm.threads:
+        what = f"{ctas} CTAs of {bound.threads} threads exceed the {target.sm.threads} of an SM"
     else:
         return None
     return what, "lower it, or the threads of a CTA"

@@ -95,10 +95,18 @@ def is_target(name: str) -> bool:
 
 def cuda_target(name: str) -> CudaTarget:
     """The limits of a compute capability, such as "sm_90" or "sm_100a". Raises E502 for another one."""
-    row = _row(name)
-    if row is None:
+    found = known_target(name)
+    if found is None:
         help = f"there are {', '.join(_LIMITS)}"
         raise error("E502", f"no occupancy limits are known for '{name}'", help=help)
+    return found
+
+
+def known_target(name: str) -> CudaTarget | None:
+    """The limits of a compute capability, None for another one."""
+    row = _row(name)
+    if row is None:
+        return None
     warp_size = 32
     sm = SmLimits(
         count=1,

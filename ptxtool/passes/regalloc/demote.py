@@ -13,8 +13,8 @@ guard of their instruction; where it writes part of a register, or its own guard
 stored in all threads. `compact` closes the gaps that demotion leaves in the register file.
 
 `registers=T` demotes until a thread needs at most T registers, as the allocator counts them, the new ones included;
-`count=N` demotes N. The threads are those of `.reqntid`
-or `.maxntid`, or `threads`, which is then declared as `.maxntid`, so that no larger CTA can be launched.
+`count=N` demotes N. The threads are those of `.reqntid` or `.maxntid`, or `threads`, which is then declared as
+`.maxntid`, so that no larger CTA can be launched.
 
 Pre: PTX with physical registers (E301; `allocate` gives them). Post: the same instructions, except loads and stores of
 slots (checked by `ptxtool.validate.assignment`). Functions that the kernel calls keep their registers.
@@ -25,7 +25,7 @@ spilling", 2019, sections 3.1 (equation 1) and 3.2.
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ptxtool.analysis.regalloc.demotion import Candidate, Rule, demotion_order
 from ptxtool.analysis.sharing.shared_layout import shared_layout
@@ -37,8 +37,9 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.ir.variables import round_up
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
-from ptxtool.passes.regalloc.claim import AssignmentClaim
-from ptxtool.passes.regalloc.demoted_text import DemotedText, Demotion
+
+if TYPE_CHECKING:
+    from ptxtool.passes.regalloc.demoted_text import DemotedText
 
 STATIC_SHARED = 49152
 """Bytes of static shared memory of a kernel, at most (CUDA programming guide, technical specifications)."""
@@ -70,6 +71,8 @@ class Demote:
             raise WrongOption("registers", Diagnostic("E301", what, help=help))
 
     def run(self, module: Module) -> PassResult:
+        from ptxtool.passes.regalloc.claim import AssignmentClaim
+
         if module.is_ptxplus:
             what = "demote is for PTX: it declares shared memory by name"
             raise error("E301", what, help="demote before lower-ptxplus")
@@ -91,9 +94,10 @@ class Demote:
         )
         return PassResult(edits, tuple(remarks), claim)
 
-    def _demoted(self, kernel: Function) -> tuple[DemotedText | None, str]:
+    def _demoted(self, kernel: Function) -> "tuple[DemotedText | None, str]":
         """A kernel with demoted registers, None for nothing to demote, and the remark about it. Raises E301."""
-        from ptxtool.analysis.regalloc.register_need import registers_per_thread  # loads numpy
+        from ptxtool.analysis.regalloc.register_need import registers_per_thread  # imports numpy
+        from ptxtool.passes.regalloc.demoted_text import DemotedText, Demotion
 
         need = registers_per_thread(kernel)
         if self.registers and need <= self.registers:
@@ -158,11 +162,13 @@ class Demote:
 
 def _is_physical(kernel: Function) -> bool:
     """Whether registers can be the units of their names: no value is lost where names that share one are written."""
+    from ptxtool.passes.regalloc.claim import AssignmentClaim
+
     unchanged = AssignmentClaim({kernel.name: tuple(range(len(kernel.instructions)))})
     return not unchanged(kernel.module, kernel.module)
 
 
-def _kernel_of(text: DemotedText) -> Function:
+def _kernel_of(text: "DemotedText") -> Function:
     """The kernel of a demoted text."""
     source = text.kernel.source
     return parse(splice(source.text, text.edits()), source.name).kernels[text.kernel.name]

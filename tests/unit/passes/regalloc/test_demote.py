@@ -4,7 +4,8 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes.pipeline import parse_pipeline, rewrite
+from ptxtool.passes.pipeline import rewrite
+from ptxtool.passes.syntax import parse_pipeline
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
