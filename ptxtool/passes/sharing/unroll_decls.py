@@ -61,9 +61,6 @@ def declares_several(declaration: Declaration) -> bool:
     return len(declaration.declarators) > 1 or any(d.count is not None for d in declaration.declarators)
 
 
-MOST = 1_000_000
-"""Registers of one range that are written out."""
-
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _HEAD = re.compile(r"(?:\s*\.\w+|\s+\d+)+\s*")  # `.reg .v2 .f32 `
 _RANGE = re.compile(r"\s*<[^>]*>")
@@ -89,9 +86,6 @@ def _unroll(source: Source, declaration: Declaration) -> Iterator[TextEdit]:
         if declarator.count == 0:
             what = f"'{declarator.name}<0>' declares no register"
             raise error("E301", what, source, start + position, end, help="delete the declaration")
-        if declarator.count is not None and declarator.count > MOST:
-            what = f"'{declarator.name}<{declarator.count}>' declares more registers than can be written out"
-            raise error("E301", what, source, start + position, end, help=f"declare at most {MOST} at once")
         assert bare.startswith(declarator.name, position), "declarators follow one another"
         stop = position + len(declarator.name)
         names = declarator.name
