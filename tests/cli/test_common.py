@@ -77,7 +77,7 @@ def test_kernels_have_their_c_plus_plus_names(cli: Cli, tmp_path: Path) -> None:
         ".version 7.0\n.target sm_70\n" + "".join(f".entry {name}()\n{{\n\tret;\n}}\n" for name in names)
     )
     result = cli("live", path, "--kernel", "nbody< float,4 >")
-    assert result.stdout.startswith("nbody<float, 4>(float4*): live registers per warp")
+    assert result.stdout.startswith("nbody<float, 4>(float4*): live registers ")
     first, second = clean_data(cli, "live", path)["kernels"]
     assert (first["kernel"], first["cpp_name"]) == (names[0], "nbody<float, 4>(float4*)")
     assert "cpp_name" not in second

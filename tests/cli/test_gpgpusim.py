@@ -70,7 +70,7 @@ def test_a_machine_that_is_too_large_is_refused_at_its_option(cli: Cli, tmp_path
     path = write_config(tmp_path, load_gpu("tesla-c2050"), 3, gpgpu_n_clusters="1000")
     run = cli("sim", kernel(tmp_path), *SHAPE, "--gpu", str(path))
     assert run.exit_code == 1
-    assert f"{path}:2:19: error[E502]: 'sm.count' is 1000" in run.stderr
+    assert f"{path}:2:19: error[E502]: sm.count: 1000" in run.stderr
 
 
 def test_two_ways_to_print_are_one_too_many(cli: Cli, tmp_path: Path) -> None:
