@@ -93,6 +93,13 @@ def _grid(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:
 
 def _matmul(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:
     a, b = np.shape(args[0]), np.shape(args[1])
+    if min(len(a), len(b)) < 2:
+        return _dot(args, keywords)
+    return math.prod(np.broadcast_shapes(a[:-2], b[:-2])) * a[-2] * b[-1]
+
+
+def _dot(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:
+    a, b = np.shape(args[0]), np.shape(args[1])
     inner = a[-1] if a else 1
     return int(math.prod(a) * math.prod(b) // max(1, inner * inner))
 
@@ -125,7 +132,8 @@ _GROWING: dict[str, Callable[[Sequence[Any], Mapping[str, Any]], int]] = {
     **dict.fromkeys(("ones_like", "zeros_like", "full_like"), _like),
     **dict.fromkeys(("eye", "identity", "tri"), _square),
     **dict.fromkeys(("outer", "kron"), _outer),
-    **dict.fromkeys(("matmul", "dot", "inner"), _matmul),
+    **dict.fromkeys(("dot", "inner"), _dot),
+    "matmul": _matmul,
     "broadcast_to": _shape(1),
     "diag": _diagonal,
     "arange": _arange,

@@ -145,7 +145,10 @@ def test_a_block_beyond_the_heads_bound(cli: Cli, file: Path) -> None:
     result = cli("occupancy", file, "--block", 65)
     assert result.exit_code == 1
     assert "help: it takes CTAs of at most 64 threads" in result.stderr
-    assert "CTAs of 64 threads, the most that '.maxntid' of 'k' allows: --block T" in cli("occupancy", file).stderr
+    assert (
+        "CTAs of 64 threads, the most that '.maxntid' of 'k' allows: --block T"
+        in cli("occupancy", file).stderr
+    )
 
 
 def test_more_than_a_thread_has(cli: Cli, file: Path) -> None:

@@ -19,7 +19,10 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, negative for a signal, and what it printed and used."""
+    """How a command ended: its exit code, negative for a signal, and what it printed and used.
+
+    `peak_bytes` is the most memory that it had beyond that of the process it was forked from.
+    """
 
     exit_code: int
     cpu_seconds: float
@@ -50,6 +53,7 @@ def run_forked(
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
+        own = _resident_bytes()
         process = os.fork()
         if process == 0:
             _child(arguments, folder, out.fileno(), err.fileno(), memory_bytes, cpu_seconds)
@@ -60,7 +64,14 @@ def run_forked(
             texts.append(stream.read().decode("utf-8", "replace"))
     per_unit = 1 if sys.platform == "darwin" else 1024
     code = os.waitstatus_to_exitcode(status)
-    return Ended(code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * per_unit, *texts)
+    peak = max(0, usage.ru_maxrss * per_unit - own)
+    return Ended(code, usage.ru_utime + usage.ru_stime, peak, *texts)
+
+
+def _resident_bytes() -> int:
+    """The memory of this process, which a fork has at first; 0 where there is no /proc."""
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[1]) * resource.getpagesize() if statm.exists() else 0
 
 
 def _child(

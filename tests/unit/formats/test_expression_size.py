@@ -20,6 +20,7 @@ CALLS = [
     ("outer", (A, A), {}),
     ("kron", (A, A), {}),
     ("matmul", (A, A.T), {}),
+    ("matmul", (np.ones((4, 2, 3)), np.ones((4, 3, 5))), {}),
     ("dot", (A, A[0]), {}),
     ("broadcast_to", (A, (4, 2, 3)), {}),
     ("diag", (A[0],), {"k": -2}),

@@ -3,12 +3,13 @@
 import pytest
 
 from ptxtool.analysis.flow.asynchronous import launched, passed
+from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Immediate, Instruction
 from ptxtool.parse.build import opcode
 
 
 def node(text: str, *operands: str) -> Instruction:
-    return Instruction(0, 0, None, opcode(text), tuple(map(Immediate, operands)))
+    return Instruction(0, 0, None, opcode(text), tuple(map(Immediate, operands)), Source("k.ptx", text))
 
 
 @pytest.mark.parametrize(
