@@ -95,7 +95,7 @@ def _matmul(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:
     a, b = np.shape(args[0]), np.shape(args[1])
     if min(len(a), len(b)) < 2:
         return _dot(args, keywords)
-    return math.prod(np.broadcast_shapes(a[:-2], b[:-2])) * a[-2] * b[-1]
+    return int(math.prod(np.broadcast_shapes(a[:-2], b[:-2])) * a[-2] * b[-1])
 
 
 def _dot(args: Sequence[Any], keywords: Mapping[str, Any]) -> int:

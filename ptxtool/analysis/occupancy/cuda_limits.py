@@ -138,9 +138,7 @@ def check_registers(target: str, registers: int) -> None:
     most = most_registers(target)
     if registers > most:
         where = f" of {target}" if target else ""
-        help = (
-            f"give at most {most}: a compiler, or 'rewrite -p allocate{{max-regs={most}}}', spills the rest"
-        )
+        help = f"give at most {most}: a compiler, or 'rewrite -p allocate:max-regs={most}', spills the rest"
         raise error(
             "E402", f"{registers} registers per thread: a thread{where} has at most {most}", help=help
         )

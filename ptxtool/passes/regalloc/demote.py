@@ -67,7 +67,7 @@ class Demote:
                 raise WrongOption(option, problem)
         if bool(self.registers) == bool(self.count):
             what = "give registers=T, the registers that a thread may need, or count=N, the number to demote"
-            help = f"demote{{{'registers=32' if not self.registers else f'registers={self.registers}'}}}"
+            help = f"demote:registers={self.registers or 32}"
             raise WrongOption("registers", Diagnostic("E301", what, help=help))
 
     def run(self, module: Module) -> PassResult:
