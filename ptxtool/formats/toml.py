@@ -2,6 +2,8 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ptxtool.base.diag import error
@@ -11,6 +13,8 @@ _PLACE = re.compile(r"line (\d+), column (\d+)")
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:[\w\-"']++[ \t]*+\.[ \t]*+){100}""")
 _LONG_NUMBER = re.compile(r"\b(?:0[xob][0-9a-fA-F_]{300}|[0-9][0-9_]{300})")
 _BYTE_ORDER_MARK = "\ufeff"
+_NOT_UTF8 = re.compile(r"[\ud800-\udfff]")
+"""What `Source` has in place of bytes that are no UTF-8; only comments may have them."""
 
 
 def _has_mark(source: Source) -> bool:
@@ -37,7 +41,7 @@ def read_toml(source: Source, advice: str) -> dict[str, Any]:
                 advice,
             )
     try:
-        return tomllib.loads(
+        read = tomllib.loads(
             source.text.replace(_BYTE_ORDER_MARK, " ", 1) if _has_mark(source) else source.text
         )
     except tomllib.TOMLDecodeError as problem:
@@ -49,3 +53,15 @@ def read_toml(source: Source, advice: str) -> dict[str, Any]:
         raise error("E502", what, source, start, start + 1, advice) from None
     except (ValueError, RecursionError):
         raise error("E502", "not TOML: a value that cannot be read", source, help=advice) from None
+    if (found := _NOT_UTF8.search(source.text)) and any(map(_NOT_UTF8.search, _strings(read))):
+        raise error("E502", "not TOML: a byte that is not UTF-8", source, *found.span(), advice)
+    return read
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The keys and strings in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in chain(value, value.values()) if isinstance(value, dict) else value:
+            yield from _strings(item)

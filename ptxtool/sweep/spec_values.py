@@ -78,7 +78,7 @@ def _kernel(given: Any, folder: Path) -> dict[str, Any]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except ValueError:  # a NUL in the name
+    except (ValueError, OSError):  # a NUL in the name, or a name that is too long
         return False
 
 

@@ -38,6 +38,7 @@ def _number(inlined: InlinedInstruction) -> int | None:
         return None
     if instruction.opcode.base == "activemask":
         return 0xFFFFFFFF
-    if instruction.opcode.base == "mov" and isinstance(instruction.operands[1], Immediate):
-        return literal(instruction.operands[1].text).bits(TYPES["u32"])
+    sources = instruction.operands[1:]
+    if instruction.opcode.base == "mov" and sources and isinstance(sources[0], Immediate):
+        return literal(sources[0].text).bits(TYPES["u32"])
     return None

@@ -68,3 +68,12 @@ def test_a_byte_order_mark_is_skipped() -> None:
         read_toml(source, "")
     assert source.position(caught.value.diagnostics[0].start) == (2, 5)
     assert read_toml(Source.from_bytes("x.toml", b"\xef\xbb\xbfa = 1"), "") == {"a": 1}
+
+
+def test_bytes_that_are_not_utf_8() -> None:
+    """Comments may have them, as files of old editors do."""
+    assert read_toml(Source.from_bytes("x.toml", b"a = 1 # caf\xe9"), "") == {"a": 1}
+    source = Source.from_bytes("x.toml", b'a = 1\nb = [{ "caf\xe9" = 2 }]')
+    with pytest.raises(PtxError, match="a byte that is not UTF-8") as caught:
+        read_toml(source, "")
+    assert source.position(caught.value.diagnostics[0].start) == (2, 12)

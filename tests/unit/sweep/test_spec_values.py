@@ -46,6 +46,7 @@ def test_a_value(axis: str, given: Any, value: Any, tmp_path: Path) -> None:
         ("kernel", {"file": ""}, "E502"),
         ("kernel", "launch.toml", "E502"),
         ("kernel", "none.ptx", "E501"),
+        ("kernel", "n" * 5000, "E501"),
     ],
 )
 def test_what_is_no_value(axis: str, given: Any, code: str, tmp_path: Path) -> None:

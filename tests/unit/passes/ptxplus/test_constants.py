@@ -27,6 +27,7 @@ def known(kernel: Function) -> dict[str, int | None]:
         ("@%p1 mov.u32 %r1, 31;", {}),
         ("mov.u32 %r1, 31; mov.u32 %r2, %r1;", {"%r1": 31}),
         ("add.u32 %r1, %r2, 1;", {}),
+        ("mov.u32 %r1;", {}),
     ],
 )
 def test_one_move_of_a_number(body: str, expected: dict[str, int]) -> None:
