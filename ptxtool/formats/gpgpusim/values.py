@@ -37,6 +37,10 @@ def whole(setting: Setting, least: int = 0) -> int:
     return number
 
 
+_MAX_DIGITS = 18
+"""Of a whole number in an option."""
+
+
 def switch(setting: Setting) -> bool:
     """0 or 1."""
     if setting.value not in ("0", "1"):
@@ -47,7 +51,7 @@ def switch(setting: Setting) -> bool:
 def numbers(setting: Setting, separator: str, counts: tuple[int, ...]) -> list[int]:
     """Whole numbers with a separator between; `counts` is how many there may be."""
     parts = [part.strip() for part in setting.value.split(separator)]
-    if len(parts) not in counts or any(not part.isdecimal() for part in parts):
+    if len(parts) not in counts or any(not part.isdecimal() or len(part) > _MAX_DIGITS for part in parts):
         many = " or ".join(map(str, counts))
         raise setting.wrong(f"give {many} whole numbers with '{separator}' between")
     return [int(part) for part in parts]

@@ -23,6 +23,12 @@ def test_no_whole_numbers(value: str) -> None:
         values.whole(setting(value))
 
 
+@pytest.mark.parametrize("value", ["8:8:many", "8:8", "8:8:" + "9" * 5000])
+def test_no_three_numbers(value: str) -> None:
+    with pytest.raises(PtxError, match="give 3 whole numbers with ':' between"):
+        values.numbers(setting(value), ":", (3,))
+
+
 def test_clocks_are_rounded() -> None:
     assert values.megahertz(setting("575.5:700:699.4:924")) == [576, 700, 699, 924]
 
