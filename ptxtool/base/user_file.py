@@ -1,7 +1,7 @@
 """A Python file of the user's own, such as a scheduler or a pass: read, run once, and the places of its mistakes.
 
-The file is run as a module under a name that nothing else has, and only because somebody named it: on the command line
-or in a call. Whatever it raises becomes a diagnostic at the line of the file that raised it.
+The file is run as a module with a unique name, and only if the command line or a caller names it. Whatever it
+raises becomes a diagnostic at the line of the file that raised it.
 """
 
 import ast

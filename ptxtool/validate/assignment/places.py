@@ -101,8 +101,8 @@ def spill_variables(before: Function, after: Function) -> dict[str, Spills]:
     return {name: spills for name, spills in found.items() if name not in twice}
 
 
-def slot_of(operand: Operand, bits: int, variables: Mapping[str, Spills]) -> Slot | None:
-    """The slot of `bits` bits at `[__ptxtool_spill+4]`, in PTXPlus `[0x0004]`; None for another operand."""
+def plain_address(operand: Operand) -> tuple[Operand | None, int] | None:
+    """The base and the constant offset of `[base+4]`; None for another operand."""
     if not isinstance(operand, Memory) or operand.symbol or operand.post_increment or operand.coordinates:
         return None
     offset: int | float = 0
@@ -111,9 +111,17 @@ def slot_of(operand: Operand, bits: int, variables: Mapping[str, Spills]) -> Slo
             offset = constant(operand.offset).number
         except ValueError:
             return None
-    base = operand.base
+    return (operand.base, offset) if isinstance(offset, int) else None
+
+
+def slot_of(operand: Operand, bits: int, variables: Mapping[str, Spills]) -> Slot | None:
+    """The slot of `bits` bits at `[__ptxtool_spill+4]`, in PTXPlus `[0x0004]`; None for another operand."""
+    address = plain_address(operand)
+    if address is None:
+        return None
+    base, offset = address
     name = base.text if isinstance(base, Name) and not base.part else "" if base is None else None
-    if name is None or name not in variables or not isinstance(offset, int):
+    if name is None or name not in variables:
         return None
     spills, size = variables[name], bits // 8
     fits = 0 < size <= spills.align and offset % size == 0 and 0 <= offset <= spills.size - size

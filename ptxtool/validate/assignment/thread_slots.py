@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
-from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Memory, Name, Operand
-from ptxtool.validate.assignment.places import Slot, is_new_name
+from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Name, Operand
+from ptxtool.validate.assignment.places import Slot, is_new_name, plain_address
 
 _NAME = re.compile(r"__ptxtool_demoted\w*")
 Extent = tuple[int, int, int]
@@ -41,17 +41,10 @@ class ThreadSlots(NamedTuple):
 
     def slot(self, operand: Operand, bits: int, base: int) -> Slot | None:
         """The slot that an address means whose base register is `base`; None for any other memory."""
-        if not isinstance(operand, Memory) or operand.symbol or operand.post_increment or operand.coordinates:
+        address = plain_address(operand)
+        if address is None or base != self.base or bits > 32 or address[1] % self.stride:
             return None
-        offset: int | float = 0
-        if operand.offset is not None:
-            try:
-                offset = constant(operand.offset).number
-            except ValueError:
-                return None
-        if base != self.base or not isinstance(offset, int) or bits > 32 or offset % self.stride:
-            return None
-        k = offset // self.stride
+        k = address[1] // self.stride
         return Slot(self.variable, 4 * k, bits // 8) if 0 <= k < self.number else None
 
 
