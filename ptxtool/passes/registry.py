@@ -5,10 +5,10 @@ import typing
 from dataclasses import dataclass
 
 from ptxtool.passes.base import Pass, Shown
+from ptxtool.passes.demotion.demote import Demote
 from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.regalloc.compact import Compact
-from ptxtool.passes.regalloc.demote import Demote
 from ptxtool.passes.sharing.delay_first_use import DelayFirstUse
 from ptxtool.passes.sharing.hoist_last_access import HoistLastAccess
 from ptxtool.passes.sharing.layout_shared import LayoutShared

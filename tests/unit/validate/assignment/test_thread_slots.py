@@ -6,7 +6,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.parse import parse
-from ptxtool.passes.regalloc.demote import Demote
+from ptxtool.passes.demotion.demote import Demote
 from ptxtool.validate.assignment.thread_slots import is_slots, slots_of_threads
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"

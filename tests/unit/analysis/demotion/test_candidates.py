@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.regalloc.demotion import candidates, demotion_order
+from ptxtool.analysis.demotion.candidates import candidates, demotion_order
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 

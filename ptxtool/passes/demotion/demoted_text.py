@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat, takewhile
 
-from ptxtool.analysis.regalloc.demotion import Candidate
+from ptxtool.analysis.demotion.candidates import Candidate
 from ptxtool.analysis.regalloc.physical import UNIT_BITS, units_of
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.defuse import OperandAccesses

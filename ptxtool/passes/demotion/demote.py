@@ -8,7 +8,7 @@ The slots are one new variable of the kernel, of 4 * N * n bytes for N threads a
 memory, static or dynamic. Slot r of thread t is at 4 * t + 4 * N * r, so that the threads of a warp access different
 banks. Two or three registers are new: the address of the thread's slot 0, computed once at the entry, and the value
 register, a pair if a 64-bit register is demoted, whose halves have a slot each. One demoted register at most occurs in
-an instruction (`ptxtool.analysis.regalloc.demotion`), so that one value register is enough. Loads and stores have the
+an instruction (`ptxtool.analysis.demotion.candidates`), so that one value register is enough. Loads and stores have the
 guard of their instruction; where it writes part of a register, or its own guard, the register is loaded first and
 stored in all threads. `compact` closes the gaps that demotion leaves in the register file.
 
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from ptxtool.analysis.regalloc.demotion import Candidate, Rule, demotion_order
+from ptxtool.analysis.demotion.candidates import Candidate, Rule, demotion_order
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.base.phrases import counted
@@ -39,7 +39,7 @@ from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
 
 if TYPE_CHECKING:
-    from ptxtool.passes.regalloc.demoted_text import DemotedText
+    from ptxtool.passes.demotion.demoted_text import DemotedText
 
 STATIC_SHARED = 49152
 """Bytes of static shared memory of a kernel, at most (CUDA programming guide, technical specifications)."""
@@ -97,7 +97,7 @@ class Demote:
     def _demoted(self, kernel: Function) -> "tuple[DemotedText | None, str]":
         """A kernel with demoted registers, None for nothing to demote, and the remark about it. Raises E301."""
         from ptxtool.analysis.regalloc.register_need import registers_per_thread  # imports numpy
-        from ptxtool.passes.regalloc.demoted_text import DemotedText, Demotion
+        from ptxtool.passes.demotion.demoted_text import DemotedText, Demotion
 
         need = registers_per_thread(kernel)
         if self.registers and need <= self.registers:

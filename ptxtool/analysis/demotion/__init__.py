@@ -1,0 +1,1 @@
+"""Which registers to demote to shared memory, and what it costs."""

@@ -1,0 +1,1 @@
+"""Registers demoted to shared memory: RegDem."""
