@@ -1,4 +1,4 @@
-"""Numbers of a thousand digits and more, which are refused before a text is read; digits in comments and strings are none.
+"""Numbers of a thousand digits and more, which are refused before a text is read, except in comments and strings.
 
 No number of the language has more than 64 bits. Python takes quadratic time to read a long one and refuses to print it,
 so that every reader of a number would have to think of them.
