@@ -255,7 +255,7 @@ BEFORE
         ("sim --max-cycles 1" + 20 * "0", "error[E401]: max_cycles = 1"),
         ("run --max-instructions 1" + 20 * "0", "error[E401]: max_instructions = 1"),
         ("sim --set sm.count=100000", "error[E502]: sm.count: 100000"),
-        ("sim --set sm.count=214748364814", "error[E502]: sm.count: 214748364814"),
+        ("sim --set sm.count=2147483647", "error[E502]: sm.count: 2147483647"),
         ("sim --set sm.count=" + 5000 * "9", "error[E502]"),
         ("sim --scheduler two_level:" + 5000 * "9", "is no number of warps"),
         ("sim --share-registers 1e999999999", "is no number"),
