@@ -311,7 +311,8 @@ def test_declarations_beyond_every_limit(
     "command",
     [
         "check NAME", "live NAME", "run NAME", "sim NAME --launch NAME", "overhead --gpu NAME", "sweep NAME",
-        "sweep show NAME", "rewrite NAME -p unroll-decls", "occupancy NAME --block 32",
+        "sweep show NAME", "rewrite NAME -p unroll-decls", "occupancy NAME --block 32", "check --fix NAME",
+        "gpus NAME", "sim saxpy --gpu NAME", "reproduce register-sharing --store NAME --cluster tcp://nowhere:1",
     ],
 )  # fmt: skip
 def test_names_of_5000_characters(cli: Cli, command: str) -> None:
