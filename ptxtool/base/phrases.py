@@ -19,6 +19,12 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 3]}..."
 
 
+def abbreviated(name: str, most: int = 120) -> str:
+    """A name of at most `most` characters: of a longer one the beginning and the end, as names often differ there."""
+    end = most // 4
+    return name if len(name) <= most else f"{name[: most - end - 3]}...{name[-end:]}"
+
+
 def series(words: Iterable[str], conjunction: str = "or") -> str:
     """Words as a list: "a", "a or b", "a, b or c"."""
     *most, last = words

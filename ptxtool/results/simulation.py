@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.results.hotspots import Hotspots
 
 SLOT_NAMES = {
@@ -213,7 +214,7 @@ class SimResult:
     def __str__(self) -> str:
         total = max(1, sum(self.slots.values()))
         lines = [
-            f"{self.kernel} on {self.gpu}, {self.scheduler}"
+            f"{shown_name(self.kernel)} on {self.gpu}, {self.scheduler}"
             + self.sharing
             + ("" if self.status == "done" else f" ({self.status}: {self.ctas_done} of {self.n_ctas} CTAs)"),
             f"  resident CTAs     {self.resident_ctas:>12}  ({self.unshared_ctas} unshared + {self.shared_pairs} pairs;"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.base.phrases import did_you_mean, nearest, one_line
+from ptxtool.base.phrases import abbreviated, did_you_mean, nearest, one_line
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,16 @@ def test_the_list_follows_the_sentence() -> None:
 )
 def test_a_text_on_one_line(text: str, shown: str) -> None:
     assert one_line(text, 10) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "text"),
+    [
+        ("abcdefghij", 10, "abcdefghij"),
+        ("abcdefghijklm", 10, "abcde...lm"),
+        ("k" * 121, 120, "k" * 87 + "..." + "k" * 30),
+    ],
+)
+def test_an_abbreviated_name(name: str, most: int, text: str) -> None:
+    assert abbreviated(name, most) == text
+    assert len(text) <= most
