@@ -94,6 +94,7 @@ class Rung:
         return {
             "instruction": point.instruction,
             "line": self.stall_line,
+            **(point.cuda.to_dict() if point.cuda else {}),
             "text": point.text,
             **(
                 {"register": point.register, "sequence": point.sequence}
