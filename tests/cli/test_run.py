@@ -84,7 +84,7 @@ def test_a_run_that_fails_saves_nothing(cli: Cli, scale: Path, tmp_path: Path) -
         (
             (*OPTIONS, "--arg", "f32[64]", "--arg", "1", "--dynamic-shared", "300000"),
             1,
-            "at most 232448 fit",
+            "a CTA has at most 232448",
         ),
         ((*OPTIONS, "--arg", "f32[64]", "--arg", "1", "--trace", "cta 9"), 1, "there is no cta 9"),
         ((*OPTIONS, "--arg", "f32[64]", "--arg", "1", "--trace", "line 20-12"), 1, "selects nothing"),
