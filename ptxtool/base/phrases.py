@@ -45,6 +45,15 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
     return max(found, key=lambda choice: _common_beginning(word, choice), default="")
 
 
+def alike(word: str, candidates: Iterable[str], most: int = 3) -> list[str]:
+    """At most so many candidates that a word may stand for: those that contain it, then the most similar ones."""
+    if not word or len(word) > _LONGEST:
+        return []
+    choices = sorted(set(candidates))
+    inside = (choice for choice in choices if word.lower() in choice.lower())
+    return list(dict.fromkeys((*inside, *get_close_matches(word, choices, n=most))))[:most]
+
+
 def did_you_mean(
     word: str,
     candidates: Iterable[str],
