@@ -45,7 +45,7 @@ def variants(module: Module) -> Iterator[Variant]:
         f"allocate{{max-regs={small + (large - small) // 4}}},compact": 255,
         "compact": 255,
         "allocate,demote{count=4,rule=frequency,threads=64}": 255,
-        f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact": 255,
+        f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact{{banks=true}}": 255,
     }
     for pipeline, bound in bounds.items():
         try:
