@@ -1,14 +1,14 @@
 """The register counts that are worth demoting to, for a kernel on a machine: RegDem's tuner of counts.
 
-Registers are allocated in units, and an SM holds whole CTAs. So of all register counts only a few bring another CTA, and
-of those that bring as many, the largest costs least: a target is the largest multiple of the allocation unit with more
-resident CTAs than every larger one has. To get from r registers to T demotes
+Registers are allocated in units, and an SM holds whole CTAs. So only a few register counts bring another CTA, and of
+those that bring as many, the largest costs least: a target is a multiple of the allocation unit with more resident CTAs
+than every larger multiple has. To get from r registers to T takes
 
-    d = r - T + 2        the new registers are the address and the value (3 where 64-bit registers are demoted)
+
+    d = r - T + 2        demoted registers: two are new, the address and the value (three with 64-bit registers)
     4 * d * threads      bytes of shared memory
 
-whose residency is that of `ptxtool.analysis.occupancy`: what the slots take counts as well. The targets end where
-registers no longer limit the CTAs, where the slots would, or where they exceed a kernel's static shared memory.
+and the resident CTAs are those with these bytes (`ptxtool.analysis.occupancy`). The targets end where registers no longer limit the CTAs, where the slots would, or where they exceed a kernel's static shared memory.
 
 For `demote:occupancy=W` and for tuning. A machine that rounds CTAs to even counts, as RegDem's rule has it, does so in
 its `SmLimits`.
