@@ -8,7 +8,8 @@ than every larger multiple has. To get from r registers to T takes
     d = r - T + 2        demoted registers: two are new, the address and the value (three with 64-bit registers)
     4 * d * threads      bytes of shared memory
 
-and the resident CTAs are those with these bytes (`ptxtool.analysis.occupancy`). The targets end where registers no longer limit the CTAs, where the slots would, or where they exceed a kernel's static shared memory.
+and the resident CTAs are those with these bytes (`ptxtool.analysis.occupancy`). The targets end where registers do not
+limit the CTAs any longer, where the slots would, or where these exceed a kernel's static shared memory.
 
 For `demote:occupancy=W` and for tuning. A machine that rounds CTAs to even counts, as RegDem's rule has it, does so in
 its `SmLimits`.
