@@ -58,7 +58,7 @@ from ptxtool.validate.assignment.meaning import StepReader
 from ptxtool.validate.assignment.thread_slots import slots_of_threads
 from ptxtool.validate.functions import compare_functions, words, wrong
 
-NOTHING_DEMOTED: Mapping[str, int] = MappingProxyType({})
+NOTHING: Mapping[str, int] = MappingProxyType({})
 MOST = 8
 """The most problems of one function that are reported."""
 
@@ -70,13 +70,15 @@ def check_assignment(
     before: Module,
     after: Module,
     origins: Mapping[str, Sequence[int]],
-    demoted: Mapping[str, int] = NOTHING_DEMOTED,
+    demoted: Mapping[str, int] = NOTHING,
+    dynamic_shared: Mapping[str, int] = NOTHING,
 ) -> tuple[Diagnostic, ...]:
     """E303 diagnostics, placed in `after`, for all that does not hold; () if everything does.
 
     `origins[f][j]` is the index in `before`'s function f of what instruction j of `after`'s f was, -1 for one that was
     inserted. Functions that are not named must be unchanged, up to blanks. Kernels in `demoted` may keep registers in
-    shared memory, for CTAs of at most so many threads, and may declare that bound.
+    shared memory, for CTAs of at most so many threads, and may declare that bound. `dynamic_shared` are the bytes of
+    shared memory that these have from their launches, for PTXPlus.
     """
 
     def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
@@ -85,7 +87,7 @@ def check_assignment(
         if new_head != head and not (bound and new_head == [*head, ".maxntid", str(bound)]):
             return [wrong(f"the head of '{new.name}' changed", after.source, new)]
         if old.name in origins:
-            return _function(old, new, origins[old.name], bound)
+            return _function(old, new, origins[old.name], bound, dynamic_shared.get(old.name, 0))
         if words(old, old.start, old.end) == words(new, new.start, new.end):
             return ()
         what = f"'{new.name}' changed, and no origins are claimed for it"
@@ -94,13 +96,15 @@ def check_assignment(
     return compare_functions(before, after, compare)
 
 
-def _function(before: Function, after: Function, origins: Sequence[int], threads: int) -> list[Diagnostic]:
+def _function(
+    before: Function, after: Function, origins: Sequence[int], threads: int, dynamic_shared: int
+) -> list[Diagnostic]:
     aligned = align(before, after, origins)
     if aligned.problem is not None:
         return [aligned.problem]
     if not aligned.items:
         return []
-    slots = slots_of_threads(before, after, origins, threads) if threads else None
+    slots = slots_of_threads(before, after, origins, threads, dynamic_shared) if threads else None
     if isinstance(slots, str):
         return [wrong(slots, after.source, after)]
     reader = StepReader(before, after, slots)
