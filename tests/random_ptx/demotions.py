@@ -1,4 +1,4 @@
-"""A module under `demote`: every rule, with every kind of goal and what may follow."""
+"""A module under `demote`: of the rules, the kinds of goals and what may follow, those that its seed chooses."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ RULES = ("accesses", "frequency", "conflicts")
 
 
 def demotions(module: Module, seed: int) -> Iterator[Variant]:
-    """PTX with physical registers, in part in shared memory: the goals and the register counts differ by the seed."""
+    """PTX with physical registers, in part in shared memory: a goal, with a bound on registers, and all there can be."""
     small, large = least(module), unbounded(module)
     bound = min(255, small + (large - small) * (seed % 5) // 4)
     goals = (
@@ -21,21 +21,17 @@ def demotions(module: Module, seed: int) -> Iterator[Variant]:
         f"count={1 + seed % 9}",
         "occupancy=1.0",
     )
-    for n, rule in enumerate(RULES):
-        goal = f"{goals[(seed + n) % len(goals)]}:rule={rule}:threads=64"
-        after = ("", ",compact", f",allocate:max-regs={bound}")[(seed // 3 + n) % 3]
-        yield from _applied(module, f"allocate:max-regs={bound},demote:{goal}{after}")
-        yield from _applied(module, f"allocate,demote:count=255:rule={rule}:threads=64")
+    goal = f"{goals[seed // 3 % 4]}:rule={RULES[seed % 3]}:threads=64"
+    after = ("", ",compact", f",allocate:max-regs={bound}")[seed // 12 % 3]
+    yield from _applied(module, f"allocate:max-regs={bound},demote:{goal}{after}")
+    yield from _applied(module, f"allocate,demote:count=255:rule={RULES[(seed + 1) % 3]}:threads=64")
 
 
 def demotions_of_ptxplus(module: Module, seed: int) -> Iterator[Variant]:
     """PTXPlus with some registers, and with as many as can be, in shared memory."""
-    for n, rule in enumerate(RULES):
-        after = ("", ",compact")[(seed + n) % 2]
-        yield from _applied(
-            module, f"lower-ptxplus,demote:count={1 + seed % 9}:rule={rule}:threads=64{after}"
-        )
-        yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={rule}:threads=64{after}")
+    rule, other = RULES[seed % 3], RULES[(seed + 1) % 3]
+    yield from _applied(module, f"lower-ptxplus,demote:count={1 + seed % 9}:rule={rule}:threads=64,compact")
+    yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={other}:threads=64")
 
 
 def _applied(module: Module, pipeline: str) -> Iterator[Variant]:
