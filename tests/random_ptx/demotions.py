@@ -12,7 +12,7 @@ RULES = ("accesses", "frequency", "conflicts")
 
 
 def demotions(module: Module, seed: int) -> Iterator[Variant]:
-    """PTX with physical registers, in part in shared memory: a goal, with a bound on registers, and all there can be."""
+    """PTX with registers in shared memory: as many as a goal needs under a bound on registers, and all there can be."""
     small, large = least(module), unbounded(module)
     bound = min(255, small + (large - small) * (seed % 5) // 4)
     goals = (
