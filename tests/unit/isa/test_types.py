@@ -31,8 +31,10 @@ def test_less_than_a_byte_takes_one(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("f32", "fp32"), ("tf32", "fp32"), ("f64", "fp64"), ("ff64", "fp64"), ("f16x2", "int"), ("f16", "int")]
-    + [("u64", "int"), ("pred", "int"), ("f32x2", "fp32"), ("", "int")],
+    [
+        *(("f32", "fp32"), ("tf32", "fp32"), ("f64", "fp64"), ("ff64", "fp64"), ("f32x2", "fp32")),
+        *(("f16x2", "int"), ("f16", "int"), ("u64", "int"), ("pred", "int"), ("", "int")),
+    ],
 )
 def test_arithmetic_class(name: str, expected: str) -> None:
     """The columns of a GPU file's latencies: halves and unknown types are in the first."""
