@@ -22,7 +22,8 @@ def tuning_parts(tuning: Tuning) -> list[Part]:
     n_equal = len(tuning.variants) - len(rows)
     equal = [f"{counted(n_equal, 'further variant')} with the same text as one of these"] if n_equal else []
     lines = [*equal, *_declined(tuning), *_ends(tuning), *_assembled(tuning)]
-    return [shortened(_COLUMNS, rows, title, MOST_ROWS), "", *map(clip, lines), "", *_verdict(tuning)]
+    notes = ["", *map(clip, lines)] if lines else []
+    return [shortened(_COLUMNS, rows, title, MOST_ROWS), *notes, "", *_verdict(tuning)]
 
 
 def _row(tuning: Tuning, variant: Variant) -> tuple[object, ...]:
