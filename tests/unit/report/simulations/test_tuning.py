@@ -28,10 +28,10 @@ def test_the_table_and_the_reason() -> None:
     """25 registers take 28 of 32,768: four CTAs of eight warps; 24 leave room for five."""
     assert lines(tuning()) == [
         "crowded on tesla-c2050: CTAs of 256 threads",
-        "variant   registers  shared bytes  occupancy  limited by  instructions  predicted gain  cycles  gain",
-        "--------  ---------  ------------  ---------  ----------  ------------  --------------  ------  ----",
-        "local 24         23             0      83.3%  registers             56          +25.0%",
-        "original         25             0      66.7%  registers             54",
+        "variant   registers  shared  occupancy  instructions  predicted  cycles  simulated",
+        "--------  ---------  ------  ---------  ------------  ---------  ------  ---------",
+        "local 24         23       0      83.3%            56     +25.0%",
+        "original         25       0      66.7%            54",
         "",
         "chosen by prediction: local 24",
         "  allocate:max-regs=24",
@@ -44,7 +44,7 @@ def test_nothing_pays() -> None:
     slower = tuning(variants=(replace(ORIGINAL, cycles=100), replace(LOCAL, cycles=110)))
     found = lines(slower)
     assert found[3].split()[:2] == ["original", "25"]
-    assert found[4].endswith("+25.0%     110  -9.1%")
+    assert found[4].endswith("+25.0%     110      -9.1%")
     assert found[-1] == (
         "nothing pays (by simulation): the original is fastest, with 4 CTAs per SM, limited by registers"
     )
@@ -78,4 +78,4 @@ def test_wrong_results() -> None:
     wrong = tuning(
         variants=(replace(ORIGINAL, cycles=100), replace(LOCAL, cycles=50, problem="memory differs"))
     )
-    assert lines(wrong)[3].endswith("50  WRONG")
+    assert lines(wrong)[3].endswith("50      WRONG")
