@@ -59,7 +59,9 @@ if TYPE_CHECKING:
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
     from ptxtool.results.sweeps import Configuration as Configuration
     from ptxtool.results.sweeps import SweepResult
+    from ptxtool.results.tuning import Tuning
     from ptxtool.sweep.runner import SweepProgress
+    from ptxtool.sweep.tuning import TuningMode
 
 _HOMES = {
     "Configuration": "ptxtool.results.sweeps",
@@ -575,6 +577,40 @@ def compare(
 
 
 # ---- sweeps
+
+
+def tune(
+    kernel: "Function",
+    launch: "Launch | str | Path | None" = None,
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    mode: "TuningMode" = "both",
+    best: int = 3,
+    scheduler: str | None = None,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    ptxas: bool = True,
+    progress: "Callable[[SweepProgress], object] | None" = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
+) -> "Tuning":
+    """Variants of a kernel with fewer registers: `.variants`, `.chosen`, `.chosen.text`, `.pays` (docs/tuning.md).
+
+    `mode` is "predict", "simulate" (every variant) or "both" (the `best` predicted ones). `launch` is a launch file,
+    which "predict" does without where the kernel's head has the size of its CTAs. With `ptxas`, asks ptxas what it
+    spills. The other options are those of `sweep`.
+
+    Raises E301 for recursive calls, E402 where CTAs do not fit or their size is unknown, E501 without a launch to
+    simulate, E502 for a list of launches, and what `sweep` raises.
+    """
+    from ptxtool.sweep.tuning import TuningOptions
+    from ptxtool.sweep.tuning import tune as tune_kernel
+
+    options = TuningOptions(
+        mode, best, scheduler or "", store, jobs, progress, on_interrupt, allow_outside, ptxas
+    )
+    given = None if launch is None else _launch(launch)
+    return tune_kernel(kernel, given, _machine(gpu), _kernel_named, options)
 
 
 def sweep(

@@ -42,26 +42,31 @@ class SlotCode:
     def store(self, name: str, bits: int, slot: int) -> str:
         return f"st.shared.{self._type(bits)} {self._at(slot)}, {name};"
 
-    def entry(self, scratch: str) -> Iterator[str]:
-        """The address of the thread's slot 0: 4 * its linear number in the CTA, from the start of the slots."""
+    def entry(self, linear: str) -> Iterator[str]:
+        """The address of the thread's slot 0: from the start of the slots, 4 * its linear number in the CTA.
+
+        `linear` is a register for that number. No register but `address` has an address in the slots afterwards.
+        """
         bound = block_bound(self.kernel)
         extent = bound.extent if bound is not None and bound.is_exact else None
         used = 3 if extent is None else max((n for n in (1, 2, 3) if extent[n - 1] > 1), default=1)
         address = self.address
-        yield f"mov.u32 {address}, %tid.{'xyz'[used - 1]};"
+        yield f"mov.u32 {linear}, %tid.{'xyz'[used - 1]};"
         for axis in reversed("xyz"[: used - 1]):
-            width = scratch
+            width = address
             if extent is not None:
                 width = self._number(extent["xyz".index(axis)])
             else:
-                yield f"mov.u32 {scratch}, %ntid.{axis};"
-            yield f"mul.lo.u32 {address}, {address}, {width};"
-            yield f"mov.u32 {scratch}, %tid.{axis};"
-            yield f"add.u32 {address}, {address}, {scratch};"
-        yield f"shl.b32 {address}, {address}, {self._number(2)};"
-        if not self._is_ptxplus:
-            yield f"mov.u32 {scratch}, {self.variable};"
-        yield f"add.u32 {address}, {address}, {self._number(self.start) if self._is_ptxplus else scratch};"
+                yield f"mov.u32 {address}, %ntid.{axis};"
+            yield f"mul.lo.u32 {linear}, {linear}, {width};"
+            yield f"mov.u32 {address}, %tid.{axis};"
+            yield f"add.u32 {linear}, {linear}, {address};"
+        yield f"shl.b32 {linear}, {linear}, {self._number(2)};"
+        if self._is_ptxplus:
+            yield f"add.u32 {address}, {linear}, {self._number(self.start)};"
+        else:
+            yield f"mov.u32 {address}, {self.variable};"
+            yield f"add.u32 {address}, {address}, {linear};"
 
     def _type(self, bits: int) -> str:
         return f"{'u' if self._is_ptxplus else 'b'}{bits}"

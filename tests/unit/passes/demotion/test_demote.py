@@ -141,7 +141,7 @@ def test_ptxplus_is_refused(text: str, options: str, message: str) -> None:
 
 def test_slots_of_ptxplus_begin_after_dynamic_shared_memory() -> None:
     after = rewrite(parse(plus(LOAD, "9")), "demote{count=1,threads=32,dynamic-shared=64}").module.source.text
-    assert "add.u32 $r9, $r9, 0x00000060;" in after
+    assert "add.u32 $r9, $r10, 0x00000060;" in after
 
 
 def test_options_are_those_of_the_pass() -> None:

@@ -18,9 +18,9 @@ def test_ptx() -> None:
     assert code.load("%rs2", 16, 0) == "ld.shared.b16 %rs2, [%r1];"
     assert code.store("%r2", 32, 2) == "st.shared.b32 [%r1+256], %r2;"
     assert [*code.entry("%r2")] == [
-        "mov.u32 %r1, %tid.x;",
-        "shl.b32 %r1, %r1, 2;",
-        "mov.u32 %r2, slots;",
+        "mov.u32 %r2, %tid.x;",
+        "shl.b32 %r2, %r2, 2;",
+        "mov.u32 %r1, slots;",
         "add.u32 %r1, %r1, %r2;",
     ]
 
@@ -28,10 +28,10 @@ def test_ptx() -> None:
 def test_extents_that_are_known() -> None:
     code = SlotCode(ptx(".reqntid 8, 4"), "slots", 32, "%r1", 0)
     assert [*code.entry("%r2")][:4] == [
-        "mov.u32 %r1, %tid.y;",
-        "mul.lo.u32 %r1, %r1, 8;",
-        "mov.u32 %r2, %tid.x;",
-        "add.u32 %r1, %r1, %r2;",
+        "mov.u32 %r2, %tid.y;",
+        "mul.lo.u32 %r2, %r2, 8;",
+        "mov.u32 %r1, %tid.x;",
+        "add.u32 %r2, %r2, %r1;",
     ]
 
 
@@ -42,15 +42,15 @@ def test_ptxplus() -> None:
     assert code.load("$r12", 32, 0) == "ld.shared.u32 $r12, [$r11];"
     assert code.store("$r12", 32, 2) == "st.shared.u32 [$r11+0x0180], $r12;"
     assert [*code.entry("$r12")] == [
-        "mov.u32 $r11, %tid.z;",
-        "mov.u32 $r12, %ntid.y;",
-        "mul.lo.u32 $r11, $r11, $r12;",
-        "mov.u32 $r12, %tid.y;",
-        "add.u32 $r11, $r11, $r12;",
-        "mov.u32 $r12, %ntid.x;",
-        "mul.lo.u32 $r11, $r11, $r12;",
-        "mov.u32 $r12, %tid.x;",
-        "add.u32 $r11, $r11, $r12;",
-        "shl.b32 $r11, $r11, 0x00000002;",
-        "add.u32 $r11, $r11, 0x00000060;",
+        "mov.u32 $r12, %tid.z;",
+        "mov.u32 $r11, %ntid.y;",
+        "mul.lo.u32 $r12, $r12, $r11;",
+        "mov.u32 $r11, %tid.y;",
+        "add.u32 $r12, $r12, $r11;",
+        "mov.u32 $r11, %ntid.x;",
+        "mul.lo.u32 $r12, $r12, $r11;",
+        "mov.u32 $r11, %tid.x;",
+        "add.u32 $r12, $r12, $r11;",
+        "shl.b32 $r12, $r12, 0x00000002;",
+        "add.u32 $r11, $r12, 0x00000060;",
     ]

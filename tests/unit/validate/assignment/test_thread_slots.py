@@ -129,7 +129,7 @@ def test_what_demote_gives_is_proved() -> None:
         ("@%p0 st.shared", "st.shared", 0),  # a dropped guard
         ("@%p0 st.shared", "@!%p0 st.shared", 0),
         ("mov.b64 %rd3, {%r6, %r7};", "mov.b64 %rd3, {%r7, %r6};", 0),  # halves exchanged
-        ("shl.b32 %r5, %r5, 2;", "shl.b32 %r5, %r5, 1;", 0),
+        ("shl.b32 %r6, %r6, 2;", "shl.b32 %r6, %r6, 1;", 0),
         ("__ptxtool_demoted[512]", "__ptxtool_demoted[384]", 0),  # too small
     ],
 )
@@ -168,14 +168,14 @@ def ptxplus_problems(old: str, new: str, dynamic: int = 64) -> str:
 
 def test_ptxplus_is_proved() -> None:
     """16 bytes of header, 4 of the parameter, 16 of the variable, rounded up to 48, and 64 dynamic ones: 0x70."""
-    assert ptxplus_problems("$r5, 0x00000070;", "$r5, 0x00000070;") == ""
+    assert ptxplus_problems("$r6, 0x00000070;", "$r6, 0x00000070;") == ""
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("$r5, 0x00000070;", "$r5, 0x0000006c;"),  # a word of the kernel's own
-        ("$r5, 0x00000070;", "$r5, 0x00000074;"),  # past the end
+        ("$r6, 0x00000070;", "$r6, 0x0000006c;"),  # a word of the kernel's own
+        ("$r6, 0x00000070;", "$r6, 0x00000074;"),  # past the end
         ("__ptxtool_demoted[256]", "__ptxtool_demoted[128]"),
         ("ld.shared.u32 $r6, [$r5+0x0080];\n\tmov.u16", "ld.shared.u32 $r6, [$r5];\n\tmov.u16"),
         ("@$p0.ne st.shared", "@$p0.eq st.shared"),
