@@ -12,7 +12,7 @@ class UnitBudget:
     """The units in use after every instruction, and the most that may be."""
 
     def __init__(self, live: UnitLiveness, limit: int):
-        self.after, self.limit = [*live.after], limit
+        self.live, self.after, self.limit = live, [*live.after], limit
 
     def admits(self, i: int, units: int) -> bool:
         """Whether more units, a set, can be in use after an instruction."""

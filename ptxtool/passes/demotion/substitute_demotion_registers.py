@@ -25,11 +25,12 @@ spilling", 2019, section 3.4.2; there a register must be free in the whole block
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import takewhile
+from operator import or_
 from typing import Annotated, ClassVar, NamedTuple
 
 from ptxtool.analysis.demotion.unit_budget import UnitBudget
-from ptxtool.analysis.demotion.unit_liveness import unit_liveness
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.base.bits import indices
 from ptxtool.base.phrases import counted
@@ -88,18 +89,19 @@ class _Substitution:
     """New names with their bits."""
 
     def __post_init__(self) -> None:
-        self.live = unit_liveness(self.kernel)
+        self.live = self.budget.live
         self._names = PhysicalNames(self.kernel)
         self._busy = [*self.live.busy]
         masks = self.live.mask
         self._touched = [[k for k in step.touched if masks[k]] for step in self.kernel.def_uses]
         named = in_flight = 0
         for i, touched in enumerate(self._touched):
-            units = sum({1 << u for k in touched for u in indices(masks[k])})
+            units = reduce(or_, (masks[k] for k in touched), 0)
             named |= units
             if self.kernel.instructions[i].opcode.base in ("wgmma", "tcgen05"):
                 in_flight |= units
-        self._free = named & ~in_flight & ~masks[self.found.slots.base]
+        addresses = (masks[k] for k in (self.found.slots.base, *self.found.temporaries))
+        self._free = named & ~reduce(or_, addresses, in_flight)
 
     def in_block(self, block: Block) -> int:
         """Substitute registers in a block; how often."""
