@@ -24,15 +24,15 @@ def budget(limit: int) -> UnitBudget:
 
 def test_what_is_admitted() -> None:
     two, three = budget(2), budget(3)
-    assert [two.admits(i, 0b100) for i in range(5)] == [True, False, True, True, True]
+    assert [two.admits(i, 0b100) for i in range(5)] == [True, True, False, True, True]
     assert all(three.admits(i, 0b100) for i in range(5))
-    assert two.admits(1, 0b11), "these are in use already"
+    assert two.admits(2, 0b11), "these are in use already"
 
 
 def test_an_extension_is_whole_or_not_at_all() -> None:
     two = budget(2)
-    assert not two.extend(0, 3, 0b100)
-    assert two.after == [0b1, 0b11, 0b1, 0, 0]
-    assert two.extend(2, 4, 0b100)
-    assert two.after == [0b1, 0b11, 0b101, 0b100, 0]
-    assert not two.admits(2, 0b1000)
+    assert not two.extend(0, 2, 0b100)
+    assert two.before == [0, 0b1, 0b11, 0b1, 0]
+    assert two.extend(3, 4, 0b100)
+    assert two.before == [0, 0b1, 0b11, 0b101, 0b100]
+    assert not two.admits(3, 0b1000)

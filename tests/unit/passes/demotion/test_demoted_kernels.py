@@ -21,7 +21,9 @@ st.shared.u32 [0], %r7;
 ld.shared.b32 %r7, [%r6+128];
 st.shared.u32 [4], %r7;
 ld.shared.b32 %r7, [%r6];
-st.shared.u32 [%r1], %r7;"""
+st.shared.u32 [%r1], %r7;
+ld.shared.b32 %r7, [%r6];
+st.shared.u32 [8], %r7;"""
 
 
 def refusal(module: Module, pipeline: str) -> str:
@@ -74,7 +76,7 @@ def test_a_thread_needs_no_more_registers() -> None:
 
 def test_pairs_leave_gaps() -> None:
     """Two live units and a pair need four registers, but with a pair from an odd one on five, so less is done."""
-    body = "\n".join(["mov.u64 %rd0, 1;", BODY, "st.shared.u64 [8], %rd0;"])
+    body = "\n".join(["mov.u64 %rd1, 1;", BODY, "st.shared.u64 [16], %rd1;"])
     module = kernel(body)
     need = registers_per_thread(module.kernels["k"])
     for name in PASSES:

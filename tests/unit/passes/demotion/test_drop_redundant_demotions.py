@@ -83,10 +83,8 @@ def test_a_load_without_which_a_register_is_needed() -> None:
 
 
 def test_halves_of_slots() -> None:
-    """A store of all of a slot is between two loads of its lower half."""
     half, use = "ld.shared.b16 %rs7, [%r6];", "st.shared.u16 [0], %rs7;"
     assert left(half, use, half, use) == [half, use, use]
-    assert unchanged(half, use, "st.shared.b32 [%r6], %r1;", half, use, LOAD, USE)
 
 
 def test_accesses_under_one_guard() -> None:

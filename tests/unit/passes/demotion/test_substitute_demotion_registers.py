@@ -5,6 +5,7 @@
 
 from demoted_kernel import WIDE, after, kernel, remark
 
+from ptxtool.parse import parse
 from ptxtool.passes.pipeline import rewrite
 
 NAME = "substitute-demotion-registers"
@@ -54,13 +55,21 @@ def test_guarded_pieces() -> None:
     assert changed(*run, *SECOND, *run) == [*named(run, "%r0"), *named(SECOND, "%r1"), *named(run, "%r0")]
 
 
+def test_the_register_that_is_free_for_longest() -> None:
+    """%r0 is free again at the second load, but %r1 is free since the block's start, so that this one can move."""
+    assert changed("L:", *FIRST, *SECOND) == [*named(FIRST, "%r0"), *named(SECOND, "%r1")]
+
+
 def test_narrow_names() -> None:
     half = ["ld.shared.b16 %rs7, [%r6+256];", "st.shared.u16 [8], %rs7;"]
-    assert changed(*FIRST, *half) == [*named(FIRST, "%r0"), *[line.replace("%rs7", "%rs1") for line in half]]
+    assert changed("L:", *FIRST, *half) == [
+        *named(FIRST, "%r0"),
+        *[line.replace("%rs7", "%rs1") for line in half],
+    ]
 
 
 def test_pairs_are_aligned() -> None:
-    """A pair from units 4 and 5 to 2 and 3: unit 1 is in use, so 0 is alone."""
+    """A pair from units 4 and 5 to 2 and 3: unit 1 is in use, so 0 is alone. The other slot gets what the pair left."""
     pair = ["ld.shared.b32 %r4, [%r6];", "ld.shared.b32 %r5, [%r6+128];", "mov.b64 %rd2, {%r4, %r5};"]
     use = "st.shared.u64 [0], %rd2;"
     other = ["ld.shared.b32 %r4, [%r6+256];", "st.shared.u32 [8], %r4;"]
@@ -73,14 +82,12 @@ def test_pairs_are_aligned() -> None:
     ]
     assert lines[1:5] == new
     assert lines[7:11] == new
-    assert lines[5] == "ld.shared.b32 %r0, [%r6+256];"
+    assert lines[5] == "ld.shared.b32 %r5, [%r6+256];"
 
 
 def test_names_are_declared() -> None:
-    text = "\n".join([WIDE, *FIRST, "ld.shared.b16 %rs7, [%r6+128];", "st.shared.u16 [4], %rs7;"])
+    text = "\n".join([WIDE, "L:", *FIRST, "ld.shared.b16 %rs7, [%r6+128];", "st.shared.u16 [4], %rs7;"])
     before = kernel(text).source.text.replace("%rs<8>", "%rs7")
-    from ptxtool.parse import parse
-
     result = rewrite(parse(before), NAME).module.source.text
     assert "\t.reg .b16 %rs1;\n" in result
 
