@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -26,6 +25,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
 from ptxtool.formats.layers import GpuFiles, Layer, locate
 from ptxtool.formats.toml import read_toml
 from ptxtool.isa.table import table
+from ptxtool.isa.types import ArithmeticClass
 
 Warn = Callable[[Diagnostic], object]
 """Called with each W501: an option of a GPGPU-Sim file that is not modelled."""
@@ -41,7 +41,7 @@ class Gpu(parts.GpuTable, frozen=True):
     sm: SmLimits
     fetch: parts.Fetch
     pipeline: parts.Pipeline
-    latency: dict[str, dict[Literal["int", "fp32", "fp64"], parts.Timing]]
+    latency: dict[str, dict[ArithmeticClass, parts.Timing]]
     dispatch: parts.Dispatch
     sharing: parts.Sharing
     switching: Switching

@@ -44,6 +44,8 @@ def variants(module: Module) -> Iterator[Variant]:
         f"allocate{{max-regs={middle},order=pressure}}": middle,
         f"allocate{{max-regs={small + (large - small) // 4}}},compact": 255,
         "compact": 255,
+        f"allocate{{max-regs={small + 2},spill=shared,threads=64}}": small + 2,
+        f"allocate{{max-regs={middle},spill=shared,threads=64}}": middle,
         "allocate,demote{count=4,rule=frequency,threads=64}": 255,
         f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact{{banks=true}}": 255,
     }
@@ -55,7 +57,7 @@ def variants(module: Module) -> Iterator[Variant]:
         try:
             variant = apply(module, pipeline)
         except PtxError:
-            if "spill=none" not in pipeline and "demote" not in pipeline:
+            if not any(word in pipeline for word in ("spill=none", "spill=shared", "demote")):
                 raise
             continue
         for function in bodies(variant.module):

@@ -5,7 +5,6 @@ from banks, by their architectural numbers.
 """
 
 import re
-from typing import Literal
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Group, Memory, Name, Operand, Unary
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES
+from ptxtool.isa.types import arithmetic_class
 
 _PORTS = {"SP": program.SP, "SFU": program.SFU, "EITHER": program.EITHER}
 
@@ -64,11 +63,7 @@ def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> 
     elif unit in gpu.ldst.units or record["access"] != NO_ACCESS:
         record["unit"], record["latency"], record["interval"] = program.LDST, 1, 1
         return
-    type_ = TYPES.get(match.type)
-    kind: Literal["int", "fp32", "fp64"] = "int"
-    if type_ is not None and type_.is_float and type_.bits >= 32 and type_.name not in ("f16x2", "bf16x2"):
-        kind = "fp64" if type_.name in ("f64", "ff64") else "fp32"  # halves count among the integers
-    set_unit(record, gpu.latency[unit][kind])
+    set_unit(record, gpu.latency[unit][arithmetic_class(match.type)])
 
 
 def set_unit(record: np.void, timing: Timing) -> None:
