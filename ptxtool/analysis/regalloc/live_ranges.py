@@ -266,20 +266,54 @@ def _webs(cfg: Cfg, ranges: _LocalRanges, n_out: Numbers, apart: Flags) -> Numbe
     first_of_block = np.searchsorted(ranges.block, np.arange(len(n_out) + 1))
     ins = number[ranges.is_in & is_apart]
     outs = number[(number - first_of_block[ranges.block] < n_out[ranges.block]) & is_apart]
-    # every edge of the graph with every range that is live into its target
-    edges = [(b.index, s) for b in cfg.blocks for s in cfg.successors[b.index] if s != cfg.exit]
-    source, target = np.array(edges, np.int64).reshape(-1, 2).T
-    first_in = np.searchsorted(ranges.block[ins], np.arange(len(n_out) + 1))
+    blocks = np.arange(len(n_out) + 1)
+    first_in = np.searchsorted(ranges.block[ins], blocks)
+    # every edge between blocks with every range that is live into its target
+    source, target = _edges(cfg, range(cfg.exit), range(cfg.exit))
     index, _ = rows(first_in, target)
-    n_in = np.diff(first_in)[target]
     after = ins[index]
     # and the range of the same register that is live out of its source, if there is one
     keys = ranges.block[outs] * len(apart) + ranges.rank[outs]
-    wanted = np.repeat(source, n_in) * len(apart) + ranges.rank[after]
+    wanted = np.repeat(source, np.diff(first_in)[target]) * len(apart) + ranges.rank[after]
     place = np.searchsorted(keys, wanted)
     found = np.append(keys, -1)[place] == wanted
     label = _components(label, outs[place[found]], after[found])
+    if cfg.junctions:
+        label = _components(label, *_joined_at_junctions(cfg, ranges, outs, ins, len(apart)))
     return (np.cumsum(label == number) - 1)[label]
+
+
+def _joined_at_junctions(
+    cfg: Cfg, ranges: _LocalRanges, outs: Numbers, ins: Numbers, n_registers: int
+) -> tuple[Numbers, Numbers]:
+    """Pairs that connect, per junction and register, the ranges live into it with those live out of it.
+
+    Each is connected with the first that is live out, if there are ranges on both sides.
+    """
+    nodes = range(cfg.exit + 1, cfg.n_nodes)
+
+    def at(some: Numbers, edges: tuple[Numbers, Numbers], block_side: int) -> tuple[Numbers, Numbers]:
+        """Of some ranges, those at the blocks' side of edges, and keys of junction and register."""
+        blocks, junctions = edges[block_side], edges[1 - block_side]
+        first = np.searchsorted(ranges.block[some], np.arange(cfg.exit + 1))
+        index, _ = rows(first, blocks)
+        found = some[index]
+        return found, np.repeat(junctions, np.diff(first)[blocks]) * n_registers + ranges.rank[found]
+
+    before, before_keys = at(outs, _edges(cfg, range(cfg.exit), nodes), 0)
+    after, after_keys = at(ins, _edges(cfg, nodes, range(cfg.exit)), 1)
+    known, place = np.unique(after_keys, return_index=True)
+    found, keys = np.append(before, after), np.append(before_keys, after_keys)
+    on_both_sides = np.isin(keys, before_keys) & np.isin(keys, after_keys)
+    found, keys = found[on_both_sides], keys[on_both_sides]
+    return found, after[place][np.searchsorted(known, keys)]
+
+
+def _edges(cfg: Cfg, sources: range, targets: range) -> tuple[Numbers, Numbers]:
+    """The edges of the graph between nodes of two ranges: their sources, their targets."""
+    pairs = [(a, b) for a in sources for b in cfg.successors_by_node[a] if b in targets]
+    source, target = np.array(pairs, np.int64).reshape(-1, 2).T
+    return source, target
 
 
 def _components(label: Numbers, a: Numbers, b: Numbers) -> Numbers:
@@ -323,6 +357,6 @@ def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[in
         from_indices(waiting.intersection(k for i in block.instructions for k in live.def_uses[i].defs))
         for block in cfg.blocks
     ]
-    reached = solve(cfg.successors, [*defined, 0], [0] * (n + 1), direction="forward").entry
+    reached = solve(cfg.successors_by_node, [*defined, 0], [0] * (n + 1), direction="forward").entry
     at_entry = from_indices(waiting)
     return [at_entry & ~reached[b] for b in range(n)]

@@ -55,8 +55,9 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
             except PtxError as problem:
                 problems += problem.diagnostics
                 continue
-            edits += renamed.edits
-            origins[function.name] = renamed.origins
+            if renamed.edits:
+                edits += renamed.edits
+                origins[function.name] = renamed.origins
             remarks.append(remark)
             remarks += (Remark(name, text, function.name, line) for text, line in _missing_waits(function))
     if problems:
@@ -66,9 +67,12 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
 
 def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tuple[Renamed, Remark]:
     """The edits of one function, and the remark."""
-    assignment = numbered(_assigned(function, bounds), order)
-    renamed = rename(function, assignment)
-    message = describe(assignment, renamed.n_copies)
+    if not function.registers and not function.registers.is_ptxplus:
+        renamed, message = Renamed((), (), 0), "0 registers in 0"
+    else:
+        assignment = numbered(_assigned(function, bounds), order)
+        renamed = rename(function, assignment)
+        message = describe(assignment, renamed.n_copies)
     return renamed, Remark(name, message, function.name, function.source.line(function.start))
 
 

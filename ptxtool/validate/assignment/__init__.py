@@ -135,6 +135,9 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
     """The control flow of the items, calls of PTXPlus followed."""
     old_flows, new_flows = control_flow(before), control_flow(after)
     flows: dict[int, Flow] = {}
+    lists: dict[
+        tuple[int, int], tuple[int, ...]
+    ] = {}  # branches with one list of targets keep one, by identity
     for item, i, j in [(n, i, j) for n, (i, j) in enumerate(aligned.items) if i in old_flows]:
         if j == NONE:
             continue
@@ -142,7 +145,10 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
         calls = None
         if old.calls is not None and new.calls is not None:
             (calls,) = label_items(((old.calls,), (new.calls,)), aligned.labels)
-        targets = label_items((old.targets, new.targets), aligned.labels)
+        key = id(old.targets), id(new.targets)
+        if key not in lists:
+            lists[key] = label_items((old.targets, new.targets), aligned.labels)
+        targets = lists[key]
         flows[item] = replace(old, targets=targets, calls=calls)
     return connect(before, len(aligned.items), flows, aligned.labels.values(), {}, interprocedural=True)
 
