@@ -137,8 +137,14 @@ class _FixedPoint:
         self._entered: set[int] = set()
         self._divergent: set[int] = set()
         self._meeting = _meeting_blocks(self._sides)
-        # per block where lanes rejoin, marks of the blocks whose registers vary there so far
-        self._between: dict[int, bytearray] = {}
+        self._has_calls = any(flow.calls is not None for flow in cfg.flows.values())
+        self._between: dict[
+            int, int
+        ] = {}  # W(d) by d's first side, of the branches for which it was computed
+        reached = [split for split in self._sides.splits if split.block in self._rank and not self._has_calls]
+        for split in sorted(reached, key=lambda split: -self._rank[split.block]):  # inner branches first
+            if split.first not in self._between:
+                self._between[split.first] = self._written_between(split)
 
     def result(self) -> Uniformity:
         cfg = self._cfg
@@ -189,28 +195,34 @@ class _FixedPoint:
 
     def _diverge(self, split: Split) -> None:
         """Make the registers vary that lanes of different sides may have written before they meet."""
+        written = self._between.get(split.first)
+        if written is None:
+            written = self._between[split.first] = self._written_between(split)
         if split.rejoin in self._rank:  # some path leads there
-            seen = self._between.setdefault(split.rejoin, self._no_marks())
-            self._add(split.rejoin, self._written_between(split, seen))
-        meeting = self._meeting.pop(split.first, ())  # once for all branches with the same sides
-        written = self._written_between(split, self._no_marks()) if meeting else 0
-        for block in meeting:
+            self._add(split.rejoin, written)
+        for block in self._meeting.pop(split.first, ()):  # once for all branches with the same sides
             self._add(block, written)
 
-    def _no_marks(self) -> bytearray:
-        return bytearray(len(self._written))
+    def _written_between(self, split: Split) -> int:
+        """The registers written on paths from the sides of a branch to where its lanes rejoin.
 
-    def _written_between(self, split: Split, seen: bytearray) -> int:
-        """The registers written on paths from the sides of a branch to where its lanes rejoin, without the blocks that
-        are marked in `seen`; marks the others."""
-        found = 0
-        work = [*self._cfg.successors_by_node[split.block]]
+        Branches on the way are passed at once: their lanes rejoin before, or at the same place. With calls this does
+        not hold, as paths lead from a function to all of its callers.
+        """
+        found, seen, work = 0, {split.rejoin}, [*self._cfg.successors_by_node[split.block]]
         while work:
-            block = work.pop()
-            if not seen[block] and block != split.rejoin:
-                seen[block] = 1
-                found |= self._written[block]
-                work += self._cfg.successors_by_node[block]
+            node = work.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            found |= self._written[node]
+            inner = None if self._has_calls else self._split_of.get(node)
+            known = None if inner is None else self._between.get(inner.first)
+            if inner is None or known is None:
+                work += self._cfg.successors_by_node[node]
+            else:
+                found |= known
+                work.append(inner.rejoin)
         return found
 
 

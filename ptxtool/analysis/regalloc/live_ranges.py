@@ -105,8 +105,9 @@ class _Builder:
         starts = self._starts = np.array([block.start for block in cfg.blocks], np.int64)
         ends = self._ends = np.array([block.end for block in cfg.blocks], np.int64)
         block_of = np.repeat(np.arange(len(starts)), ends - starts)
-        # the instructions in the order of the walk
+        # the instructions in the order of the walk, and the place of each there
         self._order = (starts + ends - 1)[block_of] - np.arange(n)
+        self._place = np.argsort(self._order)
         steps = [def_uses[i] for i in self._order.tolist()]
         defs, uses, kills = [s.defs for s in steps], [s.uses for s in steps], [s.kills for s in steps]
         n_defs, n_uses, n_kills = (np.fromiter(map(len, sides), np.int64, n) for sides in (defs, uses, kills))
@@ -125,10 +126,11 @@ class _Builder:
         at_start = frozenset(indices(live.block_in[0]) if live.block_in else ())
         undefined = _undefined_at_start(live, at_start)
         at_end = [*successive_indices(live.block_out)]
-        cut: list[tuple[int, int]] = []  # blocks with registers that have no value yet at their start
+        # blocks with the registers that have no value yet at their start
+        cut: list[tuple[int, tuple[int, ...]]] = []
         for block, bits in enumerate(undefined):
             if bits:
-                cut += ((block, k) for k in indices(bits))
+                cut.append((block, indices(bits)))
                 at_end[block] = self._without_value(block, bits, at_end[block], kills_one)
         self._n_out = np.fromiter(map(len, at_end), np.int64, len(at_end))
         out = np.fromiter(chain.from_iterable(at_end), np.int64)
@@ -164,10 +166,9 @@ class _Builder:
             for k in def_uses[i].defs:
                 if bits >> k & 1:
                     first_def.setdefault(k, i)
-        place_of = {i: place for place, i in enumerate(self._order.tolist())} if first_def else {}
         for k, i in first_def.items():
             if k not in def_uses[i].uses:
-                kills[self._first_named[place_of[i]] + def_uses[i].defs.index(k)] = True
+                kills[self._first_named[self._place[i]] + def_uses[i].defs.index(k)] = True
         return [k for k in at_end if not bits >> k & 1 or k in first_def]
 
     def _registers_apart(self, at_start: frozenset[int]) -> Flags:
@@ -184,7 +185,7 @@ class _Builder:
             apart[self._rank[np.isin(self._block, unreachable)]] = True
         return apart
 
-    def _find_local_ranges(self, cut: Sequence[tuple[int, int]]) -> None:
+    def _find_local_ranges(self, cut: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """The runs of events that belong together, in the order in which the walk opens them.
 
         A definition that overwrites the register closes its run, as does one whose value is never read.
@@ -214,7 +215,9 @@ class _Builder:
         end = np.where(at < 0, 2 * self._ends[block], 2 * at + 1 + self._is_def[first])
         is_in = start == 2 * self._starts[block]
         if cut:
-            keys = np.array([b * len(self._registers) + np.searchsorted(self._registers, k) for b, k in cut])
+            blocks = np.repeat([b for b, _ in cut], [len(registers) for _, registers in cut])
+            rank = np.searchsorted(self._registers, [k for _, registers in cut for k in registers])
+            keys = blocks * len(self._registers) + rank
             is_in &= ~np.isin(block * len(self._registers) + self._rank[first], keys)
         self._ranges = _LocalRanges(self._rank[first], start, end, block, is_in)
 
@@ -227,7 +230,7 @@ class _Builder:
         named = webs[self._range_of[place]]
         as_list = named.tolist()
         bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
-        k = 2 * np.argsort(self._order)
+        k = 2 * self._place
         first, middle, end = (bounds[k + side].tolist() for side in range(3))
         return Ranges(
             cfg.kernel,

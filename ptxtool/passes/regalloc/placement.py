@@ -9,7 +9,7 @@ from ptxtool.analysis.regalloc.numbering import Order, numbered
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.phrases import counted
-from ptxtool.cfg.blocks import build
+from ptxtool.cfg.blocks import build, control_flow
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
@@ -68,6 +68,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
 def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tuple[Renamed, Remark]:
     """The edits of one function, and the remark."""
     if not function.registers and not function.registers.is_ptxplus:
+        control_flow(function)  # E202 as for other functions
         renamed, message = Renamed((), (), 0), "0 registers in 0"
     else:
         assignment = numbered(_assigned(function, bounds), order)
