@@ -1,4 +1,5 @@
-"""Growth on hostile text: CPU seconds of parse, check, layout and emit for each kind of text, at half and full size.
+"""Growth on hostile text: CPU seconds of parse, check, layout and emit for each kind of text, at half and full size,
+and the peak memory of all of them together.
 
     python benchmarks/bench_hostile.py [KIND ...] [--scale 1.0]
 
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
-from forked_command import MIB, import_all, run_forked
+from forked_command import MIB, call_forked, import_all, run_forked
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
@@ -173,7 +174,7 @@ OF_COMMANDS: dict[str, tuple[int, Callable[[int], str]]] = {
 COMMANDS = (
     "check",
     "occupancy --no-ptxas --block 32 --kernel k",
-    "pressure --kernel k",
+    "pressure --no-ptxas --kernel k",
     "rewrite -p allocate",
 )
 MOST_SECONDS, MOST_BYTES = 300, 8192 * MIB
@@ -199,7 +200,7 @@ def measure_commands(size: int, make: Callable[[int], str]) -> dict[str, object]
 
 
 def seconds(text: str) -> tuple[dict[str, float], str]:
-    """CPU seconds of each stage, and what became of the text."""
+    """CPU seconds of each stage, and what became of the text: refused, or how many problems it has."""
     found: dict[str, float] = {}
     begin = time.process_time()
     try:
@@ -223,14 +224,23 @@ def seconds(text: str) -> tuple[dict[str, float], str]:
 
 
 def measure(size: int, make: Callable[[int], str]) -> dict[str, object]:
-    """The times of a kind at half size and at full size."""
-    (half, _), (full, outcome) = seconds(make(size // 2)), seconds(make(size))
+    """The times and MiB of a kind at half size and at full size, each in a process of its own."""
+    (half, _, half_mib), (full, outcome, full_mib) = measured(make(size // 2)), measured(make(size))
     stages: dict[str, object] = {
         stage: {"half": round(half.get(stage, 0.0), 2), "full": round(spent, 2)}
         | ({"growth": round(spent / half[stage], 1)} if spent >= WORTH_A_RATIO and half.get(stage) else {})
         for stage, spent in full.items()
     }
-    return {"outcome": outcome} | stages
+    return {"outcome": outcome, "mib": {"half": half_mib, "full": full_mib}} | stages
+
+
+def measured(text: str) -> tuple[dict[str, float], str, int]:
+    """`seconds`, and the MiB that it took."""
+    ended = call_forked(
+        lambda: print(json.dumps(seconds(text))), memory_bytes=MOST_BYTES, cpu_seconds=MOST_SECONDS
+    )
+    found, outcome = json.loads(ended.stdout) if not ended.exit_code else ({}, f"ends with {ended.exit_code}")
+    return found, outcome, ended.peak_bytes // MIB
 
 
 def main() -> None:
