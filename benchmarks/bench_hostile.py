@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from forked_command import MIB, call_forked, import_all, run_forked
+from hostile_texts import HEAD, body, branches_to_all, chain_of_calls, each, functions_beside
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
@@ -29,21 +30,9 @@ from ptxtool.emit import emit
 from ptxtool.emit.layout import layout
 from ptxtool.parse import parse
 
-HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 PRINTED = 200
 """This many diagnostics are printed as text."""
 WORTH_A_RATIO = 0.2
-
-
-def body(text: str) -> str:
-    """A kernel around statements."""
-    registers = ".reg .u32 a, b, c; .reg .f32 f; .reg .pred p; .shared .align 8 .b8 tile[64];\n"
-    return f"{HEAD}.entry k() {{\n{registers}mov.u32 b, 1; mov.u32 c, 2;\n{text}\nret;\n}}\n"
-
-
-def each(form: str, n: int) -> str:
-    """A text with a number in it, for every number below n."""
-    return "".join(form.replace("#", str(i)) for i in range(n))
 
 
 MILLION, HUNDRED_THOUSAND, TEN_MEGABYTES = 10**6, 10**5, 10**7
@@ -151,25 +140,10 @@ KINDS: dict[str, tuple[int, Callable[[int], str]]] = {
 }  # fmt: skip
 
 
-def chain(n: int) -> str:
-    """Functions that call one another in a row."""
-    first = ".func (.reg .b32 r) f0(.reg .b32 p) { add.u32 r, p, 1; ret; }\n"
-    form = ".func (.reg .b32 r) f#(.reg .b32 p) { .reg .b32 q; call (q), f@, (p); add.u32 r, q, p; ret; }\n"
-    others = "".join(form.replace("#", str(k)).replace("@", str(k - 1)) for k in range(1, n))
-    return f"{HEAD}{first}{others}.entry k() {{ .reg .b32 q; mov.b32 q, 1; call (q), f{n - 1}, (q); ret; }}\n"
-
-
-def tables(n: int) -> str:
-    """Branches, each with all labels as targets."""
-    labels = ",".join(f"L{k}" for k in range(n))
-    return body(f"t: .branchtargets {labels};\n{each('L#: brx.idx a, t;', n)}")
-
-
 OF_COMMANDS: dict[str, tuple[int, Callable[[int], str]]] = {
-    "chain of 3,000 calls": (3000, chain),
-    "3,000 x 3,000 branches": (3000, tables),
-    "100,000 functions beside a kernel": (HUNDRED_THOUSAND, lambda n: (
-        f"{HEAD}{each('.func f#() { ret; }', n)}.entry k() {{ ret; }}\n")),
+    "chain of 3,000 calls": (3000, chain_of_calls),
+    "3,000 x 3,000 branches": (3000, branches_to_all),
+    "100,000 functions beside a kernel": (HUNDRED_THOUSAND, functions_beside),
 }  # fmt: skip
 COMMANDS = (
     "check",

@@ -32,14 +32,14 @@ management for augmenting GPU throughput", 2018, section V.A (compiler support).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, reduce
 from itertools import accumulate
 from operator import or_
 from typing import Literal
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.analysis.flow.uniformity import Uniformity, uniformity
-from ptxtool.base.bits import from_indices, indices
+from ptxtool.base.bits import WORD_BITS, from_indices, indices, to_words, word_count
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
@@ -217,16 +217,16 @@ def _waiting(found: Uniformity, live_in: Sequence[int]) -> list[int]:
             if sides.reaching[source] >> number & 1:
                 for point in cfg.successors[source]:
                     held[number] |= live_in[point]
-    unions: dict[int, int] = {}
+
+    @cache  # blocks near each other have most sides in common
+    def held_by(first: int, word: int) -> int:
+        return reduce(or_, [held[first + number] for number in indices(word)], 0)
+
     result: list[int] = []
     for block in cfg.blocks:
         here = sides.reaching[block.index] & found.divergent_sides
-        if here not in unions:
-            bits = 0
-            for number in indices(here):
-                bits |= held[number]
-            unions[here] = bits
-        result.append(unions[here])
+        words = enumerate(to_words(here, word_count(here.bit_length())))
+        result.append(reduce(or_, [held_by(place * WORD_BITS, word) for place, word in words if word], 0))
     return result
 
 

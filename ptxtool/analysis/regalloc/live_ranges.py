@@ -89,7 +89,12 @@ class Ranges:
 
 def live_ranges(function: Function) -> Ranges:
     """The webs of a function. Raises `PtxError` (E202) on an undeclared label."""
-    return _Builder(liveness(function, per="thread")).result()
+    return ranges_of(liveness(function, per="thread"))
+
+
+def ranges_of(live: Liveness) -> Ranges:
+    """`live_ranges` from a liveness per thread."""
+    return _Builder(live).result()
 
 
 class _Builder:
