@@ -59,7 +59,9 @@ if TYPE_CHECKING:
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
     from ptxtool.results.sweeps import Configuration as Configuration
     from ptxtool.results.sweeps import SweepResult
+    from ptxtool.results.tuning import Tuning
     from ptxtool.sweep.runner import SweepProgress
+    from ptxtool.sweep.tuning import TuningMode
 
 _HOMES = {
     "Configuration": "ptxtool.results.sweeps",
@@ -313,7 +315,9 @@ def register_curve(
     )
 
 
-def _limits_of(gpu: "str | Path | Gpu | CudaTarget", scratchpad_per_sm: int | None) -> "Gpu | CudaTarget":
+def _limits_of(
+    gpu: "str | Path | Gpu | CudaTarget", scratchpad_per_sm: int | None = None
+) -> "Gpu | CudaTarget":
     """A machine, or the limits of a compute capability."""
     from ptxtool.analysis.occupancy.cuda_limits import CudaTarget, cuda_target, is_target
 
@@ -380,6 +384,7 @@ def rewrite(
     pipeline: "str | Iterable[Pass | Stage]",
     *,
     launch: "Launch | str | Path | None" = None,
+    gpu: "str | Path | Gpu | CudaTarget | None" = None,
     announce: "Callable[[str], object] | None" = None,
     progress: "Progress | None" = None,
 ) -> "RewriteResult":
@@ -387,11 +392,13 @@ def rewrite(
 
     A pass of your own is "FILE.py:CLASS:option=value" in the pipeline, or one of a list of passes (docs/passes.md). Its
     result is compared with the kernel before it by `prove`, if there is a `launch`: raises E305 where it computes
-    something else. `announce` and `progress` are those of `prove`.
+    something else. `announce` and `progress` are those of `prove`. `demote` takes the size of CTAs from
+    `launch`, and the limits of an SM from `gpu`, a machine or a compute capability (default: that of `.target`).
     """
     from ptxtool.formats.issue_counts import read_issue_counts
     from ptxtool.passes.pipeline import run
     from ptxtool.passes.syntax import read_stages
+    from ptxtool.runs.pass_context import pass_context
 
     stages = read_stages(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
     given = None if launch is None else _launch(launch)
@@ -401,7 +408,8 @@ def rewrite(
         proof = prove(before, after, given, announce=announce, progress=progress)
         return proof.summary, proof.problems
 
-    return run(module, stages, read_issue_counts, proved if given else None)
+    context = pass_context(module, given, None if gpu is None else _limits_of(gpu))
+    return run(module, stages, read_issue_counts, proved if given else None, context)
 
 
 def prove(
@@ -569,6 +577,40 @@ def compare(
 
 
 # ---- sweeps
+
+
+def tune(
+    kernel: "Function",
+    launch: "Launch | str | Path | None" = None,
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    mode: "TuningMode" = "both",
+    best: int = 3,
+    scheduler: str | None = None,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    ptxas: bool = True,
+    progress: "Callable[[SweepProgress], object] | None" = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+    allow_outside: bool = False,
+) -> "Tuning":
+    """Variants of a kernel with fewer registers: `.variants`, `.chosen`, `.chosen.text`, `.pays` (docs/tuning.md).
+
+    `mode` is "predict", "simulate" (every variant) or "both" (the `best` predicted ones). `launch` is a launch file,
+    which "predict" does without where the kernel's head has the size of its CTAs. With `ptxas`, asks ptxas what it
+    spills. The other options are those of `sweep`.
+
+    Raises E301 for recursive calls, E402 where CTAs do not fit or their size is unknown, E501 without a launch to
+    simulate, E502 for a list of launches, and what `sweep` raises.
+    """
+    from ptxtool.sweep.tuning import TuningOptions
+    from ptxtool.sweep.tuning import tune as tune_kernel
+
+    options = TuningOptions(
+        mode, best, scheduler or "", store, jobs, progress, on_interrupt, allow_outside, ptxas
+    )
+    given = None if launch is None else _launch(launch)
+    return tune_kernel(kernel, given, _machine(gpu), _kernel_named, options)
 
 
 def sweep(

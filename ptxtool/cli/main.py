@@ -56,6 +56,7 @@ GROUPS = {
         "run": "Run one launch without time; print, save and compare its results.",
         "sim": "Simulate one launch and print its counters.",
         "compare": "Simulate the papers' ladder of schemes on one kernel.",
+        "tune": "Which number of registers pays: variants predicted, simulated, ranked.",
         "reproduce": "Make the papers' tables and figures, ours beside theirs.",
         "sweep": "Make many runs from a file, resumable; tables and charts of them.",
     },

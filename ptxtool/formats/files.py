@@ -29,8 +29,9 @@ _PIECE = 1 << 20
 
 
 def sample_names() -> tuple[str, ...]:
-    """The packaged samples."""
-    return tuple(sorted(path.parent.name for path in resource_dir("samples").glob(f"*/{LAUNCH_NAME}")))
+    """The packaged samples: their folders, such as `sgemm` and `regdem/md`."""
+    root = resource_dir("samples")
+    return tuple(sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(LAUNCH_NAME)))
 
 
 def find_input(name: str | Path) -> Path:
@@ -42,6 +43,14 @@ def find_input(name: str | Path) -> Path:
     if str(name) not in sample_names() or path.exists():
         return path
     return sample_file(str(name))
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False for a path that cannot be one: a NUL in it, a name that is too long."""
+    try:
+        return path.is_file()
+    except (ValueError, OSError):
+        return False
 
 
 def sample_file(name: str) -> Path:

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -20,12 +19,13 @@ from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats import gpu_parts as parts
-from ptxtool.formats.files import read_source
+from ptxtool.formats.files import is_file, read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
 from ptxtool.formats.layers import GpuFiles, Layer, locate
 from ptxtool.formats.toml import read_toml
 from ptxtool.isa.table import table
+from ptxtool.isa.types import ArithmeticClass
 
 Warn = Callable[[Diagnostic], object]
 """Called with each W501: an option of a GPGPU-Sim file that is not modelled."""
@@ -41,7 +41,7 @@ class Gpu(parts.GpuTable, frozen=True):
     sm: SmLimits
     fetch: parts.Fetch
     pipeline: parts.Pipeline
-    latency: dict[str, dict[Literal["int", "fp32", "fp64"], parts.Timing]]
+    latency: dict[str, dict[ArithmeticClass, parts.Timing]]
     dispatch: parts.Dispatch
     sharing: parts.Sharing
     switching: Switching
@@ -143,7 +143,7 @@ def _read(
     path: Path, inside: tuple[Path, ...], warn: Warn | None
 ) -> tuple[dict[str, object], tuple[Layer, ...]]:
     """The tables of a file laid over those it inherits, and the files, its own first."""
-    if path.suffix != ".toml" and path.is_file() and is_config(path):
+    if path.suffix != ".toml" and is_file(path) and is_config(path):
         config = read_config(path)
         for each in by_place(config.warnings):
             if warn is not None:

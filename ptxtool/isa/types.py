@@ -1,6 +1,10 @@
 """Fundamental types: width in bits and kind (PTX ISA, fundamental types; PTXPlus pairs: GPGPU-Sim's dialect)."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+ArithmeticClass = Literal["int", "fp32", "fp64"]
+"""How the units of a machine tell types apart."""
 
 
 @dataclass(frozen=True)
@@ -48,3 +52,11 @@ _ROWS = (
 
 TYPES = {name: Type(name, kind, bits) for kind, bits, names in _ROWS for name in names.split()}
 """Every type by name, without the dot."""
+
+
+def arithmetic_class(type_name: str) -> ArithmeticClass:
+    """The class of a type in the latencies of GPU files; halves count among the integers, as do all other types."""
+    type_ = TYPES.get(type_name)
+    if type_ is None or not type_.is_float or type_.bits < 32 or type_.name in ("f16x2", "bf16x2"):
+        return "int"
+    return "fp64" if type_.name in ("f64", "ff64") else "fp32"

@@ -6,10 +6,12 @@ in percent.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal
 
+from ptxtool.analysis.occupancy.sharing_plan import percentage_data, percentage_text
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.mangled import cpp_name_data
+from ptxtool.base.mangled import cpp_name_data, shown_name
 from ptxtool.results.outcome import expected_to_dict, verdict
 from ptxtool.results.simulation import SimResult, StallPoint
 
@@ -69,7 +71,7 @@ class Rung:
 
     name: str
     scheduler: str
-    percent: int | float
+    percent: Fraction
     passes: str
     run: Run
     same_memory: bool
@@ -92,6 +94,7 @@ class Rung:
         return {
             "instruction": point.instruction,
             "line": self.stall_line,
+            **(point.cuda.to_dict() if point.cuda else {}),
             "text": point.text,
             **(
                 {"register": point.register, "sequence": point.sequence}
@@ -111,7 +114,7 @@ class Comparison:
     file: str
     kernel: str
     resource: Literal["registers", "scratchpad"]
-    percent: int | float
+    percent: Fraction
     rungs: tuple[Rung, ...]
     complete: bool = True
 
@@ -141,7 +144,7 @@ class Comparison:
             "kernel": self.kernel,
             **cpp_name_data(self.kernel),
             "resource": self.resource,
-            "share_percent": self.percent,
+            "share_percent": percentage_data(self.percent),
             "complete": self.complete,
             "rungs": [
                 {
@@ -157,7 +160,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
+        lines = [f"{shown_name(self.kernel)}, {percentage_text(self.percent)}% of {self.resource} shared"]
         for rung in self.rungs:
             result, gain = rung.result, self.gain(rung)
             status = result.status if gain is None else f"{gain:+.2f}%"

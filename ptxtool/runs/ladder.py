@@ -21,6 +21,7 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
+from ptxtool.runs.pass_context import pass_context
 from ptxtool.runs.proof import ProofOptions, prove
 from ptxtool.runs.schemes import Resource, ladder_schemes, with_passes
 
@@ -54,7 +55,6 @@ def ladder(
     only_one(launch)
     gpu = machine_of(options.gpu)
     resource, percent = _shared(share_registers, share_scratchpad)
-    shown = int(percent) if percent.denominator == 1 else float(percent)
     registers = launch.registers if options.registers is None else options.registers
     first, owner = chosen_policy(launch, gpu, options.scheduler), chosen_policy(launch, gpu, "owf")
     schemes = ladder_schemes(resource, percent, first, owner, release)
@@ -66,10 +66,11 @@ def ladder(
         proof = prove(before, after, launch, lambda module, _: module.kernels[kernel.name], by_name)
         return proof.summary, proof.problems
 
+    context = pass_context(kernel.module, launch, gpu, kernel.name)
     texts = {"": kernel}
     for pipeline in (scheme.pipeline(registers) for scheme in schemes):
         if pipeline not in texts:
-            module = rewrite(kernel.module, pipeline, read_issue_counts, proved).module
+            module = rewrite(kernel.module, pipeline, read_issue_counts, proved, context).module
             texts[pipeline] = module.kernels[kernel.name]
     rungs: list[Rung] = []
     for scheme in schemes:
@@ -84,7 +85,7 @@ def ladder(
             Rung(
                 scheme.name,
                 run.result.scheduler,
-                shown if scheme.percent else 0,
+                scheme.percent,
                 pipeline,
                 run,
                 same_memory=run.result.status != "done" or _same_memory(rungs[0].run if rungs else run, run),
@@ -94,7 +95,7 @@ def ladder(
         if run.result.status == "interrupted":
             break
     complete = rungs[-1].result.status != "interrupted"
-    return Comparison(kernel.source.name, kernel.name, resource, shown, tuple(rungs), complete)
+    return Comparison(kernel.source.name, kernel.name, resource, percent, tuple(rungs), complete)
 
 
 def _shared(registers: Percent | None, scratchpad: Percent | None) -> tuple[Resource, Fraction]:

@@ -42,7 +42,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool re", ["rewrite", "reproduce"]),
         ("ptxtool live k.ptx --per ", ["warp", "thread"]),
         ("ptxtool occupancy --gpu ", list(gpu_names())),
-        ("ptxtool gpus gtx", ["gtx480", "gtx980-finereg"]),
+        ("ptxtool gpus gtx", ["gtx-titan-x", "gtx480", "gtx980-finereg"]),
         ("ptxtool sim saxpy --scheduler ", list(SCHEDULERS)),
         ("ptxtool sim saxpy --scheduler owf", ["owf", "owf_greedy"]),
         ("ptxtool rewrite -p ", list(PASSES)),
@@ -55,6 +55,9 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool run saxpy --kernel ", ["saxpy"]),
         ("ptxtool live nowhere.ptx --kernel ", []),
         ("ptxtool live sax", ["saxpy"]),
+        ("ptxtool help del", ["delay-first-use"]),
+        ("ptxtool help E30", ["E301", "E302", "E303", "E304", "E305"]),
+        ("ptxtool help spl", ["split-tail-ranges"]),
         ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing"]),
     ],
 )  # fmt: skip

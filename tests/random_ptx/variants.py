@@ -44,14 +44,20 @@ def variants(module: Module) -> Iterator[Variant]:
         f"allocate{{max-regs={middle},order=pressure}}": middle,
         f"allocate{{max-regs={small + (large - small) // 4}}},compact": 255,
         "compact": 255,
+        f"allocate{{max-regs={small + 2},spill=shared,threads=64}}": small + 2,
+        f"allocate{{max-regs={middle},spill=shared,threads=64}}": middle,
         "allocate,demote{count=4,rule=frequency,threads=64}": 255,
-        f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact": 255,
+        f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact{{banks=true}}": 255,
     }
+    after_demotion = "substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
+    bounds[f"allocate,demote{{count=6,threads=64}},{after_demotion},compact"] = 255
+    few = f"allocate{{max-regs={middle}}},demote{{count=255,rule=frequency,threads=64}},compact"
+    bounds[f"{few},drop-redundant-demotions,{after_demotion},drop-redundant-demotions"] = 255
     for pipeline, bound in bounds.items():
         try:
             variant = apply(module, pipeline)
         except PtxError:
-            if "spill=none" not in pipeline and "demote" not in pipeline:
+            if not any(word in pipeline for word in ("spill=none", "spill=shared", "demote")):
                 raise
             continue
         for function in bodies(variant.module):

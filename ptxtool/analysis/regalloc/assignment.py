@@ -50,8 +50,8 @@ class Assignment:
     """The registers of a function's values.
 
     `unit[v]` is the first unit of value v in its file, `used` the number of units needed per file, `slot` the byte
-    offset in local memory of every value spilled there, `frame_bytes` their size together. Registers of the head are
-    counted apart.
+    offset in a thread's memory of every value spilled there, `frame_bytes` their size together. Registers of the
+    head are counted apart.
     """
 
     ranges: Ranges = field(repr=False, compare=False)
@@ -72,7 +72,7 @@ class Assignment:
 
     @property
     def n_spilled(self) -> int:
-        """Values that live in local memory."""
+        """Values that live in memory."""
         return len(self.slot)
 
     @property
@@ -93,14 +93,16 @@ def assign(
     max_regs: int | None = None,
     max_predicates: int | None = None,
     spill: bool = True,
+    by_words: bool = False,
 ) -> Assignment:
     """Registers for all values of a function in files of that size, None for as many as it takes.
 
+    `by_words`: slots are accessed 32 bits at a time.
     Raises `PtxError`: E202 on an undeclared label, E301 for a register of vector type; `TooFewRegisters` where the
     values do not fit, with `spill` because the operands of one instruction alone do not.
     """
     refuse(function)
-    return _Assigner(live_ranges(function)).best(max_regs, max_predicates, spill)
+    return _Assigner(live_ranges(function), by_words).best(max_regs, max_predicates, spill)
 
 
 def refuse(function: Function) -> None:
@@ -139,8 +141,8 @@ def _typed_offset(function: Function, index: int) -> str:
 
 
 class _Assigner:
-    def __init__(self, ranges: Ranges):
-        self.ranges = ranges
+    def __init__(self, ranges: Ranges, by_words: bool):
+        self.ranges, self._by_words = ranges, by_words
         self.registers = ranges.function.registers
         self.head = len(self.registers.head)
         self.tuples = register_tuples(ranges)
@@ -207,7 +209,8 @@ class _Assigner:
     def _spill_inputs(self) -> SpillInputs:
         """Unspillable are webs in register tuples, which would be loaded and stored as a whole, those in flight, and
         those with a value at entry."""
-        return spill_inputs(self.ranges, self.ranges.at_entry.union(self.tuples, self.in_flight))
+        unspillable = self.ranges.at_entry.union(self.tuples, self.in_flight)
+        return spill_inputs(self.ranges, unspillable, self._by_words)
 
     def _allocate(
         self, state: SpillState, file: str, limit: int, may_spill: bool, may_join: bool
@@ -293,7 +296,7 @@ class _Assigner:
 
 
 def _slots(state: SpillState) -> tuple[dict[int, int], int]:
-    """Byte offsets in local memory: values whose live ranges do not meet share them."""
+    """Byte offsets in a thread's memory: values whose live ranges do not meet share them."""
     tuples = _singles(state, np.array(sorted(state.in_slot), np.int64))
     if not tuples:
         return {}, 0

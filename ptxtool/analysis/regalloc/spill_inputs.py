@@ -6,6 +6,7 @@ import numpy as np
 
 from ptxtool.analysis.flow.loops import loops, loops_of
 from ptxtool.analysis.regalloc.live_ranges import Ranges
+from ptxtool.analysis.regalloc.physical import UNIT_BITS
 from ptxtool.analysis.regalloc.rematerialisation import rematerialisation_sequences
 from ptxtool.analysis.regalloc.spills import SpillInputs
 
@@ -13,12 +14,13 @@ _DEEPEST = 6
 """Loops nested deeper than this cost no more."""
 
 
-def spill_inputs(ranges: Ranges, unspillable: Collection[int]) -> SpillInputs:
+def spill_inputs(ranges: Ranges, unspillable: Collection[int], by_words: bool = False) -> SpillInputs:
     """The inputs of spilling for the webs of a function.
 
     In PTX loads and stores may stand under the guard of their instruction, a store unless that writes a predicate,
     which might be the guard. In PTXPlus they may not: an instruction may write a part of a register, and its slot would
-    lack the rest. A guarded store need not read what stays in the slot.
+    lack the rest. A guarded store need not read what stays in the slot. Slots accessed `by_words` (of 32 bits) have no
+    values of 128 bits, and none of 64 under a guard: their halves move in all lanes.
     """
     function, def_uses = ranges.function, ranges.def_uses
     registers = function.registers
@@ -26,6 +28,9 @@ def spill_inputs(ranges: Ranges, unspillable: Collection[int]) -> SpillInputs:
     guarded: list[int] = []
     if not registers.is_ptxplus:
         guarded = [i for i, node in enumerate(function.instructions) if node.guard is not None]
+    if by_words:
+        guarded = [i for i in guarded if all(registers[k].bits <= UNIT_BITS for k in def_uses[i].touched)]
+        unspillable = {*unspillable, *(w for w, k in enumerate(ranges.register) if registers[k].units > 2)}
     storing = [
         i for i in guarded if (defs := def_uses[i].defs) and not any(registers[k].is_predicate for k in defs)
     ]
@@ -43,4 +48,5 @@ def spill_inputs(ranges: Ranges, unspillable: Collection[int]) -> SpillInputs:
         may_guard_store,
         {web: known[k] for web, k in enumerate(ranges.register) if k in known} if known else {},
         unspillable,
+        by_words,
     )

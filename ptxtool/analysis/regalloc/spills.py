@@ -5,7 +5,7 @@ somewhere than it has, the value with the least *spill weight*, its cost per cro
 
 * a constant is computed anew before each of its reads, and its definition goes (`rematerialisation.py`);
 * a predicate becomes a *word* in the general file: saved after its definitions, restored before its reads;
-* any other value gets a slot in local memory: stored after its definitions, loaded before its reads; in PTX under their
+* any other value gets a slot in memory: stored after its definitions, loaded before its reads; in PTX under their
   guards, which keeps lanes from slots that they have not written.
 
 At its accesses a *temporary* stands for a spilled value, which is unspillable. It lives at one instruction, or at
@@ -171,7 +171,7 @@ class SpillInputs:
 
     Per web its accesses; per instruction its block, the weight of an access there, and whether a load before it and a
     store after it may stand under its guard; the rematerialisation sequences of constant webs; webs that may not be
-    spilled.
+    spilled. `by_words`: a slot is accessed 32 bits at a time, so that storing a wide value overwrites its temporary.
     """
 
     accesses: Accesses
@@ -181,6 +181,7 @@ class SpillInputs:
     may_guard_store: Flags
     sequences: Mapping[int, tuple[int, ...]]
     unspillable: Collection[int]
+    by_words: bool = False
 
 
 class FreeUnits:
@@ -294,7 +295,7 @@ def _joined(accesses: _SpilledAccesses, width: Numbers, inputs: SpillInputs, fre
     """The accesses that share the temporary of the one before them.
 
     That one must have the value in all lanes, so it is not loaded or stored under a guard; nor may it be at the
-    definition of a constant, which may be dropped with what is inserted there.
+    definition of a constant, which may be dropped with what is inserted there, or be overwritten by its own store.
     """
     joined = np.zeros(len(accesses.owner), np.bool_)
     if free is None or not len(joined):
@@ -302,7 +303,8 @@ def _joined(accesses: _SpilledAccesses, width: Numbers, inputs: SpillInputs, fre
     owner, block = accesses.owner, inputs.block_of[accesses.instruction]
     may_join = (owner[1:] == owner[:-1]) & (block[1:] == block[:-1]) & accesses.reads[1:]
     may_drop = np.isin(accesses.instruction, [sequence[-1] for sequence in inputs.sequences.values()])
-    pairs = np.flatnonzero(may_join & ~(accesses.guarded | may_drop)[:-1])
+    is_overwritten = accesses.writes & (width[owner] > 1) & inputs.by_words
+    pairs = np.flatnonzero(may_join & ~(accesses.guarded | may_drop | is_overwritten)[:-1])
     start, end = accesses.end[pairs], accesses.start[pairs + 1]
     order = np.argsort((end - start) / inputs.weights[accesses.instruction[pairs + 1]], kind="stable")
     columns = (pairs + 1, start, end, width[owner[pairs]])

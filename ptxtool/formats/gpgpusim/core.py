@@ -46,6 +46,7 @@ def _limits(given: Given) -> None:
         ("pipeline.register_banks", "gpgpu_num_reg_banks"),
     ):
         given.take(key, name, 1)
+    given.put("pipeline.bank_function", "reg+warp")  # -gpgpu_reg_bank_use_warp_id changes nothing there
     given.put("scheduler", _scheduler(given.need("gpgpu_scheduler")), "gpgpu_scheduler")
 
 
@@ -127,12 +128,12 @@ def _scheduler(setting: Setting) -> str:
     kind, *rest = setting.value.split(":")
     if not rest and kind in ("lrr", "gto", "rrr", "old"):
         return kind
-    if kind == "two_level_active" and len(rest) == 3 and rest[0].isdecimal() and int(rest[0]):
+    if kind == "two_level_active" and len(rest) == 3 and values.is_number(rest[0]) and int(rest[0]):
         if rest[1:] != ["0", "1"]:
             advice = "write ':0:1' after the number: round robin inside, in order outside; it has no others"
             raise setting.wrong(advice)
         return f"two_level:{rest[0]}"
-    if kind == "warp_limiting" and len(rest) == 2 and rest[1].isdecimal() and int(rest[1]):
+    if kind == "warp_limiting" and len(rest) == 2 and values.is_number(rest[1]) and int(rest[1]):
         if rest[0] != "2":
             advice = f"write 'warp_limiting:2:{rest[1]}': greedy, then oldest; it has no others"
             raise setting.wrong(advice)

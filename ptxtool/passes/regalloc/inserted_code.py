@@ -3,7 +3,7 @@
 For `renaming.py`. A spill or reload that is only needed where a guarded instruction runs has the same guard.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from ptxtool.analysis.regalloc.spills import InsertionKind
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.new_names import NewNames
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, Spelling
+from ptxtool.passes.regalloc.shared_slots import WORD_BYTES, SharedSlots
 
 
 class _SpillAccess(NamedTuple):
@@ -25,7 +26,8 @@ class _SpillAccess(NamedTuple):
 class InsertedCode:
     """The text of inserted instructions, one or several for each insertion of the assignment."""
 
-    def __init__(self, names: NewNames):
+    def __init__(self, names: NewNames, slots: SharedSlots | None = None):
+        self._slots = slots
         self._names, self._assignment, self._function = names, names.assignment, names.function
         self._spill_access = cache(self._access)
 
@@ -33,6 +35,9 @@ class InsertedCode:
         self, i: int, kind: InsertionKind, temporary: int, value: int, is_guarded: bool
     ) -> Sequence[str]:
         """The instructions of one insertion at instruction i."""
+        if (kind == "load" or kind == "store") and self._slots is not None:
+            guard = self._guard(i) if is_guarded else ""
+            return [*self._in_shared(self._slots, kind, temporary, value, guard)]
         if kind == "load" or kind == "store":
             access = self._spill_access(value)
             name = access.spelling[self._assignment.unit[temporary]]
@@ -62,6 +67,29 @@ class InsertedCode:
             address, type_ = f"[{spills}+{offset}]" if offset else f"[{spills}]", f"b{bits}"
         load, store = f"ld.local.{type_} ", f"st.local.{type_} {address}, "
         return _SpillAccess(self._names.spelling_of(value, bits), load, f", {address};", store)
+
+    def _in_shared(
+        self, slots: SharedSlots, kind: InsertionKind, temporary: int, value: int, guard: str
+    ) -> Iterator[str]:
+        """The accesses to the words of a slot; of a value of 64 bits through the halves of its register."""
+        bits, unit = self._names.bits(value), self._assignment.unit[temporary]
+        words = self._names.general(32)
+        n_words = max(1, bits // 32)
+        parts = (
+            [words[unit + k] for k in range(n_words)] if n_words > 1 else [self._names.of(temporary, bits)]
+        )
+        whole, first = self._names.of(temporary, bits), self._assignment.slot[value] // WORD_BYTES
+        if kind == "store" and n_words > 1:
+            yield f"mov.b{bits} {{{', '.join(parts)}}}, {whole};"
+        for word, part in enumerate(parts, first):
+            address, type_ = slots.address(words[slots.unit], word), f"shared.b{min(bits, 32)}"
+            yield (
+                f"{guard}ld.{type_} {part}, {address};"
+                if kind == "load"
+                else f"{guard}st.{type_} {address}, {part};"
+            )
+        if kind == "load" and n_words > 1:
+            yield f"mov.b{bits} {whole}, {{{', '.join(parts)}}};"
 
     def _guard(self, i: int) -> str:
         """The guard of an instruction of PTX, as text before another one."""

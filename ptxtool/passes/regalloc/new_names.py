@@ -109,6 +109,10 @@ class NewNames:
         """The spelling of a value's file for a width."""
         return self._spelled(self.assignment.spills.file(value), bits)
 
+    def general(self, bits: int) -> Spelling:
+        """The spelling of the units of the general file for a width."""
+        return self._spelled("general", bits)
+
     def of(self, value: int, bits: int) -> str:
         """The name of a value's unit, spelled for a width."""
         return self.spelling_of(value, bits)[self.assignment.unit[value]]

@@ -17,12 +17,13 @@ from operator import eq
 from ptxtool.analysis.flow.copies import is_copy
 from ptxtool.analysis.regalloc.assignment import Assignment
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Declaration, Function, Instruction, ScopeOpen
+from ptxtool.ir.nodes import Declaration, Function, Instruction, Label, ScopeOpen
 from ptxtool.passes.regalloc.inserted_code import InsertedCode
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.new_names import NewNames
 from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames
 from ptxtool.passes.regalloc.register_words import MARKED, TOKEN, Words
+from ptxtool.passes.regalloc.shared_slots import SharedSlots
 
 _BLANKS = re.compile(r"[^\S\n]*")
 
@@ -36,13 +37,20 @@ class Renamed:
     n_copies: int
 
 
-def rename(function: Function, assignment: Assignment) -> Renamed:
-    """The edits that give a function the registers of an assignment."""
+def rename(function: Function, assignment: Assignment, slots: SharedSlots | None = None) -> Renamed:
+    """The edits that give a function the registers of an assignment, whose slots are in shared memory if `slots`."""
     physical = PhysicalNames(function)
     names = NewNames(function, assignment, physical)
-    changes = _InstructionChanges(names)
-    declarations = _declaration_edits(function, _declarations(physical, names))
-    return Renamed((*changes.edits(), *declarations), tuple(changes.origins()), changes.n_copies)
+    changes = _InstructionChanges(names, slots)
+    if slots is None:
+        new = _declarations(physical, names)
+        edits = [*changes.edits(), *_declaration_edits(function, new)]
+        return Renamed(tuple(edits), tuple(changes.origins()), changes.n_copies)
+    words = names.general(32)
+    entry = [*slots.entry(words[slots.unit], words[0])]
+    new = [slots.declaration, *physical.declarations(names.n_used()), *entry]
+    edits = [*slots.head_edits(), *changes.edits(), *_declaration_edits(function, new)]
+    return Renamed(tuple(edits), (*repeat(-1, len(entry)), *changes.origins()), changes.n_copies)
 
 
 def rename_among_declared(function: Function, assignment: Assignment) -> Renamed:
@@ -58,7 +66,7 @@ class _InstructionChanges:
     inserted lines; `deleted` instructions have neither.
     """
 
-    def __init__(self, names: NewNames):
+    def __init__(self, names: NewNames, slots: SharedSlots | None = None):
         assignment = names.assignment
         self._function, self._names = names.function, names
         self.everywhere, others, temporaries = names.everywhere()
@@ -68,7 +76,7 @@ class _InstructionChanges:
         self.before: dict[int, list[str]] = {}
         self.after: dict[int, list[str]] = {}
         self._rename(others)
-        inserted = InsertedCode(names)
+        inserted = InsertedCode(names, slots)
         for i, is_after, kind, temporary, value, is_guarded in assignment.spills.insertions:
             if i not in self.deleted:
                 lines = self.after if is_after else self.before
@@ -179,8 +187,10 @@ def _declaration_edits(function: Function, new: Sequence[str]) -> Iterator[TextE
     """Delete the old declarations of registers; put new ones in the place of the first, or at the head of the body."""
     others = function.other_statements
     old = [s for _, s in others if type(s) is Declaration and s.space == "reg"]
-    # the first of declarations, blocks and instructions
-    n_before, first = next(((n, s) for n, s in others if type(s) in (Declaration, ScopeOpen)), (0, None))
+    # the first of declarations, blocks, labels and instructions
+    n_before, first = next(
+        ((n, s) for n, s in others if type(s) in (Declaration, Label, ScopeOpen)), (0, None)
+    )
     place = old[0].start if old and not n_before and first is old[0] else -1
     for declaration in old:
         if declaration.start == place and new:

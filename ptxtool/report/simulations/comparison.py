@@ -1,9 +1,10 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED, percentage_text
 from ptxtool.base.mangled import shown_name
-from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.simulations.simulation import remark_parts, waited_for
+from ptxtool.report.kernels.cuda import NAMED, PlaceText
+from ptxtool.report.simulations.simulation import no_pairs, remark_parts, waited_for
 from ptxtool.report.tables import Part, clip, head, table
 from ptxtool.results.run_results import Comparison, Rung
 
@@ -14,21 +15,21 @@ _COLUMNS = head(
 _NAME_AND_BAR = 31  # as much as leaves the table within its width
 
 
-def comparison_parts(comparison: Comparison) -> list[Part]:
+def comparison_parts(comparison: Comparison, cuda: PlaceText = NAMED) -> list[Part]:
     """The report of a ladder. Slots are scheduler slots: one per scheduler and cycle of an SM with work."""
     base = comparison.rungs[0].result
     grid, block = (" x ".join(map(str, e)) for e in (base.grid, base.block))
     title = (
         f"{shown_name(comparison.kernel)} on {base.gpu}: "
         f"grid {grid}, block {block}, {base.registers} registers per thread, "
-        f"{comparison.percent:g}% of the {comparison.resource} shared"
+        f"{percentage_text(comparison.percent)}% of the {comparison.resource} shared"
     )
     longest = max(10.0, *(abs(comparison.gain(rung) or 0.0) for rung in comparison.rungs))
     room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
     rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
     parts: list[Part] = [table(_COLUMNS, rows, title), ""]
     notes = remark_parts(remark for rung in comparison.rungs for remark in rung.result.remarks)
-    return [*parts, *_stall_lines(comparison), *notes, "", _verdict(comparison)]
+    return [*parts, *_stall_lines(comparison, cuda), *notes, "", _verdict(comparison)]
 
 
 def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:
@@ -46,7 +47,7 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
     )
 
 
-def _stall_lines(comparison: Comparison) -> list[str]:
+def _stall_lines(comparison: Comparison, cuda: PlaceText) -> list[str]:
     if not any(rung.result.shared_pairs for rung in comparison.rungs):
         return _why_unshared(comparison)
     what = {"registers": "a shared register", "scratchpad": "the shared part of the scratchpad"}
@@ -60,7 +61,8 @@ def _stall_lines(comparison: Comparison) -> list[str]:
         elif point is None:
             text = "none: no warp had to wait"
         else:
-            where = f"instruction {point.instruction} (line {rung.stall_line})"
+            place = ", ".join(filter(None, (f"line {rung.stall_line}", cuda(point.cuda))))
+            where = f"instruction {point.instruction} ({place})"
             text = f"{where}, {waited_for(point, 'register ')}, {point.warps} stops: {point.text}"
         lines.append(clip(f"  {rung.name:<{width}}  {text}"))
     shared = next((rung.result for rung in comparison.rungs if rung.result.shared_pairs), None)
@@ -73,10 +75,7 @@ def _stall_lines(comparison: Comparison) -> list[str]:
 
 def _why_unshared(comparison: Comparison) -> list[str]:
     """Why there is no pair in any rung."""
-    result, why = comparison.rungs[-1].result, "nothing is shared at 0%"
-    if comparison.percent:
-        ctas = counted(result.resident_ctas, "CTA")
-        why = f"nothing is shared: {ctas} per SM without sharing and no more with it, limited by {result.limiter}"
+    why = no_pairs(comparison.rungs[-1].result) if comparison.percent else NOTHING_SHARED
     return [why, "gains are those of schedulers and passes"]
 
 

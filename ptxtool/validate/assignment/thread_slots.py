@@ -9,12 +9,18 @@ register which nothing else writes,
 The code is evaluated as a polynomial over the special registers, so its form is free. Slot r of a thread is then the
 word `[base + 4 * N * r]`: different threads have different linear numbers below N, so no two share a word. The name of
 the variable is new in the text, so no instruction of the original has its address.
+
+PTXPlus addresses shared memory by numbers. There the address of the variable is the first byte after those that the
+original uses (`ptxtool.analysis.demotion.own_shared`), and its declaration makes a CTA's shared memory larger by its
+size.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
+from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
+from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Name, Operand
@@ -50,19 +56,27 @@ class ThreadSlots(NamedTuple):
 
 def is_slots(statement: object, before: Function) -> bool:
     """Whether a statement of the new text declares slots of threads that `before` has not."""
+    return declares_slots(statement) and is_new_name(statement.declarators[0].name, before)
+
+
+def declares_slots(statement: object) -> TypeGuard[Declaration]:
+    """Whether a statement declares a variable such as slots of threads are in."""
     if type(statement) is not Declaration or (statement.space, statement.qualifiers) != ("shared", ("b8",)):
         return False
     if len(statement.declarators) != 1 or (statement.align or 1) % 4:
         return False
     (declarator,) = statement.declarators
     is_plain = declarator.value is None and declarator.count is None and len(declarator.dimensions) == 1
-    return is_plain and _NAME.fullmatch(declarator.name) is not None and is_new_name(declarator.name, before)
+    return is_plain and _NAME.fullmatch(declarator.name) is not None
 
 
 def slots_of_threads(
-    before: Function, after: Function, origins: Sequence[int], threads: int
+    before: Function, after: Function, origins: Sequence[int], threads: int, dynamic_shared: int = 0
 ) -> ThreadSlots | str:
-    """The slots of a kernel for CTAs of at most so many threads; what is wrong where there are none."""
+    """The slots of a kernel for CTAs of at most so many threads; what is wrong where there are none.
+
+    `dynamic_shared` are the bytes that PTXPlus has from its launches.
+    """
     bound = block_bound(after)
     if after.kind != "entry" or threads < 1 or bound is None or bound.threads > threads:
         return f"CTAs of '{after.name}' may have more than {threads} threads"
@@ -72,7 +86,13 @@ def slots_of_threads(
     (declarator,) = declared[0].declarators
     size, stride = declarator.dimensions[0] or 0, 4 * threads
     extent = bound.extent if bound.is_exact else None
-    found = _Entry(after, extent).base(origins, _address(declarator.name, extent))
+    start: Polynomial = {(declarator.name,): 1}
+    if before.registers.is_ptxplus:
+        problem = _problem_of_numbers(before, after, size, dynamic_shared)
+        if problem:
+            return problem
+        start = {(): own_bytes(before, dynamic_shared)}
+    found = EntryCode(after, extent).base(origins, slot_address(start, extent))
     if found is None:
         return f"'{after.name}' does not begin with the address of a thread's slots in '{declarator.name}'"
     base, entry = found
@@ -82,12 +102,25 @@ def slots_of_threads(
     return ThreadSlots(declarator.name, base, stride, size // stride, entry)
 
 
-class _Entry:
+def _problem_of_numbers(before: Function, after: Function, size: int, dynamic_shared: int) -> str:
+    """Why the bytes after those of the original are not the slots'; "" if they are."""
+    beyond = first_beyond(before, dynamic_shared)
+    if beyond is not None:
+        return f"'{before.text(beyond)}' may access the shared memory of the slots"
+    old, new = shared_layout(before), shared_layout(after)
+    places = {(v.name, v.offset, v.size) for v in new.variables}
+    is_moved = any((v.name, v.offset, v.size) not in places for v in old.variables)
+    if is_moved or new.bytes < old.bytes + size:
+        return f"the slots of '{after.name}' are not after its other variables"
+    return ""
+
+
+class EntryCode:
     """The values of the registers that the inserted code at the start of a function writes."""
 
     def __init__(self, after: Function, extent: Extent | None):
         self._after, self._extent = after, extent
-        self._values: dict[int, Polynomial] = {}
+        self.values: dict[int, Polynomial] = {}
 
     def base(self, origins: Sequence[int], wanted: Polynomial) -> tuple[int, int] | None:
         """The register that this code leaves the wanted value in, and the number of its instructions."""
@@ -99,7 +132,7 @@ class _Entry:
             register = self._after.registers.resolve(to.text, j)
             if register is None or register.bits != 32 or register.vector != 1:
                 return None
-            self._values[register.index] = value
+            self.values[register.index] = value
             if value == wanted:
                 return register.index, j + 1
         return None
@@ -133,7 +166,7 @@ class _Entry:
             return None
         register = self._after.registers.resolve_index(operand.text, j)
         if register >= 0:
-            return None if operand.part else self._values.get(register)
+            return None if operand.part else self.values.get(register)
         symbol = f"{operand.text}.{operand.part}" if operand.part else operand.text
         return _symbol(symbol, self._extent) if symbol[0] == "%" or _NAME.fullmatch(symbol) else None
 
@@ -148,12 +181,12 @@ def _symbol(symbol: str, extent: Extent | None) -> Polynomial:
     return {(symbol,): 1}
 
 
-def _address(variable: str, extent: Extent | None) -> Polynomial:
-    """The address of a thread's slot 0."""
+def slot_address(start: Polynomial, extent: Extent | None) -> Polynomial:
+    """The address of a thread's slot 0, from that of the slots on."""
     x, y, z = (_symbol(f"%tid.{axis}", extent) for axis in "xyz")
     nx, ny = (_symbol(f"%ntid.{axis}", extent) for axis in "xy")
     linear = _sum(x, _product(nx, _sum(y, _product(ny, z))))
-    return _sum({(variable,): 1}, _product({(): 4}, linear))
+    return _sum(start, _product({(): 4}, linear))
 
 
 def _sum(a: Polynomial, b: Polynomial) -> Polynomial:

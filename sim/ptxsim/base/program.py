@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptxsim.base.jit import record, record_at
+from ptxtool.base.render import printable
 
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
 # COMMIT ends a group of asynchronous copies, WAIT waits for groups
@@ -76,7 +77,11 @@ INSTRUCTION = record(
         ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
         ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
         ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
-        ("bank", "i4", (MAX_BANKS,)),  # sources' architectural numbers (bank = (number + warp) mod banks)
+        (
+            "bank",
+            "i4",
+            (MAX_BANKS,),
+        ),  # sources' numbers, which the machine's function of banks reads (`timing/banks.py`)
         ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
         ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
@@ -262,6 +267,13 @@ class Program:
         function, index = self.positions[i]
         first = next(first for f, first in self.first_registers if f is function)
         return int(self.physical.number(function.name, index, register - first))
+
+    def place(self, i: int) -> str:
+        """The line of an instruction, with that of the CUDA source where the text has it: `14 (k.cu:7)`."""
+        i = min(i, len(self.positions) - 1)
+        function, index = self.positions[i]
+        cuda = function.cuda_place(index) if index >= 0 else None
+        return f"{self.instructions[i]['line']}{f' ({printable(str(cuda))})' if cuda else ''}"
 
     def span(self, i: int) -> tuple[Any, int, int]:
         """The source, start and end of an instruction: for diagnostics."""

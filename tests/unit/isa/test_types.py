@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.isa.types import TYPES
+from ptxtool.isa.types import TYPES, arithmetic_class
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,15 @@ def test_kinds_and_sizes(name: str, kind: str, n_bytes: int) -> None:
 def test_less_than_a_byte_takes_one(name: str) -> None:
     assert TYPES[name].bits < 8
     assert TYPES[name].bytes == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *(("f32", "fp32"), ("tf32", "fp32"), ("f64", "fp64"), ("ff64", "fp64"), ("f32x2", "fp32")),
+        *(("f16x2", "int"), ("f16", "int"), ("u64", "int"), ("pred", "int"), ("", "int")),
+    ],
+)
+def test_arithmetic_class(name: str, expected: str) -> None:
+    """The columns of a GPU file's latencies: halves and unknown types are in the first."""
+    assert arithmetic_class(name) == expected

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from gpgpusim_files import NEW, changed, read_config, write_config
 
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpgpusim import machine
 from ptxtool.formats.gpu import load_gpu
 
 
@@ -21,6 +23,14 @@ from ptxtool.formats.gpu import load_gpu
 )
 def test_schedulers(scheduler: str, ours: str, tmp_path: Path) -> None:
     assert changed(tmp_path, gpgpu_scheduler=scheduler)[0].scheduler == ours
+
+
+@pytest.mark.parametrize("use_warp_id", ["0", "1"])
+def test_banks_are_by_register_and_warp_whatever_the_option_says(use_warp_id: str, tmp_path: Path) -> None:
+    """GPGPU-Sim reads `-gpgpu_reg_bank_use_warp_id` and adds the warp always. The file sets the key itself."""
+    path = write_config(tmp_path, load_gpu(NEW), 4, gpgpu_reg_bank_use_warp_id=use_warp_id)
+    assert machine.read_config(path).tables["pipeline"]["bank_function"] == "reg+warp"
+    assert load_gpu(path).pipeline.bank_function == "reg+warp"
 
 
 def test_generic_collector_units(tmp_path: Path) -> None:
@@ -71,3 +81,9 @@ def test_as_many_out_ports_as_in_ports(tmp_path: Path) -> None:
     )
     assert gpu.pipeline.ports_sfu == 1
     assert warning.help == "here there are as many out-ports as in-ports: 1"
+
+
+@pytest.mark.parametrize("scheduler", ["two_level_active:{}:0:1", "warp_limiting:2:{}"])
+def test_numbers_of_thousands_of_digits_are_no_scheduler(scheduler: str, tmp_path: Path) -> None:
+    with pytest.raises(PtxError, match="scheduler"):
+        changed(tmp_path, gpgpu_scheduler=scheduler.format("9" * 5000))

@@ -3,8 +3,9 @@
 import pytest
 from built import GPU
 
-from ptxsim.timing.machine_records import sm_records
+from ptxsim.timing.machine_records import check_machine, sm_records
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.settings import with_settings
 
 
@@ -29,11 +30,21 @@ from ptxtool.formats.settings import with_settings
     ],
 )
 def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) -> None:
+    def hold(gpu: Gpu) -> None:
+        check_machine(gpu)
+        sm_records(gpu)
+
     with pytest.raises(PtxError) as refused:
-        sm_records(with_settings(GPU, [setting]))
+        hold(with_settings(GPU, [setting]))
     (problem,) = refused.value.diagnostics
     assert problem.code == "E502"
     assert message in problem.message
+
+
+def test_partitions_have_as_many_banks() -> None:
+    settings = ["sm.register_partitions=3", 'pipeline.bank_function="reg"']
+    with pytest.raises(PtxError, match=r"E502.*16 register banks in 3 partitions"):
+        sm_records(with_settings(GPU, settings))
 
 
 def test_warps_belong_to_schedulers_in_turn() -> None:

@@ -1,0 +1,157 @@
+"""Tuning a kernel's registers: its variants, simulations of the promising ones, and which is best.
+
+Simulations are runs of a sweep, so that equal texts are simulated once, several processes share the work, and with a
+store a tuning that was stopped goes on where it was. A variant whose run fails or leaves other results than the
+original's is not chosen. Results are the same if all memory is, or if the launch file says what is expected and that
+holds: sums of floats by atomics depend on the order of the warps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.launch.launch_file import Launch
+from ptxtool.formats.launch.launch_steps import only_one
+from ptxtool.ir.blocks import block_bound
+from ptxtool.ir.nodes import Function
+from ptxtool.results.sweeps import Configuration, Record, SweepResult
+from ptxtool.results.tuning import AssembledSpills, Tuning, Variant
+from ptxtool.runs.assembled_spills import assembled_spills
+from ptxtool.runs.tuning_variants import CtaShape, enumerate_variants
+from ptxtool.sweep.plan import KernelNamed
+from ptxtool.sweep.runner import OnProgress, run_sweep
+
+TuningMode = Literal["predict", "simulate", "both"]
+
+
+@dataclass(frozen=True)
+class TuningOptions:
+    """How to tune: predict only, simulate every variant, or simulate the `best` predicted ones (`both`).
+
+    `store`, `jobs` and `progress` are those of `run_sweep`. With `allow_outside` the launch file may name files outside
+    its folder. `ptxas`: ask ptxas what its own spilling to shared memory gives.
+    """
+
+    mode: TuningMode = "both"
+    best: int = 3
+    scheduler: str = ""
+    store: str | Path | None = None
+    jobs: int | None = None
+    progress: OnProgress | None = None
+    on_interrupt: Literal["raise", "return"] = "raise"
+    allow_outside: bool = False
+    ptxas: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.best, bool) or not isinstance(self.best, int) or self.best < 1:
+            raise error(
+                "E502", f"best = {self.best!r}", help="give the number of variants to simulate, at least 1"
+            )
+
+
+def tune(
+    kernel: Function, launch: Launch | None, gpu: Gpu, kernel_named: KernelNamed, options: TuningOptions
+) -> Tuning:
+    """The variants of a kernel with fewer registers, predicted and simulated for a machine.
+
+    `launch` may be None where nothing is simulated and the kernel says how large its CTAs are. Raises E402, E501 where
+    that is not so, and what `enumerate_variants` and `run_sweep` raise.
+    """
+    if launch is not None:
+        only_one(launch)
+    cta = _cta(kernel, launch)
+    if launch is None and options.mode != "predict":
+        help = "give a launch file (--launch), or predict only (--predict)"
+        raise error("E501", f"no launch to simulate '{kernel.name}' with", help=help)
+    enumerated = enumerate_variants(kernel, cta, gpu)
+    ptxas, assembled = "", tuple[AssembledSpills, ...]()
+    if options.ptxas:
+        targets = tuple(dict.fromkeys(v.target for v in enumerated.variants if v.target is not None))
+        ptxas, assembled = assembled_spills(kernel, targets, cta.threads)
+    tuning = Tuning(
+        kernel.source.name,
+        kernel.name,
+        gpu.name,
+        cta.threads,
+        enumerated.variants,
+        enumerated.declined,
+        enumerated.end,
+        assembled,
+        ptxas,
+    )
+    if launch is None or options.mode == "predict":
+        return tuning
+    n = len(tuning.distinct) if options.mode == "simulate" else options.best
+    chosen = dict.fromkeys((tuning.original.name, *(v.name for v in tuning.distinct[:n])))
+    result = _simulated(
+        [v for v in tuning.variants if v.name in chosen], kernel, launch, gpu, kernel_named, options
+    )
+    records = {record.label: record for record in result}
+    first = records[tuning.original.name]
+    found = tuple(_with_record(v, records.get(v.same_as or v.name), first) for v in tuning.variants)
+    return replace(tuning, variants=found, interrupted=result.interrupted)
+
+
+def _cta(kernel: Function, launch: Launch | None) -> CtaShape:
+    """The CTAs of the launch, or of the kernel's head."""
+    if launch is not None:
+        x, y, z = launch.block
+        return CtaShape(x * y * z, launch.dynamic_shared)
+    bound = block_bound(kernel)
+    if bound is None:
+        what = f"the size of the CTAs of '{kernel.name}' is unknown"
+        help = "give a launch file (--launch), or '.reqntid' or '.maxntid' in the kernel's head"
+        raise error("E402", what, kernel.source, kernel.start, kernel.body_start, help=help)
+    return CtaShape(bound.threads)
+
+
+def _simulated(
+    variants: Sequence[Variant],
+    kernel: Function,
+    launch: Launch,
+    gpu: Gpu,
+    kernel_named: KernelNamed,
+    options: TuningOptions,
+) -> SweepResult:
+    """The runs of some variants, by their names."""
+    configurations = [
+        Configuration(
+            kernel.source.name,
+            launch.source.name,
+            gpu,
+            scheduler=options.scheduler,
+            passes="",
+            registers=variant.registers,
+            label=variant.name,
+            entry=kernel.name,
+            text=variant.text,
+        )
+        for variant in variants
+    ]
+    return run_sweep(
+        configurations,
+        kernel_named,
+        store=options.store,
+        name=f"tune {kernel.name} on {gpu.name}",
+        jobs=options.jobs,
+        progress=options.progress,
+        on_interrupt=options.on_interrupt,
+        allow_outside=options.allow_outside,
+    )
+
+
+def _with_record(variant: Variant, record: Record | None, first: Record) -> Variant:
+    """A variant with what its run found; unchanged without one."""
+    if record is None or record.status == "waiting":
+        return variant
+    if not record.ok:
+        why = str(record.outcome.problems[0]["message"]) if record.outcome.problems else record.status
+        return replace(
+            variant, problem=why, cycles=record.counters.get("cycles") if record.counters else None
+        )
+    is_same = record.memory == first.memory or bool(record.outcome.checked)
+    problem = "" if is_same else "memory differs from the original's"
+    return replace(variant, cycles=record.counters["cycles"], problem=problem)
