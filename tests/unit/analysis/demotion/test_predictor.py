@@ -1,5 +1,7 @@
 """Predictions that are worked out by hand: stalls of blocks, loops and calls, contention, occupancy."""
 
+from dataclasses import replace
+
 import pytest
 from kernels import ptxplus
 
@@ -13,6 +15,7 @@ TIMING = MachineTiming(
     {
         ("alu", "int"): UnitTiming(1, 128),
         ("add", "int"): UnitTiming(4, 128),
+        ("mad", "int"): UnitTiming(4, 128),
         ("add", "fp64"): UnitTiming(8, 4),
         ("branch", "int"): UnitTiming(1, 128),
         ("compare", "int"): UnitTiming(1, 128),
@@ -68,6 +71,14 @@ def test_units_with_few_lanes_are_contended() -> None:
     assert stalls(body, 0.5)[0] == 16 + 2
     assert stalls(body, 1 / 64)[0] == 3
     assert stalls(body)[1] == 3
+
+
+def test_operands_of_one_bank_are_read_one_by_one() -> None:
+    """Of four banks %r1, %r5 and %r9 are in one: two more cycles; %rd3 is unit 6, beside %r2. None without banks."""
+    body = "mad.lo.u32 %r4, %r1, %r5, %r9; mov.b64 %rd2, {%r1, %r2}; st.shared.u64 [%r2], %rd3; ret;"
+    banked = replace(TIMING, register_banks=4)
+    assert predict(kernel(body), banked, 0.5).stalls - predict(kernel(body), TIMING, 0.5).stalls == 2 + 1
+    assert predict(kernel(body), banked, 0.5).naive == predict(kernel(body), TIMING, 0.5).naive
 
 
 def test_loops_count_ten_times_and_nested_ones_again() -> None:
