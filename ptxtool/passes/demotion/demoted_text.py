@@ -21,10 +21,10 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.defuse import OperandAccesses
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function
-from ptxtool.passes.demotion.slot_code import SlotCode
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, unused_name
 from ptxtool.passes.regalloc.renaming import indent_at
+from ptxtool.passes.regalloc.slot_code import SlotCode
 
 
 @dataclass(frozen=True)

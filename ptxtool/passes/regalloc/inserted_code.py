@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from ptxtool.analysis.demotion.targets import WORD_BYTES
 from ptxtool.analysis.regalloc.spills import InsertionKind
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.new_names import NewNames
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, Spelling
-from ptxtool.passes.regalloc.shared_slots import WORD_BYTES, SharedSlots
+from ptxtool.passes.regalloc.shared_slots import SharedSlots
 
 
 class _SpillAccess(NamedTuple):
@@ -79,15 +80,12 @@ class InsertedCode:
             [words[unit + k] for k in range(n_words)] if n_words > 1 else [self._names.of(temporary, bits)]
         )
         whole, first = self._names.of(temporary, bits), self._assignment.slot[value] // WORD_BYTES
+        code = slots.code(words[slots.unit])
         if kind == "store" and n_words > 1:
             yield f"mov.b{bits} {{{', '.join(parts)}}}, {whole};"
         for word, part in enumerate(parts, first):
-            address, type_ = slots.address(words[slots.unit], word), f"shared.b{min(bits, 32)}"
-            yield (
-                f"{guard}ld.{type_} {part}, {address};"
-                if kind == "load"
-                else f"{guard}st.{type_} {address}, {part};"
-            )
+            access = code.load if kind == "load" else code.store
+            yield guard + access(part, min(bits, 32), word)
         if kind == "load" and n_words > 1:
             yield f"mov.b{bits} {whole}, {{{', '.join(parts)}}};"
 

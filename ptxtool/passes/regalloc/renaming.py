@@ -47,8 +47,9 @@ def rename(function: Function, assignment: Assignment, slots: SharedSlots | None
         edits = [*changes.edits(), *_declaration_edits(function, new)]
         return Renamed(tuple(edits), tuple(changes.origins()), changes.n_copies)
     words = names.general(32)
-    entry = [*slots.entry(words[slots.unit], words[0])]
-    new = [slots.declaration, *physical.declarations(names.n_used()), *entry]
+    code = slots.code(words[slots.unit])
+    entry = [*code.entry(words[0])]
+    new = [code.declaration(slots.n_words), *physical.declarations(names.n_used()), *entry]
     edits = [*slots.head_edits(), *changes.edits(), *_declaration_edits(function, new)]
     return Renamed(tuple(edits), (*repeat(-1, len(entry)), *changes.origins()), changes.n_copies)
 

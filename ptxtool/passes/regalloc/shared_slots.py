@@ -16,6 +16,7 @@ spilling", 2019, section 3.1 (equation 1) and the `local-shared` builds of its e
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ptxtool.analysis.demotion.targets import STATIC_SHARED, WORD_BYTES
 from ptxtool.analysis.regalloc.assignment import Assignment
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import PtxError, error
@@ -25,10 +26,7 @@ from ptxtool.ir.nodes import Function
 from ptxtool.ir.variables import round_up
 from ptxtool.passes.context import LaunchedCtas
 from ptxtool.passes.regalloc.physical_names import unused_name
-
-WORD_BYTES = 4
-STATIC_SHARED = 49152
-"""Bytes of static shared memory of a kernel, at most (CUDA programming guide, technical specifications)."""
+from ptxtool.passes.regalloc.slot_code import SlotCode
 
 
 @dataclass(frozen=True)
@@ -41,35 +39,14 @@ class SharedSlots:
     variable: str
     n_bytes: int
 
+    def code(self, address: str) -> SlotCode:
+        """The instructions that access the slots, through a register of that name."""
+        return SlotCode(self.kernel, self.variable, self.threads, address, 0)
+
     @property
-    def declaration(self) -> str:
-        return f".shared .align {WORD_BYTES} .b8 {self.variable}[{self.n_bytes}];"
-
-    def address(self, base: str, word: int) -> str:
-        """The operand of one of the thread's words, with the name of the register that holds the address."""
-        offset = WORD_BYTES * self.threads * word
-        return f"[{base}+{offset}]" if offset else f"[{base}]"
-
-    def entry(self, base: str, scratch: str) -> Iterator[str]:
-        """The instructions that compute the address: `base` and `scratch` are names of registers of 32 bits.
-
-        No register but `base` has an address in the slots afterwards.
-        """
-        bound = block_bound(self.kernel)
-        extent = bound.extent if bound is not None and bound.is_exact else None
-        n_axes = 3 if extent is None else max((n for n in (1, 2, 3) if extent[n - 1] > 1), default=1)
-        first, *others = tuple("zyx")[3 - n_axes :]
-        yield f"mov.u32 {scratch}, %tid.{first};"
-        for axis in others:
-            length = base if extent is None else extent["xyz".index(axis)]
-            if extent is None:
-                yield f"mov.u32 {base}, %ntid.{axis};"
-            yield f"mul.lo.u32 {scratch}, {scratch}, {length};"
-            yield f"mov.u32 {base}, %tid.{axis};"
-            yield f"add.u32 {scratch}, {scratch}, {base};"
-        yield f"shl.b32 {scratch}, {scratch}, 2;"
-        yield f"mov.u32 {base}, {self.variable};"
-        yield f"add.u32 {base}, {base}, {scratch};"
+    def n_words(self) -> int:
+        """Of a thread."""
+        return self.n_bytes // (WORD_BYTES * self.threads)
 
     def head_edits(self) -> Iterator[TextEdit]:
         """The bound on the threads of a CTA, where the kernel has none."""

@@ -4,7 +4,7 @@ from kernels import ptxplus
 
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-from ptxtool.passes.demotion.slot_code import SlotCode
+from ptxtool.passes.regalloc.slot_code import SlotCode
 
 
 def ptx(directives: str) -> Function:

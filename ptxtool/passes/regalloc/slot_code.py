@@ -1,4 +1,4 @@
-"""The code that accesses slots of demoted registers, in PTX and in PTXPlus: for `demoted_text.py`.
+"""The code that accesses slots of registers in shared memory, in PTX and in PTXPlus: for `demote` and `allocate`.
 
 PTX names the slots' variable. PTXPlus addresses shared memory by numbers, and a kernel's own bytes are fixed there; so
 its variable declares how many bytes more a CTA takes, and the slots begin after all that the kernel uses.
