@@ -49,7 +49,7 @@ def place_registers(
 ) -> PassResult:
     """The edits of a pass of that name. Raises E301, with the least bound that works, where functions do not fit.
 
-    With `by_banks` registers keep their bank where that needs no more of them (without spilling).
+    `by_banks` arranges registers by banks, with no more of them; it takes bounds that let no value spill.
     """
     edits: list[TextEdit] = []
     remarks: list[Remark] = []

@@ -1,5 +1,7 @@
 """Predictions that are worked out by hand: stalls of blocks, loops and calls, contention, occupancy."""
 
+from dataclasses import replace
+
 import pytest
 from kernels import ptxplus
 
@@ -11,11 +13,12 @@ from ptxtool.parse import parse
 HEAD = ".version 8.0\n.target sm_70\n.address_size 64\n"
 TIMING = MachineTiming(
     {
-        ("alu", "int"): UnitTiming(1, 128),
-        ("add", "int"): UnitTiming(4, 128),
-        ("add", "fp64"): UnitTiming(8, 4),
-        ("branch", "int"): UnitTiming(1, 128),
-        ("compare", "int"): UnitTiming(1, 128),
+        ("alu", "int"): UnitTiming(1, 128, "SP"),
+        ("add", "int"): UnitTiming(4, 128, "SP"),
+        ("mad", "int"): UnitTiming(4, 128, "SP"),
+        ("add", "fp64"): UnitTiming(8, 4, "SFU"),
+        ("branch", "int"): UnitTiming(1, 128, "SP"),
+        ("compare", "int"): UnitTiming(1, 128, "SP"),
     },
     max_throughput=128,
     memory_throughput=128,
@@ -70,6 +73,14 @@ def test_units_with_few_lanes_are_contended() -> None:
     assert stalls(body)[1] == 3
 
 
+def test_operands_of_one_bank_are_read_one_by_one() -> None:
+    """Of four banks %r1, %r5 and %r9 are in one: two more cycles; %rd3 is unit 6, beside %r2. None without banks."""
+    body = "mad.lo.u32 %r4, %r1, %r5, %r9; mov.b64 %rd2, {%r1, %r2}; st.shared.u64 [%r2], %rd3; ret;"
+    banked = replace(TIMING, register_banks=4)
+    assert predict(kernel(body), banked, 0.5).stalls - predict(kernel(body), TIMING, 0.5).stalls == 2 + 1
+    assert predict(kernel(body), banked, 0.5).naive == predict(kernel(body), TIMING, 0.5).naive
+
+
 def test_loops_count_ten_times_and_nested_ones_again() -> None:
     """In the loop: the test waits for %r1, the branch for %p0 (1 + 5 + 1 after it), so 7 + 7 + 1 with three slots."""
     loop = "L: mov.u32 %r1, 1; setp.lt.u32 %p0, %r1, 9; @%p0 bra L;"
@@ -119,3 +130,18 @@ def test_occupancy_hides_stalls() -> None:
     assert exposed(0.25) / exposed(1.0) == pytest.approx(3.31, abs=0.005)
     assert Prediction(0.375, 100.0, 1.0).relative_to(1.0) == pytest.approx(233, abs=0.5)
     assert Prediction(0.75, 100.0, 1.0).relative_to(0.75) == pytest.approx(100)
+
+
+def test_no_warp_waits_less_than_its_turn() -> None:
+    """In the loop a double, which occupies the SFU for 32 / 4 cycles; the schedulers for a quarter cycle each."""
+    found = predict(
+        kernel("L: add.f64 %fd1, %fd2, %fd3; @%p0 bra L; st.shared.u32 [%r1], %r1; ret;"), TIMING, 0.5
+    )
+    assert found.busy == 10 * 8
+    moves = predict(kernel("mov.u32 %r1, 1; mov.u32 %r2, 1; mov.u32 %r3, 1; ret;"), TIMING, 0.5)
+    assert moves.busy == 4 * 0.25
+    called = ".func f() { .reg .b32 %r<3>; mov.u32 %r1, 1; ret; }\n"
+    assert predict(kernel("call f, (); ret;", called), TIMING, 0.5).busy == 4 * 0.25
+    few, many = Prediction(0.5, 1000.0, 1.0, 10.0), Prediction(0.5, 1000.0, 1.0, 100.0)
+    assert few.bounded(0.5, 64) == few.relative_to(0.5) == 1000
+    assert many.bounded(0.5, 64) == 32 * 100
