@@ -315,7 +315,9 @@ def register_curve(
     )
 
 
-def _limits_of(gpu: "str | Path | Gpu | CudaTarget", scratchpad_per_sm: int | None) -> "Gpu | CudaTarget":
+def _limits_of(
+    gpu: "str | Path | Gpu | CudaTarget", scratchpad_per_sm: int | None = None
+) -> "Gpu | CudaTarget":
     """A machine, or the limits of a compute capability."""
     from ptxtool.analysis.occupancy.cuda_limits import CudaTarget, cuda_target, is_target
 
@@ -382,6 +384,7 @@ def rewrite(
     pipeline: "str | Iterable[Pass | Stage]",
     *,
     launch: "Launch | str | Path | None" = None,
+    gpu: "str | Path | Gpu | CudaTarget | None" = None,
     announce: "Callable[[str], object] | None" = None,
     progress: "Progress | None" = None,
 ) -> "RewriteResult":
@@ -389,11 +392,13 @@ def rewrite(
 
     A pass of your own is "FILE.py:CLASS:option=value" in the pipeline, or one of a list of passes (docs/passes.md). Its
     result is compared with the kernel before it by `prove`, if there is a `launch`: raises E305 where it computes
-    something else. `announce` and `progress` are those of `prove`.
+    something else. `announce` and `progress` are those of `prove`. `demote` takes the size of CTAs from
+    `launch`, and the limits of an SM from `gpu`, a machine or a compute capability (default: that of `.target`).
     """
     from ptxtool.formats.issue_counts import read_issue_counts
     from ptxtool.passes.pipeline import run
     from ptxtool.passes.syntax import read_stages
+    from ptxtool.runs.pass_context import pass_context
 
     stages = read_stages(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
     given = None if launch is None else _launch(launch)
@@ -403,7 +408,8 @@ def rewrite(
         proof = prove(before, after, given, announce=announce, progress=progress)
         return proof.summary, proof.problems
 
-    return run(module, stages, read_issue_counts, proved if given else None)
+    context = pass_context(module, given, None if gpu is None else _limits_of(gpu))
+    return run(module, stages, read_issue_counts, proved if given else None, context)
 
 
 def prove(

@@ -21,6 +21,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ptxtool.analysis.occupancy.cuda_limits import CudaTarget
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch.launch_data import LaunchHead
     from ptxtool.formats.launch.launch_file import Launch
@@ -79,11 +80,6 @@ def gpu_or_target_option(function: F) -> F:
     return _gpu_option(function, "NAME|FILE|sm_NN", help)
 
 
-def has_settings() -> bool:
-    """Whether --set changes a key."""
-    return bool(click.get_current_context().meta.get(_SETTINGS))
-
-
 def _gpu_option(function: F, metavar: str, help: str) -> F:
     with_set = click.option(
         "--set",
@@ -112,6 +108,17 @@ def machine(name: str) -> "Gpu":
     for layer in found.origin.layers if found.origin else ():
         reads(layer.source.name, "GPU file")
     return found
+
+
+def limits_of(gpu: str) -> "Gpu | CudaTarget":
+    """The machine of --gpu and --set, or the limits of a compute capability."""
+    from ptxtool.analysis.occupancy.cuda_limits import cuda_target, is_target
+
+    if not is_target(gpu):
+        return machine(gpu)
+    if click.get_current_context().meta.get(_SETTINGS):
+        raise click.UsageError(f"--set changes keys of a machine: '{gpu}' is a compute capability")
+    return cuda_target(gpu)
 
 
 def _keep_allow_outside(context: click.Context, _: click.Parameter, given: bool) -> None:

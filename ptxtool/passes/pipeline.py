@@ -17,6 +17,8 @@ from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import Pass, PassResult, Remark
+from ptxtool.passes.context import PassContext
+from ptxtool.passes.demotion.demote import NOTHING_KNOWN, Demote
 from ptxtool.passes.own import READ_MORE, is_own
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.passes.syntax import Stage, read_stages
@@ -50,7 +52,11 @@ def _no_reader(path: str) -> IssueCounts:
 
 
 def rewrite(
-    module: Module, pipeline: str, read_counts: ReadCounts = _no_reader, prove: Prove | None = None
+    module: Module,
+    pipeline: str,
+    read_counts: ReadCounts = _no_reader,
+    prove: Prove | None = None,
+    context: PassContext = NOTHING_KNOWN,
 ) -> RewriteResult:
     """Run a pipeline such as "unroll-decls,reorder-decls:order=text" on a module.
 
@@ -60,7 +66,7 @@ def rewrite(
     Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 for a
     wrong result, E305 for a kernel that computes something else.
     """
-    return run(module, read_stages(pipeline), read_counts, prove)
+    return run(module, read_stages(pipeline), read_counts, prove, context)
 
 
 def run(
@@ -68,6 +74,7 @@ def run(
     passes: Iterable[Pass | Stage],
     read_counts: ReadCounts = _no_reader,
     prove: Prove | None = None,
+    context: PassContext = NOTHING_KNOWN,
 ) -> RewriteResult:
     """Run passes in order, each checked. Raises as `rewrite` does; what a caller's own pass raises is not caught."""
     stages = [one if isinstance(one, Stage) else Stage(one) for one in passes]
@@ -79,7 +86,7 @@ def run(
         remarks: list[Remark] = []
         for stage in stages:
             try:
-                result = _result(stage, module, read_counts)
+                result = _result(stage, module, read_counts, context)
             except PtxError as problem:
                 raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
             done.append(stage.run.name)
@@ -95,11 +102,14 @@ def run(
         return RewriteResult(module, tuple(remarks))
 
 
-def _result(stage: Stage, module: Module, read_counts: ReadCounts) -> PassResult:
+def _result(stage: Stage, module: Module, read_counts: ReadCounts, context: PassContext) -> PassResult:
     """What a pass returns. Raises E303 for anything but a whole `PassResult`, and what the pass raises."""
     one = stage.run
-    if isinstance(one, ReorderDecls) and one.counts:
-        return one.run(module, read_counts(one.counts))
+    counts = read_counts(one.counts) if isinstance(one, ReorderDecls | Demote) and one.counts else None
+    if isinstance(one, Demote):
+        return one.run(module, counts, context)
+    if isinstance(one, ReorderDecls):
+        return one.run(module, counts)
     result: object = _guarded(stage, lambda: one.run(module))
     if not isinstance(result, PassResult):
         raise _wrong_result(stage, f"returned {type(result).__name__}, not a PassResult", ())

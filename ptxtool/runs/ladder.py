@@ -21,6 +21,7 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
+from ptxtool.runs.pass_context import pass_context
 from ptxtool.runs.proof import ProofOptions, prove
 from ptxtool.runs.schemes import Resource, ladder_schemes, with_passes
 
@@ -66,10 +67,11 @@ def ladder(
         proof = prove(before, after, launch, lambda module, _: module.kernels[kernel.name], by_name)
         return proof.summary, proof.problems
 
+    context = pass_context(kernel.module, launch, gpu, kernel.name)
     texts = {"": kernel}
     for pipeline in (scheme.pipeline(registers) for scheme in schemes):
         if pipeline not in texts:
-            module = rewrite(kernel.module, pipeline, read_issue_counts, proved).module
+            module = rewrite(kernel.module, pipeline, read_issue_counts, proved, context).module
             texts[pipeline] = module.kernels[kernel.name]
     rungs: list[Rung] = []
     for scheme in schemes:

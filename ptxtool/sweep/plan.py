@@ -148,7 +148,7 @@ class _Planner:
         text, outcome, passes = module.source.text, None, _passes(asked, launch)
         code: tuple[str, ...] = ()
         if passes:
-            rewritten, code = self._rewrite(module, passes, launch, function.name)
+            rewritten, code = self._rewrite(module, passes, launch, function.name, gpu)
             if isinstance(rewritten, PtxError):
                 outcome = failed(rewritten.diagnostics)
             else:
@@ -254,15 +254,17 @@ class _Planner:
         return self._schedulers[where]
 
     def _rewrite(
-        self, module: "Module", pipeline: str, launch: "Launch", entry: str
+        self, module: "Module", pipeline: str, launch: "Launch", entry: str, gpu: "Gpu"
     ) -> tuple[str | PtxError, tuple[str, ...]]:
         """The kernel's text after the passes, or the error of a pass, and the digests of the user's own passes.
 
         These are proved by runs without time; the runs with time are the sweep's. Raises E302 for what is no pipeline.
         """
         from ptxtool.formats.issue_counts import read_issue_counts
+        from ptxtool.passes.demotion.demote import Demote
         from ptxtool.passes.pipeline import run
         from ptxtool.passes.syntax import read_stages
+        from ptxtool.runs.pass_context import pass_context
         from ptxtool.runs.proof import ProofOptions, prove
 
         def proved(before: "Module", after: "Module") -> tuple[str, tuple[Diagnostic, ...]]:
@@ -271,10 +273,14 @@ class _Planner:
 
         stages = _once(self._stages, pipeline, lambda: read_stages(pipeline, self._own))
         code = tuple(stage.own.digest for stage in stages if stage.own)
-        where = (id(module), pipeline, (id(launch), entry) if code else None)
+        demotes = any(isinstance(stage.run, Demote) for stage in stages)
+        of_launch = (id(launch), entry) if code or demotes else None
+        where = id(module), pipeline, of_launch, self._gpu_digest(gpu) if demotes else None
         if where not in self._rewritten:
             try:
-                self._rewritten[where] = run(module, stages, read_issue_counts, proved).module.source.text
+                context = pass_context(module, launch, gpu, entry)
+                done = run(module, stages, read_issue_counts, proved, context)
+                self._rewritten[where] = done.module.source.text
             except PtxError as problem:
                 self._rewritten[where] = problem
         return self._rewritten[where], code

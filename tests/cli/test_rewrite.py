@@ -42,3 +42,25 @@ def test_a_version_newer_than_the_table_passes_through(cli: Cli, tmp_path: Path)
     run = cli("run", path, "--grid", "1", "--block", "1", "--arg", "u32[1]")
     assert run.exit_code == 1
     assert "error[E403]: 'frobnicate.u32' cannot be simulated" in run.stderr
+
+
+def test_demote_has_its_ctas_from_the_launch_and_its_machine_from_gpu(cli: Cli, tmp_path: Path) -> None:
+    """35 registers, CTAs of 128 threads: 12 of the 16 that an SM of sm_52 has threads for."""
+    names = [f"%r{k}" for k in range(35)]
+    loads = "".join(f"ld.shared.u32 {name}, [{4 * k}];\n" for k, name in enumerate(names))
+    stores = "".join(f"st.shared.u32 [{4 * k}], {name};\n" for k, name in enumerate(names))
+    path, launch = tmp_path / "k.ptx", tmp_path / "one.toml"
+    head = ".version 8.0\n.target sm_90\n.address_size 64\n"
+    path.write_text(f"{head}.entry k() {{\n.reg .b32 %r<35>;\n{loads}{stores}ret;\n}}\n")
+    launch.write_text("grid = 1\nblock = [32, 4]\n")
+    command = "rewrite", "-p", "demote:occupancy=1.0", path, "--gpu", "sm_52"
+    refused = cli(*command)
+    assert refused.exit_code == 1
+    assert "the size of its CTAs is unknown" in refused.stderr
+    result = cli(*command, "--launch", launch)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == (
+        "demote: k: 5 registers demoted to 2560 bytes of shared memory (128 threads): 35 -> 32 registers per thread; "
+        "12 -> 16 CTAs on an SM of sm_52 (line 4)\n"
+    )
+    assert ".maxntid 128" in result.stdout

@@ -5,7 +5,7 @@ register, with every register whose name means these units. A demoted register i
 reads it and stored after each that writes it, so its cost is the number of these instructions:
 
     accesses    reads + writes in the text
-    frequency   the same, each weighted by 10 for every loop around it
+    frequency   the same, each weighted by 10 for every loop around it, or by how often it was issued in a run
     conflicts   the number of other candidates that some instruction names together with it
 
 The candidate with the least cost is demoted first, of equal ones that with the lowest number; 32-bit candidates come
@@ -46,13 +46,19 @@ class Candidate:
     cost: int
 
 
-def candidates(kernel: Function, rule: Rule) -> tuple[Candidate, ...]:
-    """The candidates of a kernel with physical registers, by number. Raises `PtxError` (E202): an undeclared label."""
+def candidates(kernel: Function, rule: Rule, issues: Sequence[int] | None = None) -> tuple[Candidate, ...]:
+    """The candidates of a kernel with physical registers, by number.
+
+    `issues` are the weights of its instructions for `frequency`, instead of those of its loops. Raises `PtxError`
+    (E202): an undeclared label.
+    """
     units = _Units(kernel)
     registers: dict[int, set[int]] = {}
     instructions: dict[int, set[int]] = {}
     costs: dict[int, int] = {}
-    weights = _weights(kernel) if rule == "frequency" else [1] * len(kernel.instructions)
+    weights: Sequence[int] = [1] * len(kernel.instructions)
+    if rule == "frequency":
+        weights = _weights(kernel) if issues is None else issues
     for i, (step, weight) in enumerate(zip(kernel.def_uses, weights, strict=True)):
         for accessed in (step.uses, step.defs):
             for first in {units.candidate[k] for k in accessed if k in units.candidate}:
@@ -73,9 +79,12 @@ def candidates(kernel: Function, rule: Rule) -> tuple[Candidate, ...]:
     )
 
 
-def demotion_order(kernel: Function, rule: Rule) -> Iterator[Candidate]:
-    """The candidates in the order in which a rule demotes them, without those that conflict with earlier ones."""
-    left = list(candidates(kernel, rule))
+def demotion_order(kernel: Function, rule: Rule, issues: Sequence[int] | None = None) -> Iterator[Candidate]:
+    """The candidates in the order in which a rule demotes them, without those that conflict with earlier ones.
+
+    Arguments and errors are those of `candidates`.
+    """
+    left = list(candidates(kernel, rule, issues))
     while left:
         costs = _conflicts(left) if rule == "conflicts" else [each.cost for each in left]
         chosen = min(zip(left, costs, strict=True), key=lambda pair: (pair[0].units, pair[1], pair[0].first))[

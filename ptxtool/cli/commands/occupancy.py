@@ -201,16 +201,12 @@ def _from_file(
 
 
 def _limits(gpu: str, switched: bool) -> "Gpu | CudaTarget":
-    """The machine of --gpu and --set, or the limits of a compute capability."""
-    from ptxtool.analysis.occupancy.cuda_limits import cuda_target, is_target
+    """The machine of --gpu and --set, or the limits of a compute capability, which switch no CTAs."""
+    from ptxtool.analysis.occupancy.cuda_limits import is_target
 
-    if not is_target(gpu):
-        return common.machine(gpu)
-    if switched:
+    if switched and is_target(gpu):
         raise click.UsageError("--switching needs a machine that is simulated, such as --gpu gtx980-finereg")
-    if common.has_settings():
-        raise click.UsageError(f"--set changes keys of a machine: '{gpu}' is a compute capability")
-    return cuda_target(gpu)
+    return common.limits_of(gpu)
 
 
 def _note_newer(target: str, limits: "Gpu | CudaTarget") -> None:

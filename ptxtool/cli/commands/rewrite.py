@@ -10,13 +10,14 @@ from ptxtool.cli.common import (
     Sink,
     file_argument,
     launch_of,
+    limits_of,
     load_launch,
     load_module,
     put_bytes,
     put_json,
     report_options,
 )
-from ptxtool.cli.completion import complete_passes
+from ptxtool.cli.completion import complete_gpu, complete_passes
 from ptxtool.cli.outputs import reads, reads_passes
 from ptxtool.cli.progress import SimulationStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
@@ -51,7 +52,13 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     "launch_file",
     metavar="FILE",
     help="The launch to compare the kernel with, before and after a pass of your own (default: launch.toml beside "
-    "FILE).",
+    "FILE), and the size of CTAs for demote.",
+)
+@click.option(
+    "--gpu",
+    metavar="NAME|FILE|sm_NN",
+    shell_complete=complete_gpu,
+    help="The machine of demote:occupancy=W (default: the limits of the file's .target).",
 )
 @click.option("--no-prove", is_flag=True, help="Do not run the kernel before and after a pass of your own.")
 @click.option(
@@ -73,7 +80,13 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
 )
 @report_options
 def command(
-    file: str, pipeline: tuple[str, ...], launch_file: str | None, no_prove: bool, most: int, sink: Sink
+    file: str,
+    pipeline: tuple[str, ...],
+    launch_file: str | None,
+    gpu: str | None,
+    no_prove: bool,
+    most: int,
+    sink: Sink,
 ) -> int:
     """Run passes over a file and print the new text, or write it to OUT.
 
@@ -97,7 +110,12 @@ def command(
     status = SimulationStatus()
     try:
         result = api.rewrite(
-            module, stages, launch=launch, announce=status.announce, progress=status.progress
+            module,
+            stages,
+            launch=launch,
+            gpu=None if gpu is None else limits_of(gpu),
+            announce=status.announce,
+            progress=status.progress,
         )
     except PtxError as problem:
         status.clear()
@@ -116,8 +134,9 @@ def command(
 
 def _reads_of(stages: "tuple[Stage, ...]") -> None:
     """The files that passes read. Raises E503 for an output among them."""
+    from ptxtool.passes.demotion.demote import Demote
     from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 
     for stage in stages:
-        if isinstance(stage.run, ReorderDecls) and stage.run.counts:
+        if isinstance(stage.run, ReorderDecls | Demote) and stage.run.counts:
             reads(stage.run.counts, "file of issue counts")

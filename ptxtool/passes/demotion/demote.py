@@ -13,48 +13,51 @@ guard of their instruction; where it writes part of a register, or its own guard
 stored in all threads. `compact` closes the gaps that demotion leaves in the register file.
 
 `registers=T` demotes until a thread needs at most T registers, as the allocator counts them, the new ones included;
-`count=N` demotes N. The threads are those of `.reqntid` or `.maxntid`, or `threads`, which is then declared as
-`.maxntid`, so that no larger CTA can be launched.
+`count=N` demotes N. `occupancy=W` demotes to the largest register count with W warps on an SM ("48"), or that part of
+the most ("0.75"): only as far as the allocation unit of registers makes a difference, and no further than shared memory
+allows. The machine is the caller's, or that of `.target`. The threads are those of `.reqntid` or `.maxntid`; else
+`threads`, or those of the caller's launch, which are then declared as `.maxntid`: no larger CTA can be launched.
 
 Pre: PTX with physical registers (E301; `allocate` gives them). Post: the same instructions, except loads and stores of
-slots (checked by `ptxtool.validate.assignment`). Functions that the kernel calls keep their registers.
+slots (checked by `ptxtool.validate.assignment`). Functions that the kernel calls keep their registers; recursive ones
+as well, since no function calls a kernel, whose slots are its own.
 
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, sections 3.1 (equation 1) and 3.2.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from ptxtool.analysis.demotion.candidates import Candidate, Rule, demotion_order
-from ptxtool.analysis.sharing.shared_layout import shared_layout
+from ptxtool.analysis.demotion.candidates import Rule
+from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.base.phrases import counted
 from ptxtool.ir.blocks import block_bound
-from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.ir.variables import round_up
-from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
+from ptxtool.passes.context import PassContext
 
 if TYPE_CHECKING:
     from ptxtool.passes.demotion.demoted_text import DemotedText
+    from ptxtool.passes.demotion.kernel_demotion import CtaSize, Demoted
 
-STATIC_SHARED = 49152
-"""Bytes of static shared memory of a kernel, at most (CUDA programming guide, technical specifications)."""
-ADDRESS_AND_VALUE = 2
-"""New registers, at least: the address of the thread's slots, the value register."""
+_WARPS = re.compile(r"[1-9][0-9]*|0?\.[0-9]*[1-9][0-9]*|1\.0*")
+NOTHING_KNOWN = PassContext()
 
 
 @dataclass(frozen=True)
 class Demote:
-    """Move registers to shared memory, until a thread needs at most `registers`, or `count` of them."""
+    """Move registers to shared memory, to at most `registers` per thread, `count` of them, or for an `occupancy`."""
 
-    registers: Annotated[int, Shown("T", "or count=N: required")] = 0
-    count: Annotated[int, Shown("N", "or registers=T: required")] = 0
+    registers: Annotated[int, Shown("T", "or count=N, or occupancy=W: required")] = 0
+    count: Annotated[int, Shown("N", "or registers=T, or occupancy=W: required")] = 0
+    occupancy: Annotated[str, Shown("W", "warps, or such as 0.75; or registers=T, or count=N: required")] = ""
     rule: Rule = "accesses"
-    threads: Annotated[int, Shown("N", "default: of .reqntid or .maxntid")] = 0
+    counts: Annotated[str, Shown("FILE", "of rule=frequency; default: none")] = ""
+    threads: Annotated[int, Shown("N", "default: of .reqntid, .maxntid or the launch")] = 0
     kernel: Annotated[str, Shown("NAME", "default: all")] = ""
     name: ClassVar[str] = "demote"
 
@@ -65,12 +68,26 @@ class Demote:
                     "E301", f"{option} cannot be {getattr(self, option)}", help="give 1 or more"
                 )
                 raise WrongOption(option, problem)
-        if bool(self.registers) == bool(self.count):
-            what = "give registers=T, the registers that a thread may need, or count=N, the number to demote"
+        if len([goal for goal in (self.registers, self.count, self.occupancy) if goal]) != 1:
+            what = (
+                "give registers=T, the registers that a thread may need, count=N, the number to demote, or "
+                "occupancy=W, the warps on an SM"
+            )
             help = f"demote:registers={self.registers or 32}"
             raise WrongOption("registers", Diagnostic("E301", what, help=help))
+        if self.occupancy and not _WARPS.fullmatch(self.occupancy):
+            what = f"occupancy cannot be '{self.occupancy}'"
+            help = "give warps per SM, such as 48, or their part of the most, such as 0.75"
+            raise WrongOption("occupancy", Diagnostic("E301", what, help=help))
+        if self.counts and self.rule != "frequency":
+            what = f"demote:rule={self.rule} has no use for 'counts'"
+            help = "leave it out, or choose rule=frequency"
+            raise WrongOption("counts", Diagnostic("E301", what, help=help))
 
-    def run(self, module: Module) -> PassResult:
+    def run(
+        self, module: Module, counts: IssueCounts | None = None, context: PassContext = NOTHING_KNOWN
+    ) -> PassResult:
+        """Demote registers of kernels. `counts` are those of the file `counts`."""
         from ptxtool.passes.regalloc.claim import AssignmentClaim
 
         if module.is_ptxplus:
@@ -83,7 +100,7 @@ class Demote:
         texts: list[DemotedText] = []
         remarks: list[Remark] = []
         for kernel in kernels:
-            text, message = self._demoted(kernel)
+            text, message = self._demoted(kernel, counts.of(kernel) if counts else None, context)
             remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(kernel.start)))
             if text is not None:
                 texts.append(text)
@@ -94,70 +111,42 @@ class Demote:
         )
         return PassResult(edits, tuple(remarks), claim)
 
-    def _demoted(self, kernel: Function) -> "tuple[DemotedText | None, str]":
+    def _demoted(self, kernel: Function, issues: Sequence[int] | None, context: PassContext) -> "Demoted":
         """A kernel with demoted registers, None for nothing to demote, and the remark about it. Raises E301."""
         from ptxtool.analysis.regalloc.register_need import registers_per_thread  # imports numpy
-        from ptxtool.passes.demotion.demoted_text import DemotedText, Demotion
+        from ptxtool.passes.demotion.kernel_demotion import KernelDemotion, refusal
 
         need = registers_per_thread(kernel)
         if self.registers and need <= self.registers:
             return None, f"nothing to do: a thread needs {counted(need, 'register')}"
         if not _is_physical(kernel):
             help = "run allocate before; with more registers where that spills values under guards"
-            raise _refusal(kernel, "its registers are not physical for certain", help)
-        threads = self._threads(kernel)
-        candidates, end = self._fitting(kernel, threads)
-        goal = self.count or need - self.registers + ADDRESS_AND_VALUE
-        while True:
-            n = next(
-                (n for n, units in enumerate(accumulate(c.units for c in candidates), 1) if units >= goal),
-                None,
-            )
-            chosen = candidates[:n]
-            if not chosen:
-                return None, f"nothing is demoted: {end}"
-            text = DemotedText(Demotion(kernel, tuple(chosen), threads))
-            after = registers_per_thread(_kernel_of(text))
-            if self.count or n is None or after <= self.registers:
-                break
-            goal = sum(c.units for c in chosen) + after - self.registers
-        if self.registers and after >= need:
-            return (
-                None,
-                f"nothing is demoted: it would leave a thread with {counted(after, 'register')} of {need}; {end}",
-            )
-        units = sum(c.units for c in chosen)
-        message = (
-            f"{counted(units, 'register')} demoted to {4 * threads * units} bytes of shared memory "
-            f"({counted(threads, 'thread')}): {need} -> {after} registers per thread"
-        )
-        return text, message + (f"; {end}" if n is None else "")
+            raise refusal(kernel, "its registers are not physical for certain", help)
+        machine = context.machine(kernel.module)
+        demotion = KernelDemotion(kernel, need, self._cta(kernel, context), machine, self.rule, issues)
+        if self.occupancy:
+            return demotion.to_occupancy(self.occupancy)
+        return demotion.to_registers(self.registers) if self.registers else demotion.of_count(self.count)
 
-    def _fitting(self, kernel: Function, threads: int) -> tuple[list[Candidate], str]:
-        """The candidates in order, as many as shared memory has room for, and why there are no more."""
-        room = (STATIC_SHARED - round_up(shared_layout(kernel).bytes, 4)) // (4 * threads)
-        found: list[Candidate] = []
-        for candidate in demotion_order(kernel, self.rule):
-            if candidate.units > room:
-                return found, f"more than {STATIC_SHARED} bytes of shared memory cannot be declared"
-            room -= candidate.units
-            found.append(candidate)
-        return found, "no other register can be demoted: each occurs together with these, or is in flight"
+    def _cta(self, kernel: Function, context: PassContext) -> "CtaSize":
+        """The largest CTA. Raises E301 where its threads are unknown or too few."""
+        from ptxtool.passes.demotion.kernel_demotion import CtaSize, refusal
 
-    def _threads(self, kernel: Function) -> int:
-        """The threads of a CTA, at most. Raises E301 where they are unknown or too few."""
-        bound = block_bound(kernel)
-        if bound is None:
-            if not self.threads:
-                help = "give threads=N, the most threads that a CTA will have"
-                raise _refusal(kernel, "the size of its CTAs is unknown", help)
-            return self.threads
-        if self.threads and self.threads < bound.threads:
-            directive = f"'.{bound.directive.name}' allows {bound.threads}"
-            raise _refusal(
-                kernel, f"threads={self.threads}, but {directive}", f"give {bound.threads}, or nothing"
+        bound, launched = block_bound(kernel), context.ctas.get(kernel.name)
+        dynamic = launched.dynamic_shared if launched else 0
+        threads = self.threads or (launched.threads if launched else 0)
+        if bound is not None:
+            if 0 < self.threads < bound.threads:
+                directive = f"'.{bound.directive.name}' allows {bound.threads}"
+                what = f"threads={self.threads}, but {directive}"
+                raise refusal(kernel, what, f"give {bound.threads}, or nothing")
+            threads = bound.threads
+        if not threads:
+            help = (
+                "give threads=N, the most threads that a CTA will have, or a launch; or another kernel=NAME"
             )
-        return bound.threads
+            raise refusal(kernel, "the size of its CTAs is unknown", help)
+        return CtaSize(threads, dynamic)
 
 
 def _is_physical(kernel: Function) -> bool:
@@ -166,14 +155,3 @@ def _is_physical(kernel: Function) -> bool:
 
     unchanged = AssignmentClaim({kernel.name: tuple(range(len(kernel.instructions)))})
     return not unchanged(kernel.module, kernel.module)
-
-
-def _kernel_of(text: "DemotedText") -> Function:
-    """The kernel of a demoted text."""
-    source = text.kernel.source
-    return parse(splice(source.text, text.edits()), source.name).kernels[text.kernel.name]
-
-
-def _refusal(kernel: Function, why: str, help: str) -> Exception:
-    what = f"cannot demote registers of '{kernel.name}': {why}"
-    return error("E301", what, kernel.source, kernel.start, kernel.body_start, help=help)

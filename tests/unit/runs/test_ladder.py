@@ -49,6 +49,13 @@ def test_the_ladder_of_scratchpad() -> None:
     assert (found.complete, found.problems) == (True, ())
 
 
+def test_a_rung_with_demoted_registers() -> None:
+    """The launch has the size of CTAs, which the text does not."""
+    found = ladder(KERNEL, read(), LaunchOptions(), passes="allocate,demote:count=1")
+    assert found.rungs[-1].passes.endswith("allocate,demote:count=1")
+    assert (found.complete, found.problems) == (True, ())
+
+
 def run(*arguments: np.ndarray) -> Run:
     return Run(sim_result(), arguments, (), ())
 

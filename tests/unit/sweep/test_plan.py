@@ -220,6 +220,19 @@ def test_a_users_pass_is_proved_and_its_file_is_part_of_the_key(run: Configurati
     assert without.key not in (again.key, second.key)
 
 
+def test_demotion_has_ctas_and_machine_of_its_run(tmp_path: Path, run: Configuration) -> None:
+    """CTAs of 128 threads, and of 64 in another launch; SMs of another machine may be full already."""
+    other = tmp_path / "other.toml"
+    other.write_text(LAUNCH.replace("block = 128", "block = 64"))
+    wide = replace(run, passes="allocate,demote:count=1", label="wide")
+    tight = replace(wide, launch=other, label="tight")
+    full = replace(wide, passes="allocate,demote:occupancy=48", label="full")
+    small = replace(full, gpu="gtx980-finereg", passes="allocate,demote:occupancy=64", label="small")
+    texts = [planned.task.text for planned in plan([wide, tight, full, small], api.kernel)]
+    assert [text.count(".maxntid 128") for text in texts] == [1, 0, 0, 0]
+    assert [text.count(".maxntid 64") for text in texts] == [0, 1, 0, 0]
+
+
 def test_a_pipeline_of_a_sweep_runs_no_file(run: Configuration, tmp_path: Path) -> None:
     path = write_passes(tmp_path, "raise SystemExit\n")
     with pytest.raises(PtxError, match=r"E302.*names a file"):

@@ -35,6 +35,14 @@ def test_costs() -> None:
     assert weighted == {0: 1 + 3 * 10, 1: 4, 2: 4}
 
 
+def test_measured_counts_replace_those_of_loops() -> None:
+    """%r0 is written once, and read and written in the loop, which ran twice; %r1 and %r2 are written once more."""
+    issues = [1, 1, 1, 2, 2, 2, 7, 1, 1, 1]
+    found = {c.first: c.cost for c in candidates(kernel(LOOP), "frequency", issues)}
+    assert found == {0: 1 + 2 + 2 + 2, 1: 1 + 7 + 7 + 1, 2: 1 + 1 + 1 + 1}
+    assert next(demotion_order(kernel(LOOP), "frequency", issues)).first == 2
+
+
 def test_what_shares_an_instruction_with_a_demoted_register_is_dropped() -> None:
     """%r1 and %r2 are added; of equal costs the lowest number is first."""
     assert [c.first for c in demotion_order(kernel(LOOP), "accesses")] == [0, 1]
