@@ -27,8 +27,9 @@ CacheWord = Literal[
     "release",
     "mmio",
     "global",
+    "local",
 ]
-"""What a memory instruction may say of caches and ordering; "global": all of global memory, whatever it says."""
+"""What a memory instruction may say of caches and ordering; "global", "local": all of that memory, whatever it says."""
 
 
 class GpuTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,6 +72,7 @@ class Pipeline(GpuTable, frozen=True):
     ports_sfu: Count
     ports_mem: Count
     register_banks: Count
+    bank_function: Literal["reg", "reg+warp"]
     bank_conflicts: bool
     collector_step: Literal["ldst", "own"]
     collector_reads: Count

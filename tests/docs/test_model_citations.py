@@ -15,6 +15,7 @@ import resident_ctas
 from checkout import CHECKOUT
 
 from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu_names import gpu_names
 
 MODEL = CHECKOUT / "docs" / "model"
 FOLDERS = ("benchmarks", "docs", "ptxtool", "samples", "sim", "tests")
@@ -232,7 +233,7 @@ def test_times_of_dram_are_those_of_all_gpu_files() -> None:
         r"^\| `dram\.(\w+)` \| (\d+) \|", (MODEL / "memory.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert len(times) == 15
-    for machine in ("tesla-c2050", "gtx480", "gtx980-finereg", "gpgpusim42-c2050", "gpgpusim42-gtx480"):
+    for machine in gpu_names():
         for name, value in times:
             assert _value(machine, f"dram.{name}") == value
 

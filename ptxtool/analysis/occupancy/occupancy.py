@@ -8,7 +8,8 @@ warps, registers per thread are rounded up to the machine's allocation unit:
 
 A need of 0 registers or scratchpad bytes limits nothing. On hardware a warp's registers are in one partition of the
 register file, so that a partition holds whole warps; and a CTA's scratchpad, with what the driver reserves of it, is
-rounded up to a unit (`cuda_limits.py`). The simulated machines have one partition, a unit of a byte, and reserve none.
+rounded up to a unit (`cuda_limits.py`). Most simulated machines have one partition, a unit of a byte, and reserve none.
+Each number is rounded down to a multiple of `cta_allocation_unit`: two in RegDem's rule, otherwise one.
 Reference: GPGPU-Sim 3.2.2, maximum CTAs per core (timing-model section 4.3); `cuda_occupancy.h` of CUDA 13.0.
 """
 
@@ -49,6 +50,7 @@ class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scratchpad_per_cta: Annotated[int, msgspec.Meta(ge=0)] = 0
     scratchpad_allocation_unit: Count = 1
     scratchpad_reserved: Annotated[int, msgspec.Meta(ge=0)] = 0
+    cta_allocation_unit: Count = 1
 
 
 class HasSm(Protocol):
@@ -75,7 +77,8 @@ class CtaNeeds:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """The resident CTAs of an SM. `limits` has, per resource, the CTAs it admits (None: it limits nothing)."""
+    """The resident CTAs of an SM. `limits` has, per resource, the CTAs it admits, rounded down to whole units (None: it
+    limits nothing)."""
 
     gpu: str
     needs: CtaNeeds
@@ -152,6 +155,7 @@ def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> 
         "threads": min(sm.threads // needs.padded_threads, sm.warps * sm.warp_size // needs.padded_threads),
         "ctas": sm.ctas,
     }
+    limits = {name: limit and _allocated(sm, limit) for name, limit in limits.items()}
     resident = min(limit for limit in limits.values() if limit is not None)
     if resident == 0:
         raise _does_not_fit(gpu, needs, limits)
@@ -168,6 +172,11 @@ def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> 
 def fits(gpu: HasSm, threads: int, registers: int) -> bool:
     """Whether the registers of one CTA fit on an SM."""
     return not registers or _by_registers(gpu.sm, cta_needs(gpu, threads, registers, 0)) > 0
+
+
+def _allocated(sm: SmLimits, ctas: int) -> int:
+    """The CTAs that are launched where so many fit: a multiple of the machine's unit, or what fits if that is less."""
+    return ctas - ctas % sm.cta_allocation_unit or ctas
 
 
 def _by_registers(sm: SmLimits, needs: CtaNeeds) -> int:

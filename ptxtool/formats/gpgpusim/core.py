@@ -46,6 +46,7 @@ def _limits(given: Given) -> None:
         ("pipeline.register_banks", "gpgpu_num_reg_banks"),
     ):
         given.take(key, name, 1)
+    given.put("pipeline.bank_function", "reg+warp")  # -gpgpu_reg_bank_use_warp_id changes nothing there
     given.put("scheduler", _scheduler(given.need("gpgpu_scheduler")), "gpgpu_scheduler")
 
 

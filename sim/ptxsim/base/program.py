@@ -76,7 +76,11 @@ INSTRUCTION = record(
         ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
         ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
         ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
-        ("bank", "i4", (MAX_BANKS,)),  # sources' architectural numbers (bank = (number + warp) mod banks)
+        (
+            "bank",
+            "i4",
+            (MAX_BANKS,),
+        ),  # sources' numbers, which the machine's function of banks reads (`timing/banks.py`)
         ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
         ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included

@@ -12,11 +12,13 @@ from ptxsim.base import program
 from ptxsim.base.program import ATOMIC, LOAD, NO_ACCESS, STORE
 from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import Operation
+from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Group, Memory, Name, Operand, Unary
+from ptxtool.ir.symbols import Register
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import arithmetic_class
 
@@ -48,7 +50,9 @@ def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
     """Atomics pass the L1 by, and what the machine says."""
     if access == ATOMIC or any(op.has(word) for word in gpu.l1d.bypass):
         return program.BY_ALL
-    return program.BY_GLOBAL if "global" in gpu.l1d.bypass else program.BY_NONE
+    if "global" not in gpu.l1d.bypass:
+        return program.BY_NONE
+    return program.BY_ALL if "local" in gpu.l1d.bypass else program.BY_GLOBAL
 
 
 def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
@@ -80,13 +84,13 @@ def set_registers(builder: UopBuilder, op: Operation, record: np.void, facts: De
     record["n_registers"] = len(named)
     record["register"][: len(named)] = [builder.first_register + r for r in named]
     record["max_sequence"] = max((builder.first_register + r + 1 for r in facts.touched), default=0)
-    sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
+    indices = [registers.resolve_index(name, op.index) for name in _source_names(op)]
+    sources = [number for k in indices if k >= 0 and (number := bank_number(registers[k], gpu)) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        by_number = {architectural_number(name): name for name in sources}  # the key
-        sources = list(by_number.values())
+        sources = list(dict.fromkeys(sources))
     sources = sources[: program.MAX_BANKS]
     record["n_sources"] = len(sources)
-    record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
+    record["bank"][: len(sources)] = sources
 
 
 def _incremented(builder: UopBuilder, op: Operation) -> set[int]:
@@ -101,10 +105,16 @@ def _incremented(builder: UopBuilder, op: Operation) -> set[int]:
     return {builder.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 
-def architectural_number(name: str) -> int:
-    """A register's number that tells its bank: the first run of digits in its name (PTXPlus reference, section 3.2)."""
-    digits = re.search(r"\d+", name)
-    return int(digits.group()) if digits else 0
+def bank_number(register: Register, gpu: Gpu) -> int:
+    """A register's number that tells its bank, -1 for a register in none (`timing/banks.py`).
+
+    For the function `reg+warp` it is the first run of digits in the name (PTXPlus reference, section 3.2).
+    """
+    if gpu.pipeline.bank_function == "reg":
+        place = units_of(register)
+        return place.first if place and place.file == "general" else -1
+    digits = re.search(r"\d+", register.name)
+    return int(digits.group()) % (1 << 20) if digits else 0
 
 
 def _source_names(op: Operation) -> list[str]:

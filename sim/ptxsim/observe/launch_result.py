@@ -24,6 +24,7 @@ _COUNTS = (
     "instruction_miss_slots",
     "stall_shared_memory",
     "bank_conflict_cycles",
+    "register_bank_conflicts",
     "global_loads",
     "texture_fetches",
     "global_stores",

@@ -84,7 +84,7 @@ def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas:
     """The arrays whose sizes depend on the kernel: per SM, for `contexts` warps and `ctas` CTAs, or per instruction."""
     n_sms, n_instructions = gpu.sm.count, len(program.instructions)
     per_register = n_sms, contexts * max(1, program.n_registers)
-    banks_written, banks_read = banks_of(program, gpu.pipeline)
+    banks_written, banks_read = banks_of(program, gpu)
     return {
         "ready_at": np.empty(per_register, np.int64),
         "long_set": np.zeros(per_register, np.uint8),

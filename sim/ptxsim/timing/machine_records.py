@@ -106,6 +106,13 @@ def _check_machine(gpu: Gpu) -> None:
     if pipeline.register_banks & (pipeline.register_banks - 1):
         what = f"{gpu.name}: pipeline.register_banks: {pipeline.register_banks}"
         raise error("E502", what, help="it has to be a power of two")
+    if pipeline.bank_function == "reg" and pipeline.register_banks % gpu.sm.register_partitions:
+        what = (
+            f"{gpu.name}: {pipeline.register_banks} register banks in {gpu.sm.register_partitions} partitions"
+        )
+        raise error(
+            "E502", what, help="give every partition as many: pipeline.register_banks, sm.register_partitions"
+        )
 
 
 def _before_unit(gpu: Gpu) -> int:

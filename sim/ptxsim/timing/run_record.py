@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.identity_cache import IdentityCache
+from ptxsim.timing.banks import bank_turn, banks_of_warp
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxsim.timing.sm_state import RUN
 from ptxtool.formats.gpu import Gpu
@@ -32,6 +33,7 @@ def _run_of(gpu: Gpu) -> Any:
     r["collectors"] = [(1 << n) - 1 << at for n, at in zip(collectors, first, strict=True)]
     r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
     r["n_banks"], r["model_banks"] = pipeline.register_banks, pipeline.bank_conflicts
+    r["bank_mask"], r["bank_turn"] = banks_of_warp(gpu) - 1, bank_turn(gpu)
     r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
     r["collector_stage"] = pipeline.collector_step == "own"
     r["collector_reads"] = pipeline.collector_reads

@@ -92,6 +92,14 @@ RUN = record(
         ("first_collector", "i8", (CLASSES,)),
         ("collector_ports", "i8", (CLASSES,)),
         ("n_banks", "i8"),
+        (
+            "bank_mask",
+            "i8",
+        ),  # the banks of a warp - 1: its register's number & this, turned as below, is the bank
+        (
+            "bank_turn",
+            "i8",
+        ),  # by how many banks the registers of a warp lie further than those of the one before
         ("model_banks", "i8"),  # 0: operand reads never conflict
         ("collector_stage", "i8"),  # the collector steps after the LDST unit; 0: inside its cycle
         ("collector_reads", "i8"),  # operands that a collector unit reads in a cycle
@@ -217,6 +225,7 @@ SM = record(
         ("instruction_miss_slots", "i8"),  # idle slots in which a warp waited for an instruction miss
         ("stall_shared_memory", "i8"),  # gpgpu_n_stall_shd_mem
         ("bank_conflict_cycles", "i8"),
+        ("register_bank_conflicts", "i8"),  # reads of operands that waited a cycle for their bank
         ("global_loads", "i8"),
         ("texture_fetches", "i8"),
         ("global_stores", "i8"),

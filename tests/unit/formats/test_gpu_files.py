@@ -11,9 +11,9 @@ from ptxtool.formats.gpu_names import gpu_names
 
 SOURCE = re.compile(
     r"\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
-    r"|CUDA 13\.0|CUDA Programming Guide"
+    r"|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
 )
-"""What a comment names: the timing model, a configuration of GPGPU-Sim, a paper's table; or that there is no source."""
+"""What a comment names: the timing model, a configuration of GPGPU-Sim, a paper, NVIDIA; or that there is none."""
 
 
 def unsourced(text: str) -> list[str]:
@@ -61,6 +61,7 @@ def test_every_file_is_named_after_its_machine(name: str) -> None:
         ("gpgpusim42-c2050", 14, 48 << 10, 700, 924),
         ("gpgpusim42-gtx480", 15, 48 << 10, 700, 924),
         ("gtx980-finereg", 16, 96 << 10, 1126, 1377),
+        ("gtx-titan-x", 24, 96 << 10, 1000, 1753),
     ],
 )
 def test_machines(name: str, sms: int, scratchpad: int, core_mhz: int, dram_mhz: int) -> None:
@@ -93,6 +94,25 @@ def test_finereg_table_1() -> None:
     assert (l2.slices * l2.sets * l2.ways * l2.line_bytes, l2.ways) == (2048 << 10, 8)
     peak = dram.channels * dram.atom_bytes / max(dram.tCCD, dram.tBURST) * gpu.clocks.dram_mhz * 1e6
     assert peak == pytest.approx(352.5e9, rel=1e-4)
+
+
+def test_the_titan_x_of_regdem() -> None:
+    """The specification of the card and of compute capability 5.2, and the register banks of RegDem, section 3.4.1."""
+    gpu = load_gpu("gtx-titan-x")
+    sm, l2, dram = gpu.sm, gpu.l2, gpu.dram
+    assert (sm.warps, sm.threads, sm.ctas, sm.schedulers) == (64, 2048, 32, 4)
+    assert (sm.registers, sm.register_allocation_unit * sm.warp_size) == (65536, 256)
+    assert (sm.scratchpad_per_cta, sm.cta_allocation_unit) == (48 << 10, 2)
+    assert (gpu.pipeline.bank_function, gpu.pipeline.register_banks // sm.register_partitions) == ("reg", 4)
+    assert l2.slices * l2.sets * l2.ways * l2.line_bytes == 3 << 20
+    assert dram.channels * 64 == 384
+    peak = dram.channels * dram.atom_bytes / max(dram.tCCD, dram.tBURST) * gpu.clocks.dram_mhz * 1e6
+    assert peak == pytest.approx(336.5e9, rel=1e-3)
+    for kind, lanes in (("fp32", 128), ("fp64", 4)):  # a cycle, of an SM
+        timing = gpu.latency["mad"][kind]  # type: ignore[index]
+        units = gpu.pipeline.sp_units if timing.unit == "SP" else gpu.pipeline.sfu_units
+        assert units * sm.warp_size // timing.interval == lanes
+    assert gpu.pipeline.sfu_units * sm.warp_size // gpu.latency["sfu"]["fp32"].interval == 32
 
 
 def test_fetch_feeds_the_schedulers() -> None:

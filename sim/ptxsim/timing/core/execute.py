@@ -69,6 +69,6 @@ def _enter(run, sm, k, unit):
     writeback = done + 1
     sm.done_at[w] = max(sm.done_at[w], writeback)
     if run.model_banks:  # no operand is read in that cycle from the banks that are written
-        banks = rotated(flat_i64(run.banks_written, run.n_instructions)[i], w, run.n_banks)
+        banks = rotated(run, flat_i64(run.banks_written, run.n_instructions)[i], w)
         sm.wheel[_slot(run, sm, writeback), BANK_WRITES] |= banks
     release(run, sm, i, w, writeback)

@@ -10,7 +10,7 @@ Handled simply: the instruction that has been in its collector unit longest asks
 
 import numpy as np
 
-from ptxsim.base.jit import bit, ctz, flat_i64, from_bit, inline
+from ptxsim.base.jit import bit, ctz, flat_i64, from_bit, inline, popcount
 from ptxsim.base.program import instruction_at
 from ptxsim.timing.sm_state import BANK_WRITES, CLASSES, CYCLE, QUEUED_BITS
 
@@ -48,10 +48,10 @@ def collect(run, sm):
 
 
 @inline
-def rotated(banks, w, n_banks):
+def rotated(run, banks, w):
     """A mask of banks of warp 0 as one of warp w."""
-    turn = w & (n_banks - 1)
-    return (banks << turn | banks >> (n_banks - turn)) & (bit(n_banks) - 1)
+    turn = w * run.bank_turn & (run.n_banks - 1)
+    return (banks << turn | banks >> (run.n_banks - turn)) & (bit(run.n_banks) - 1)
 
 
 @inline
@@ -107,6 +107,7 @@ def _read(run, sm):
         banks = sm.front_banks[entry]
         if banks:
             sm.front_banks[entry] = banks & taken if run.model_banks else 0
+            sm.register_bank_conflicts += popcount(sm.front_banks[entry])
             taken |= banks
         else:
             reads = sm.front_reads[entry]
@@ -116,10 +117,14 @@ def _read(run, sm):
             while reads:
                 source = ctz(reads)
                 reads &= reads - 1
-                bank = bit((instruction_at(run.code, number).bank[source] + w) & (run.n_banks - 1))
-                if left > 0 and (taken & bank == 0 or run.model_banks == 0):
-                    sm.front_reads[entry] &= ~bit(source)
-                    left -= 1
+                first = instruction_at(run.code, number).bank[source] & run.bank_mask
+                bank = bit((first + w * run.bank_turn) & (run.n_banks - 1))
+                if left > 0:
+                    if taken & bank == 0 or run.model_banks == 0:
+                        sm.front_reads[entry] &= ~bit(source)
+                        left -= 1
+                    else:
+                        sm.register_bank_conflicts += 1
                 taken |= bank
         if sm.front_reads[entry] | sm.front_banks[entry] == 0:
             sm.cu_ready |= bit(unit)
@@ -146,9 +151,8 @@ def _accept(run, sm, k):
         sm.cu_entry[unit] = entry
         i = sm.front_ins[entry]
         sm.front_reads[entry] = 0
-        sm.front_banks[entry] = rotated(
-            flat_i64(run.banks_read, run.n_instructions)[i], sm.front_warp[entry], run.n_banks
-        )
+        banks = flat_i64(run.banks_read, run.n_instructions)[i]
+        sm.front_banks[entry] = rotated(run, banks, sm.front_warp[entry])
         if sm.front_banks[entry] == 0:
             sm.front_reads[entry] = bit(instruction_at(run.code, i).n_sources) - 1
         if sm.front_reads[entry] | sm.front_banks[entry] == 0:

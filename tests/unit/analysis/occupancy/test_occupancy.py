@@ -88,3 +88,49 @@ def test_every_resource_that_is_short_is_named() -> None:
         PtxError, match="65536 registers of 32768, 50000 bytes of scratchpad of 49152, 2048 threads"
     ):
         occupancy(GPU, 2048, 32, 50000)
+
+
+REGDEM = [
+    # benchmark, threads, registers before and after, demoted bytes, occupancy before and after (RegDem's evaluation)
+    ("cfd", 192, 68, 56, 10752, 0.375, 0.5625),
+    ("conv", 128, 35, 32, 2560, 0.75, 1.0),
+    ("md", 256, 33, 32, 3072, 0.75, 1.0),
+    ("md5hash", 256, 33, 32, 3072, 0.75, 1.0),
+    ("nn", 192, 35, 32, 3840, 0.75, 0.9375),
+    ("pc", 256, 36, 32, 6144, 0.75, 1.0),
+    ("qtc", 64, 55, 48, 2304, 0.5625, 0.625),
+    ("gauss", 64, 43, 40, 1280, 0.625, 0.75),
+    ("vptree", 256, 34, 32, 4096, 0.75, 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "threads", "before", "after", "demoted", "low", "high"), REGDEM)
+def test_the_benchmarks_of_regdem(
+    name: str, threads: int, before: int, after: int, demoted: int, low: float, high: float
+) -> None:
+    gpu = load_gpu("gtx-titan-x")
+    assert occupancy(gpu, threads, before).fraction == low
+    assert occupancy(gpu, threads, after, demoted).fraction == high
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "scratchpad", "limits"),
+    [  # of 4 partitions of 16384 registers; 96 KB
+        (192, 64, 0, (4, None, 10, 32)),  # 8 warps in a partition, 32 in all: 5 CTAs of 6 warps
+        (64, 32, 12288, (32, 8, 32, 32)),
+        (64, 32, 13824, (32, 6, 32, 32)),  # 98304 // 13824 = 7
+        (1024, 64, 0, (1, None, 2, 32)),  # one that fits stays
+        (64, 32, 49152, (32, 2, 32, 32)),
+    ],
+)
+def test_ctas_in_even_numbers(
+    threads: int, registers: int, scratchpad: int, limits: tuple[int | None, ...]
+) -> None:
+    found = occupancy(load_gpu("gtx-titan-x"), threads, registers, scratchpad)
+    assert tuple(found.limits[name] for name in LIMITERS) == limits
+    assert found.resident_ctas == min(limit for limit in limits if limit is not None)
+
+
+def test_more_than_a_cta_may_have_does_not_fit() -> None:
+    with pytest.raises(PtxError, match="49153 bytes of scratchpad of 49152"):
+        occupancy(load_gpu("gtx-titan-x"), 64, 32, 49153)

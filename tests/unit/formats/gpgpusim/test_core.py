@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from gpgpusim_files import NEW, changed, read_config, write_config
 
+from ptxtool.formats.gpgpusim import machine
 from ptxtool.formats.gpu import load_gpu
 
 
@@ -21,6 +22,14 @@ from ptxtool.formats.gpu import load_gpu
 )
 def test_schedulers(scheduler: str, ours: str, tmp_path: Path) -> None:
     assert changed(tmp_path, gpgpu_scheduler=scheduler)[0].scheduler == ours
+
+
+@pytest.mark.parametrize("use_warp_id", ["0", "1"])
+def test_banks_are_by_register_and_warp_whatever_the_option_says(use_warp_id: str, tmp_path: Path) -> None:
+    """GPGPU-Sim reads `-gpgpu_reg_bank_use_warp_id` and adds the warp always. The file sets the key itself."""
+    path = write_config(tmp_path, load_gpu(NEW), 4, gpgpu_reg_bank_use_warp_id=use_warp_id)
+    assert machine.read_config(path).tables["pipeline"]["bank_function"] == "reg+warp"
+    assert load_gpu(path).pipeline.bank_function == "reg+warp"
 
 
 def test_generic_collector_units(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from small_lowering import PTXPLUS, lowered
+from small_lowering import GPU, PTXPLUS, lowered
 
 from ptxsim.base import program as p
-from ptxsim.lowering.timing_facts import architectural_number
+from ptxsim.lowering.timing_facts import bank_number
+from ptxtool.formats.settings import with_settings
+from ptxtool.parse import parse
 
 
 def first(body: str) -> np.void:
@@ -86,10 +88,22 @@ def test_memory_operands_of_arithmetic_do_not_go_to_the_ldst_unit() -> None:
     assert (record["access"], record["space"]) == (p.ATOMIC, p.GLOBAL)
 
 
-def test_a_bank_is_that_of_the_first_digits_of_a_name() -> None:
-    assert architectural_number("$r12") == 12
-    assert architectural_number("%r3_47") == 3  # of a renamed register
-    assert architectural_number("$ofs") == 0
+@pytest.mark.parametrize(
+    ("name", "type_", "by_name", "as_unit"),
+    [  # the first digits of the name; the first 32-bit register that the name means, -1 for none
+        ("%r12", "b32", 12, 12),
+        ("%rd5", "b64", 5, 10),
+        ("%rs5", "b16", 5, 5),
+        ("%r3_47", "b32", 3, 47),  # of a renamed register
+        ("%x", "b32", 0, -1),
+        ("%p1", "pred", 1, -1),
+    ],
+)
+def test_the_number_that_tells_a_bank(name: str, type_: str, by_name: int, as_unit: int) -> None:
+    text = f".version 8.7\n.target sm_52\n.entry k()\n{{\n.reg .{type_} {name};\nret;\n}}\n"
+    (register,) = parse(text, "k.ptx").kernels["k"].registers
+    assert bank_number(register, GPU) == by_name
+    assert bank_number(register, with_settings(GPU, ['pipeline.bank_function="reg"'])) == as_unit
 
 
 def test_a_call_and_its_parameters_access_no_memory_unit() -> None:

@@ -89,6 +89,8 @@ def test_the_machine_says_what_passes_by() -> None:
     assert cached("cg") == ["volatile", "plain", "generic", "local"]
     assert cached("cg", "volatile") == ["plain", "generic", "local"]
     assert cached("global") == ["local"]
+    assert cached("local") == ["cg", "volatile", "plain", "generic"]
+    assert cached("global", "local") == []
 
 
 def test_a_machine_of_sectors_lets_pass_by_sectors() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from microkernel import cycles
-from microkernels.measure import lines, slope
+from microkernels.measure import counted, lines, one_sm, slope
 
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
@@ -30,3 +30,40 @@ class TestBanks:
         by_key = cycles(line * 8, block=512, gpu=off)
         assert by_key == cycles(line * 8, block=512, gpu=C2050, bank_conflicts=False)
         assert by_key < cycles(line * 8, block=512, gpu=C2050)
+
+    @pytest.mark.parametrize(
+        ("line", "by_number", "by_warp"),
+        [  # four banks, operands of an instruction read at once: of n in one bank n - 1 wait a cycle, n - 2 another
+            ("fma.rn.f32 %f20, %f20, %f24, %f28;", 3, 3),
+            ("fma.rn.f32 %f20, %f20, %f24, %f25;", 1, 1),
+            ("fma.rn.f32 %f20, %f20, %f21, %f22;", 0, 0),
+            (
+                "add.u64 %l20, %l20, %l22;",
+                1,
+                0,
+            ),  # registers 40 and 44, both in bank 0; numbers 20 and 22 in 0 and 2
+            ("add.u64 %l20, %l20, %l23;", 0, 0),
+        ],
+    )
+    def test_reads_that_wait_for_their_bank_are_counted(
+        self, line: str, by_number: int, by_warp: int
+    ) -> None:
+        for function, expected in (("reg", by_number), ("reg+warp", by_warp)):
+            settings = [f'pipeline.bank_function="{function}"', "pipeline.register_banks=4"]
+            found = counted("register_bank_conflicts", line, gpu=with_settings(GPGPUSIM42, settings))()
+            assert found == expected
+
+    @pytest.mark.parametrize(
+        ("function", "partitions", "expected"),
+        [
+            ("reg+warp", 1, 2.0),  # the warps' registers lie in all banks: two SPs
+            ("reg", 1, 1.0),  # all read bank 4 (register 20 of 16 banks), once a cycle
+            ("reg", 2, 2.0),  # bank 4 of each partition
+        ],
+    )
+    def test_warps_that_read_one_register(self, function: str, partitions: int, expected: float) -> None:
+        settings = [f'pipeline.bank_function="{function}"', f"sm.register_partitions={partitions}"]
+        gpu = with_settings(one_sm("tesla-c2050"), settings)
+        eight = "\n\t".join(["mov.b32 %r17, %r20;"] * 8)
+        found = 24 * 8 / slope(eight, few=2, many=6, block=768, gpu=gpu)
+        assert found == pytest.approx(expected, rel=0.02)
