@@ -1,11 +1,11 @@
-"""Make the PTX and PTXPlus of the samples of the papers' second and third set again, from their CUDA text.
+"""Make the PTX and PTXPlus of the papers' second and third set and of RegDem's samples again, from their CUDA text.
 
     python benchmarks/make_scratchpad_samples.py [--check] [NAME ...]
 
 Needs nvcc (13.0 made what is there; another version writes other text). `kernel.ptx` is what it writes, line by line.
 Set-3 is lowered to PTXPlus with the registers that the paper prints; Set-2 stays PTX, where shared variables keep
-their names. `--check` writes nothing and fails where a file is another. docs/benchmarks-of-the-papers.md says what the
-kernels are.
+their names, and so do the benchmarks of RegDem. `--check` writes nothing and fails where a file is another.
+docs/benchmarks-of-the-papers.md says what the kernels are.
 """
 
 import argparse
@@ -20,7 +20,8 @@ from ptxtool.passes.pipeline import rewrite
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 LOWERED = {"layerforward": 12, "nn": 24}
 """The registers per thread that PTXPlus may take: those of the papers."""
-NAMES = ("conv1", "conv2", "lavamd", "nw1", "nw2", "srad1", "srad2", *LOWERED)
+REGDEM = tuple(f"regdem/{name}" for name in ("cfd", "conv", "gauss", "md", "md5hash"))
+NAMES = ("conv1", "conv2", "lavamd", "nw1", "nw2", "srad1", "srad2", *LOWERED, *REGDEM)
 
 
 def compiled(source: Path) -> str:

@@ -29,8 +29,9 @@ _PIECE = 1 << 20
 
 
 def sample_names() -> tuple[str, ...]:
-    """The packaged samples."""
-    return tuple(sorted(path.parent.name for path in resource_dir("samples").glob(f"*/{LAUNCH_NAME}")))
+    """The packaged samples: their folders, such as `sgemm` and `regdem/md`."""
+    root = resource_dir("samples")
+    return tuple(sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(LAUNCH_NAME)))
 
 
 def find_input(name: str | Path) -> Path:

@@ -26,6 +26,7 @@ def test_a_sample_by_name_unless_there_is_such_a_file(
     assert {"sgemm", "hotspot", "reduction"} <= set(sample_names())
     assert find_input("sgemm").parts[-2:] == ("sgemm", "kernel.ptxplus")
     assert find_input("saxpy").parts[-2:] == ("saxpy", "kernel.ptx")
+    assert find_input("regdem/md").parts[-3:] == ("regdem", "md", "kernel.ptx")
     assert find_input("backprop").parts[-2:] == ("backprop", "kernel.ptxplus")  # it has both
     assert find_input("sgemmm") == Path("sgemmm")
     Path("sgemm").touch()

@@ -308,7 +308,7 @@ def test_transfers(text: str, defs: str, kills: str, uses: str) -> None:
     assert set(step_uses.split()) == set(uses.split())
 
 
-TEXTS = sorted([*TESTS.parent.glob("samples/*/kernel.ptx"), *TESTS.glob("hand/*.ptx")])
+TEXTS = sorted([*TESTS.parent.glob("samples/**/kernel.ptx"), *TESTS.glob("hand/*.ptx")])
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -13,7 +13,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation
 
 from ptxtool.report.lexer import PtxLexer
 
-SAMPLES = sorted((CHECKOUT / "samples").glob("*/kernel.ptx*"))
+SAMPLES = sorted((CHECKOUT / "samples").rglob("kernel.ptx*"))
 HEAD = "// a module\n/* of\n ours */ .version 8.0\n.target sm_80\n"
 
 
