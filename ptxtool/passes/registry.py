@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ptxtool.passes.base import Pass, Shown
 from ptxtool.passes.demotion.demote import Demote
+from ptxtool.passes.demotion.drop_redundant_demotions import DropRedundantDemotions
+from ptxtool.passes.demotion.hoist_demotion_loads import HoistDemotionLoads
+from ptxtool.passes.demotion.substitute_demotion_registers import SubstituteDemotionRegisters
 from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.regalloc.compact import Compact
@@ -30,6 +33,9 @@ _ALL: tuple[type[Pass], ...] = (
     Allocate,
     Compact,
     Demote,
+    SubstituteDemotionRegisters,
+    DropRedundantDemotions,
+    HoistDemotionLoads,
     LowerPtxplus,
 )
 PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in _ALL}

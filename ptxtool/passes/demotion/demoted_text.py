@@ -99,28 +99,31 @@ class DemotedText:
 
     @cached_property
     def _entry(self) -> list[str]:
-        """The address of the thread's slot 0: 4 * its linear number in the CTA, from the start of the slots."""
+        """The address of the thread's slot 0: from the start of the slots, 4 * its linear number in the CTA.
+
+        No other register has an address in the slots afterwards.
+        """
         bound = block_bound(self.kernel)
         extent = bound.extent if bound is not None and bound.is_exact else None
-        address, value = self._name(32, self._address), self._name(32, self._value)
+        address, linear = self._name(32, self._address), self._name(32, self._value)
         lines: list[str] = []
         dimensions = (
             "xyz" if extent is None else "xyz"[: max((n for n in (1, 2, 3) if extent[n - 1] > 1), default=1)]
         )
         for axis in reversed(dimensions):
             if not lines:
-                lines.append(f"mov.u32 {address}, %tid.{axis};")
+                lines.append(f"mov.u32 {linear}, %tid.{axis};")
                 continue
-            width = value if extent is None else str(extent["xyz".index(axis)])
+            width = address if extent is None else str(extent["xyz".index(axis)])
             if extent is None:
-                lines.append(f"mov.u32 {value}, %ntid.{axis};")
-            lines.append(f"mul.lo.u32 {address}, {address}, {width};")
-            lines += [f"mov.u32 {value}, %tid.{axis};", f"add.u32 {address}, {address}, {value};"]
+                lines.append(f"mov.u32 {address}, %ntid.{axis};")
+            lines.append(f"mul.lo.u32 {linear}, {linear}, {width};")
+            lines += [f"mov.u32 {address}, %tid.{axis};", f"add.u32 {linear}, {linear}, {address};"]
         return [
             *lines,
-            f"shl.b32 {address}, {address}, 2;",
-            f"mov.u32 {value}, {self._slots};",
-            f"add.u32 {address}, {address}, {value};",
+            f"shl.b32 {linear}, {linear}, 2;",
+            f"mov.u32 {address}, {self._slots};",
+            f"add.u32 {address}, {address}, {linear};",
         ]
 
     def _changed(self, i: int) -> tuple[list[str], str, list[str]]:

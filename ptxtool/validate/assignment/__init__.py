@@ -27,7 +27,8 @@ Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`)
     meaning.py  from kept, dropped and inserted instructions to steps; `plain.py`: for plain instructions in bulk
     steps.py    steps
     places.py   registers, spill slots, and their overlaps
-    thread_slots.py  slots in shared memory
+    thread_slots.py  slots in shared memory; `private_slots.py`: those that the old text has already
+    guarded_runs.py  guarded instructions as branches, where the old text has slots
     flow.py     the transfer functions and the fixed point
     flight.py   registers that an asynchronous instruction still uses
 
@@ -54,8 +55,10 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.validate.assignment.align import NONE, Alignment, align, label_items
 from ptxtool.validate.assignment.flight import FlightCheck
 from ptxtool.validate.assignment.flow import Boundary, Checker, LiveValues, Violation
-from ptxtool.validate.assignment.meaning import StepReader
-from ptxtool.validate.assignment.thread_slots import slots_of_threads
+from ptxtool.validate.assignment.guarded_runs import GuardedRuns
+from ptxtool.validate.assignment.meaning import NO_ACCESSES, StepReader
+from ptxtool.validate.assignment.private_slots import SlotAccess
+from ptxtool.validate.assignment.thread_slots import ThreadSlots, slots_of_threads
 from ptxtool.validate.functions import compare_functions, words, wrong
 
 NOTHING_DEMOTED: Mapping[str, int] = MappingProxyType({})
@@ -85,7 +88,10 @@ def check_assignment(
         if new_head != head and not (bound and new_head == [*head, ".maxntid", str(bound)]):
             return [wrong(f"the head of '{new.name}' changed", after.source, new)]
         if old.name in origins:
-            return _function(old, new, origins[old.name], bound)
+            slots = slots_of_threads(old, new, origins[old.name], bound) if bound else None
+            if isinstance(slots, str):
+                return [wrong(slots, after.source, new)]
+            return prove(old, new, origins[old.name], slots)
         if words(old, old.start, old.end) == words(new, new.start, new.end):
             return ()
         what = f"'{new.name}' changed, and no origins are claimed for it"
@@ -94,26 +100,35 @@ def check_assignment(
     return compare_functions(before, after, compare)
 
 
-def _function(before: Function, after: Function, origins: Sequence[int], threads: int) -> list[Diagnostic]:
+def prove(
+    before: Function,
+    after: Function,
+    origins: Sequence[int],
+    slots: ThreadSlots | None = None,
+    accesses: Mapping[int, SlotAccess] = NO_ACCESSES,
+) -> list[Diagnostic]:
+    """E303 diagnostics for one function, whose new text may have slots of threads, and the old text these accesses."""
     aligned = align(before, after, origins)
     if aligned.problem is not None:
         return [aligned.problem]
     if not aligned.items:
         return []
-    slots = slots_of_threads(before, after, origins, threads) if threads else None
-    if isinstance(slots, str):
-        return [wrong(slots, after.source, after)]
-    reader = StepReader(before, after, slots)
+    reader = StepReader(before, after, slots, accesses)
+    branches: Mapping[int, int] = {}
+    if accesses:
+        runs = GuardedRuns(before, after, aligned, frozenset(control_flow(before)))
+        aligned, branches = Alignment(runs.items, runs.labels), runs.branches
+        reader.guards = runs.guards
     steps = reader.steps(aligned.items)
     boundary = _boundary(before, after, reader)
     if reader.problems:
         return by_place(reader.problems)[:MOST]
-    cfg = _graph(before, after, aligned)
+    cfg = _graph(before, after, aligned, branches)
     constants = frozenset(reader.constants.values())
-    values = LiveValues(cfg, aligned.items, steps, reader.def_uses, constants, boundary)
+    values = LiveValues(cfg, aligned.items, steps, reader.value_uses(), constants, boundary)
     overlaps = reader.places.overlaps()
-    violations = Checker(values, overlaps, len(before.registers)).run()
-    problems = [_diagnostic(before, after, reader, aligned.items, one) for one in violations[:MOST]]
+    violations = Checker(values, overlaps, reader.n_values).run()
+    problems = [_diagnostic(after, reader, aligned.items, one) for one in violations[:MOST]]
     return problems or [*FlightCheck(reader, cfg, aligned.items, steps, overlaps).run()][:MOST]
 
 
@@ -131,10 +146,10 @@ def _boundary(before: Function, after: Function, reader: StepReader) -> Boundary
     return Boundary(tuple(at_start), tuple(numbers(results)))
 
 
-def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
-    """The control flow of the items, calls of PTXPlus followed."""
+def _graph(before: Function, after: Function, aligned: Alignment, branches: Mapping[int, int]) -> Cfg:
+    """The control flow of the items, calls of PTXPlus followed. `branches` go around runs of guarded items."""
     old_flows, new_flows = control_flow(before), control_flow(after)
-    flows: dict[int, Flow] = {}
+    flows = {item: Flow(targets=(end,)) for item, end in branches.items()}
     for item, i, j in [(n, i, j) for n, (i, j) in enumerate(aligned.items) if i in old_flows]:
         if j == NONE:
             continue
@@ -144,17 +159,18 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
             (calls,) = label_items(((old.calls,), (new.calls,)), aligned.labels)
         targets = label_items((old.targets, new.targets), aligned.labels)
         flows[item] = replace(old, targets=targets, calls=calls)
-    return connect(before, len(aligned.items), flows, aligned.labels.values(), {}, interprocedural=True)
+    starts = (*aligned.labels.values(), *branches.values())
+    return connect(before, len(aligned.items), flows, starts, {}, interprocedural=True)
 
 
 def _diagnostic(
-    before: Function, after: Function, reader: StepReader, items: Sequence[tuple[int, int]], found: Violation
+    after: Function, reader: StepReader, items: Sequence[tuple[int, int]], found: Violation
 ) -> Diagnostic:
     item, value, place, held, places = found
-    n = len(before.registers)
+    n = reader.n_values
 
     def value_name(v: int) -> str:
-        return f"'{before.registers[v % n].name}'" + _FORMS[v // n]
+        return f"'{reader.value_name(v % n)}'" + _FORMS[v // n]
 
     name = reader.places.name(place)
     what = f"'{name}' does not hold {value_name(value)} here on every path"

@@ -408,9 +408,12 @@ class Checker:
                     to,
                     [v for v, sources in values if all(s in holds.get(p, _NOTHING) for s, p in sources)],
                 )
-            case Equal(value, other):
+            case Equal(value, other, lost):
                 if value != other:
                     self._equate(value, other)
+                for gone in lost:
+                    self._forget(gone)
+                    self._has_value[gone] = True
             case Known(value):
                 self._has_value[value] = True
             case _:  # kept, and moves

@@ -13,21 +13,25 @@ inserted one means what its own text means, whatever the pass inserted it for:
     mov.u32 %r1, %tid.x;                           a constant definition of the original, written again
 
 Anything else that was dropped or inserted is a problem, and so is an inserted instruction under a guard unless it is a
-spill or reload.
+spill or reload. Accesses to slots of the old text count as dropped copies, in the new text as spills and reloads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from itertools import count
+from types import MappingProxyType
 
 from ptxtool.analysis.flow.constant_definitions import constant_definitions
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.defuse import OperandAccesses
+from ptxtool.ir.defuse import DefUse, OperandAccesses
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
 from ptxtool.validate.assignment.align import NONE, same_operation, same_shape
+from ptxtool.validate.assignment.guarded_runs import Guard
 from ptxtool.validate.assignment.places import PlaceTable, Slot, slot_of, spill_variables
 from ptxtool.validate.assignment.plain import plain_pairs
+from ptxtool.validate.assignment.private_slots import SlotAccess
 from ptxtool.validate.assignment.steps import (
     Convert,
     Equal,
@@ -42,6 +46,7 @@ from ptxtool.validate.assignment.steps import (
 from ptxtool.validate.assignment.thread_slots import ThreadSlots
 from ptxtool.validate.functions import wrong
 
+NO_ACCESSES: Mapping[int, SlotAccess] = MappingProxyType({})
 NEITHER = (-1, -1)
 """Stands for the value and the place of an operand that is no register."""
 _WORD = frozenset({"b32", "u32", "s32"})
@@ -50,8 +55,18 @@ _WORD = frozenset({"b32", "u32", "s32"})
 class StepReader:
     """Finds the steps of one function; collects `problems`."""
 
-    def __init__(self, before: Function, after: Function, demoted: ThreadSlots | None = None) -> None:
-        self.before, self.after, self._demoted = before, after, demoted
+    def __init__(
+        self,
+        before: Function,
+        after: Function,
+        demoted: ThreadSlots | None = None,
+        accesses: Mapping[int, SlotAccess] = NO_ACCESSES,
+    ) -> None:
+        """Slots of the new text are `demoted`; `accesses` are those of the old text, which are values as well.
+
+        With `accesses`, the steps of guarded instructions are those of the lanes in which the guard is true.
+        """
+        self.before, self.after, self._demoted, self._accesses = before, after, demoted, accesses
         self._old, self._new = OperandAccesses(before), OperandAccesses(after)
         self.def_uses = before.def_uses
         self.places = PlaceTable(after)
@@ -63,6 +78,11 @@ class StepReader:
         self._spills = spill_variables(before, after)
         # by identity and width, -1 for none: the places of addresses, and of names with one meaning everywhere
         self._slots: dict[tuple[int, int], int] = {}
+        slots = dict.fromkeys(access.slot for access in accesses.values())
+        self.slot_values = dict(zip(slots, count(len(before.registers)), strict=False))
+        self.n_values = len(before.registers) + len(slots)
+        self.guards: Mapping[int, tuple[Guard | None, Guard | None]] = {}
+        """Per item that is a branch around a run: the guards of the run, before and after."""
         self._spilled: dict[tuple[int, int], int] = {}
 
     def steps(self, items: Sequence[tuple[int, int]]) -> list[Step]:
@@ -76,7 +96,17 @@ class StepReader:
                 found[item] = Kept(reads, ((*writes[0], True),))
             else:
                 found[item] = self._kept_step(i, j, [*reads], dict.fromkeys(writes, True))
+        for item, guards in self.guards.items():
+            found[item] = self._branch(*guards, items[item + 1][1])
         return [step or self._step(i, j) for step, (i, j) in zip(found, items, strict=True)]
+
+    def _branch(self, old: Guard | None, new: Guard | None, j: int) -> Kept:
+        """The branch around a run reads the guard, where both texts name one."""
+        if old is None or new is None:
+            return Kept((), ())
+        if not self._is_same_class(old.register, new.register):
+            return self.complain(j, f"the guard of '{self.after.text(j)}' is no such register as before")
+        return Kept(((old.register, self.places.register(new.register)),), ())
 
     def _step(self, i: int, j: int) -> Step:
         if i == NONE:
@@ -115,7 +145,10 @@ class StepReader:
                 reads.append(pair)
                 guard = StepGuard(pair[1], new.guard.negated, new.guard.condition)
             merges = not all(writes.values())
-            writes = dict.fromkeys(writes, False)
+            if self._accesses:
+                guard = None
+            else:
+                writes = dict.fromkeys(writes, False)
         if len(writes) > 1:
             self._apart(j, [place for _, place in writes])
         results = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
@@ -184,6 +217,8 @@ class StepReader:
     # ---- dropped
 
     def _dropped(self, i: int) -> Step:
+        if i in self._accesses:
+            return self._slot_access(self._accesses[i])
         copy = self._copy(self.before, i)
         if copy is not None:
             return Equal(*copy)
@@ -192,6 +227,39 @@ class StepReader:
         what = f"'{self.before.text(i)}' is missing, and it is neither a copy of a register nor a constant"
         self.problems.append(wrong(what, self.before.source, self.before.instructions[i]))
         return Kept((), ())
+
+    def _slot_access(self, access: SlotAccess) -> Equal:
+        """A load or store of the old text: the register equals the slot, or the slot the register."""
+        value = self.slot_values[access.slot]
+        if access.is_load:
+            return Equal(access.register, value)
+        overlapping = (
+            other
+            for slot, other in self.slot_values.items()
+            if other != value and (slot.variable, slot.offset) == (access.slot.variable, access.slot.offset)
+        )
+        return Equal(value, access.register, tuple(overlapping))
+
+    def value_uses(self) -> Sequence[DefUse]:
+        """The values that each instruction of the old text reads and writes, slots included."""
+        if not self._accesses:
+            return self.def_uses
+        found = [*self.def_uses]
+        for i, access in self._accesses.items():
+            guard = self.before.instructions[i].guard
+            guards = () if guard is None else (self._resolve_old(guard.name, i),)
+            source, to = self.slot_values[access.slot], access.register
+            if not access.is_load:
+                source, to = to, source
+            found[i] = DefUse((to,), () if guard else (to,), (source, *guards), ())
+        return found
+
+    def value_name(self, value: int) -> str:
+        """The name of a value in diagnostics."""
+        if value < len(self.before.registers):
+            return self.before.registers[value].name
+        slot = next(s for s, number in self.slot_values.items() if number == value)
+        return f"[{slot.variable}+{slot.offset}]"
 
     def _copy(self, function: Function, i: int) -> tuple[int, int] | None:
         """The registers of a plain copy, destination first; None for any other instruction."""
@@ -226,6 +294,8 @@ class StepReader:
             place = self.after.registers.resolve_index(node.guard.name, j)
             if place < 0 or not isinstance(spill, Move):
                 return self.complain(j, f"the inserted '{self.after.text(j)}' has a guard")
+            if self._accesses:
+                return spill
             guard = StepGuard(self.places.register(place), node.guard.negated, node.guard.condition)
             return spill._replace(guard=guard)
         if spill is not None:

@@ -2,7 +2,8 @@
 
 A *value* is the content of an old register: its index in the function before. The numbers from `n_values` on are the
 same registers as words (1 for a true predicate, 0 for a false one), those from 2 and 3 * `n_values` on their low and
-high halves. A *place* is a number of `places.py`.
+high halves. Where the kernel before has slots of threads, these are values as well, numbered after its registers and
+included in `n_values`. A *place* is a number of `places.py`.
 """
 
 from typing import NamedTuple
@@ -31,10 +32,11 @@ class Kept(NamedTuple):
 
 
 class Equal(NamedTuple):
-    """A dropped copy: from here on the value equals another one."""
+    """A dropped copy: from here on the value equals another one. Those in `lost` are overwritten with it."""
 
     value: int
     other: int
+    lost: tuple[int, ...] = ()
 
 
 class Known(NamedTuple):

@@ -13,7 +13,7 @@ the variable is new in the text, so no instruction of the original has its addre
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
@@ -50,13 +50,18 @@ class ThreadSlots(NamedTuple):
 
 def is_slots(statement: object, before: Function) -> bool:
     """Whether a statement of the new text declares slots of threads that `before` has not."""
+    return declares_slots(statement) and is_new_name(statement.declarators[0].name, before)
+
+
+def declares_slots(statement: object) -> TypeGuard[Declaration]:
+    """Whether a statement declares a variable such as slots of threads are in."""
     if type(statement) is not Declaration or (statement.space, statement.qualifiers) != ("shared", ("b8",)):
         return False
     if len(statement.declarators) != 1 or (statement.align or 1) % 4:
         return False
     (declarator,) = statement.declarators
     is_plain = declarator.value is None and declarator.count is None and len(declarator.dimensions) == 1
-    return is_plain and _NAME.fullmatch(declarator.name) is not None and is_new_name(declarator.name, before)
+    return is_plain and _NAME.fullmatch(declarator.name) is not None
 
 
 def slots_of_threads(
@@ -72,7 +77,7 @@ def slots_of_threads(
     (declarator,) = declared[0].declarators
     size, stride = declarator.dimensions[0] or 0, 4 * threads
     extent = bound.extent if bound.is_exact else None
-    found = _Entry(after, extent).base(origins, _address(declarator.name, extent))
+    found = EntryCode(after, extent).base(origins, slot_address(declarator.name, extent))
     if found is None:
         return f"'{after.name}' does not begin with the address of a thread's slots in '{declarator.name}'"
     base, entry = found
@@ -82,12 +87,12 @@ def slots_of_threads(
     return ThreadSlots(declarator.name, base, stride, size // stride, entry)
 
 
-class _Entry:
+class EntryCode:
     """The values of the registers that the inserted code at the start of a function writes."""
 
     def __init__(self, after: Function, extent: Extent | None):
         self._after, self._extent = after, extent
-        self._values: dict[int, Polynomial] = {}
+        self.values: dict[int, Polynomial] = {}
 
     def base(self, origins: Sequence[int], wanted: Polynomial) -> tuple[int, int] | None:
         """The register that this code leaves the wanted value in, and the number of its instructions."""
@@ -99,7 +104,7 @@ class _Entry:
             register = self._after.registers.resolve(to.text, j)
             if register is None or register.bits != 32 or register.vector != 1:
                 return None
-            self._values[register.index] = value
+            self.values[register.index] = value
             if value == wanted:
                 return register.index, j + 1
         return None
@@ -133,7 +138,7 @@ class _Entry:
             return None
         register = self._after.registers.resolve_index(operand.text, j)
         if register >= 0:
-            return None if operand.part else self._values.get(register)
+            return None if operand.part else self.values.get(register)
         symbol = f"{operand.text}.{operand.part}" if operand.part else operand.text
         return _symbol(symbol, self._extent) if symbol[0] == "%" or _NAME.fullmatch(symbol) else None
 
@@ -148,7 +153,7 @@ def _symbol(symbol: str, extent: Extent | None) -> Polynomial:
     return {(symbol,): 1}
 
 
-def _address(variable: str, extent: Extent | None) -> Polynomial:
+def slot_address(variable: str, extent: Extent | None) -> Polynomial:
     """The address of a thread's slot 0."""
     x, y, z = (_symbol(f"%tid.{axis}", extent) for axis in "xyz")
     nx, ny = (_symbol(f"%ntid.{axis}", extent) for axis in "xy")

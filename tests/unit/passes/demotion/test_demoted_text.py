@@ -75,33 +75,33 @@ def test_a_pair_has_a_slot_for_each_half() -> None:
 @pytest.mark.parametrize(
     ("directives", "computed"),
     [
-        (".reqntid 64", ["mov.u32 %r3, %tid.x;"]),
+        (".reqntid 64", ["mov.u32 %r4, %tid.x;"]),
         (
             ".reqntid 8, 4",
             [
-                "mov.u32 %r3, %tid.y;",
-                "mul.lo.u32 %r3, %r3, 8;",
-                "mov.u32 %r4, %tid.x;",
-                "add.u32 %r3, %r3, %r4;",
+                "mov.u32 %r4, %tid.y;",
+                "mul.lo.u32 %r4, %r4, 8;",
+                "mov.u32 %r3, %tid.x;",
+                "add.u32 %r4, %r4, %r3;",
             ],
         ),
         (
             "",
             [
-                "mov.u32 %r3, %tid.z;",
-                "mov.u32 %r4, %ntid.y;",
-                "mul.lo.u32 %r3, %r3, %r4;",
-                "mov.u32 %r4, %tid.y;",
-                "add.u32 %r3, %r3, %r4;",
-                "mov.u32 %r4, %ntid.x;",
-                "mul.lo.u32 %r3, %r3, %r4;",
-                "mov.u32 %r4, %tid.x;",
-                "add.u32 %r3, %r3, %r4;",
+                "mov.u32 %r4, %tid.z;",
+                "mov.u32 %r3, %ntid.y;",
+                "mul.lo.u32 %r4, %r4, %r3;",
+                "mov.u32 %r3, %tid.y;",
+                "add.u32 %r4, %r4, %r3;",
+                "mov.u32 %r3, %ntid.x;",
+                "mul.lo.u32 %r4, %r4, %r3;",
+                "mov.u32 %r3, %tid.x;",
+                "add.u32 %r4, %r4, %r3;",
             ],
         ),
     ],
 )
 def test_the_address_of_the_first_slot(directives: str, computed: list[str]) -> None:
-    tail = ["shl.b32 %r3, %r3, 2;", "mov.u32 %r4, __ptxtool_demoted;", "add.u32 %r3, %r3, %r4;"]
+    tail = ["shl.b32 %r4, %r4, 2;", "mov.u32 %r3, __ptxtool_demoted;", "add.u32 %r3, %r3, %r4;"]
     text = "mov.u32 %r0, 1;\nst.shared.u32 [0], %r0;"
     assert demoted(text, directives)[: len(computed) + 3] == [*computed, *tail]

@@ -127,7 +127,7 @@ def test_what_demote_gives_is_proved() -> None:
         ("@%p0 st.shared", "st.shared", 0),  # a dropped guard
         ("@%p0 st.shared", "@!%p0 st.shared", 0),
         ("mov.b64 %rd3, {%r6, %r7};", "mov.b64 %rd3, {%r7, %r6};", 0),  # halves exchanged
-        ("shl.b32 %r5, %r5, 2;", "shl.b32 %r5, %r5, 1;", 0),
+        ("shl.b32 %r6, %r6, 2;", "shl.b32 %r6, %r6, 1;", 0),
         ("__ptxtool_demoted[512]", "__ptxtool_demoted[384]", 0),  # too small
     ],
 )

@@ -1,0 +1,80 @@
+"""Which units of the register file hold a value at every instruction of a kernel with physical registers.
+
+For the passes after `demote`, which put more values in registers. Sets are integers: bit u is unit u of the general
+file. Per thread, after instruction i,
+
+    after(i) = units of the registers that are live after i (`ptxtool.analysis.flow.liveness`)
+    busy(i)  = after(i) | before(i) | units of all registers that i names
+
+A unit that is not in busy(i) can be written before i and read after it. The plain problem counts a read under a guard
+as one of any earlier value. Here it counts as one of the value that an instruction directly before it wrote under the
+same guard, as the load, the instruction and the store of a demoted register do.
+"""
+
+from dataclasses import dataclass
+
+from ptxtool.analysis.flow.liveness import live_registers
+from ptxtool.analysis.regalloc.physical import units_of
+from ptxtool.base.bits import indices
+from ptxtool.cfg.blocks import Cfg, build
+from ptxtool.ir.defuse import DefUse, OperandAccesses
+from ptxtool.ir.nodes import Function
+
+
+@dataclass(frozen=True)
+class UnitLiveness:
+    """Per instruction sets of units; `mask[k]` are those of register k. Blocks are those of `cfg`."""
+
+    cfg: Cfg
+    mask: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    busy: tuple[int, ...]
+
+
+def unit_liveness(kernel: Function) -> UnitLiveness:
+    """The units in use around every instruction. Raises `PtxError` (E202) on an undeclared label."""
+    cfg = build(kernel, interprocedural=True)
+    live = live_registers(cfg, _without_own_reads(kernel, cfg))
+    mask = unit_masks(kernel)
+    known: dict[int, int] = {}
+
+    def units(registers: int) -> int:
+        if registers not in known:
+            known[registers] = sum({1 << u for k in indices(registers) for u in indices(mask[k])})
+        return known[registers]
+
+    before = tuple(map(units, live.before_bits))
+    after = tuple(map(units, live.after_bits))
+    named = (units(sum({1 << k for k in step.touched})) for step in kernel.def_uses)
+    busy = tuple(a | b | c for a, b, c in zip(before, after, named, strict=True))
+    return UnitLiveness(cfg, mask, before, after, busy)
+
+
+def unit_masks(kernel: Function) -> tuple[int, ...]:
+    """Per register the units of the general file that its name means, as a set; none of predicates."""
+    places = map(units_of, kernel.registers)
+    return tuple(((1 << p.units) - 1) << p.first if p and p.file == "general" else 0 for p in places)
+
+
+def _without_own_reads(kernel: Function, cfg: Cfg) -> tuple[DefUse, ...]:
+    """Def/use sets without reads of what the instructions directly before wrote under the same guard."""
+    found, operands, resolve = [*kernel.def_uses], OperandAccesses(kernel), kernel.registers.resolve_index
+    for block in cfg.blocks:
+        guard: tuple[int, bool] | None = None
+        written: set[int] = set()
+        for i in block.instructions:
+            step, node = found[i], kernel.instructions[i]
+            now = None if node.guard is None else (resolve(node.guard.name, i), node.guard.negated)
+            if now is None or now != guard:
+                guard, written = now, set()
+            if guard is None:
+                continue
+            if not written.isdisjoint(step.uses):
+                uses = tuple(k for k in step.uses if k not in written)
+                found[i] = DefUse(step.defs, step.kills, uses, step.touched)
+            writes = [w for access in operands.of(i, node) if access for w in access.writes]
+            written.update(resolve(name, i) for name, is_whole in writes if is_whole)
+            if guard[0] in step.defs:
+                guard = None
+    return tuple(found)

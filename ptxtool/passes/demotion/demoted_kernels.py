@@ -1,0 +1,64 @@
+"""What the passes after `demote` have in common: the loop over the kernels that have demoted registers."""
+
+from collections.abc import Callable, Iterable
+
+from ptxtool.analysis.demotion.unit_budget import UnitBudget
+from ptxtool.analysis.demotion.unit_liveness import unit_liveness
+from ptxtool.base.diag import error
+from ptxtool.base.phrases import counted
+from ptxtool.ir.edit import TextEdit, splice
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.parse import parse
+from ptxtool.passes.base import PassResult, Remark
+from ptxtool.validate.assignment.private_slots import PrivateSlots, private_slots
+from ptxtool.validate.slot_accesses import check_slot_accesses
+
+NO_REGISTERS = "nothing to do: it has no demoted registers; run demote before"
+Transform = Callable[[Function, PrivateSlots, UnitBudget], tuple[Iterable[TextEdit], str]]
+"""The edits of a kernel with demoted registers, and the remark about it. It may extend the budget as it goes."""
+
+
+def transform_demoted(module: Module, pass_name: str, only: str, transform: Transform) -> PassResult:
+    """The result of a pass on every kernel with demoted registers, or on the kernel `only`.
+
+    Raises E301 for PTXPlus, for an unknown kernel, and where slots may not be their threads' own.
+    """
+    if module.is_ptxplus:
+        raise error("E301", f"{pass_name} is for PTX", help="run it after demote and before lower-ptxplus")
+    kernels = [k for k in module.kernels.values() if k.body is not None and only in ("", k.name)]
+    if only and not kernels:
+        help = f"there are: {', '.join(module.kernels) or 'none'}"
+        raise error("E301", f"no kernel named '{only}'", help=help)
+    edits: list[TextEdit] = []
+    remarks: list[Remark] = []
+    for kernel in kernels:
+        slots, message = private_slots(kernel), NO_REGISTERS
+        if isinstance(slots, str):
+            what = f"the slots of '{kernel.name}' may not be its threads' own: {slots}"
+            help = "run the pass on text that demote wrote"
+            raise error("E301", what, kernel.source, kernel.start, kernel.body_start, help=help)
+        if slots is not None:
+            changed, message = _within_need(kernel, slots, transform)
+            edits += changed
+        remarks.append(Remark(pass_name, message, kernel.name, kernel.source.line(kernel.start)))
+    return PassResult(tuple(edits), tuple(remarks), check_slot_accesses)
+
+
+def _within_need(kernel: Function, slots: PrivateSlots, transform: Transform) -> tuple[list[TextEdit], str]:
+    """The result of a transformation after which a thread needs no more registers.
+
+    Live units are less than the allocator's need where pairs leave gaps, so the limit becomes lower until it suffices.
+    """
+    from ptxtool.analysis.regalloc.register_need import registers_per_thread  # imports numpy
+
+    need, live = registers_per_thread(kernel), unit_liveness(kernel)
+    source = kernel.source
+    for limit in range(need, -1, -1):
+        changed, message = transform(kernel, slots, UnitBudget(live, limit))
+        edits = [*changed]
+        if not edits:
+            return edits, message
+        after = parse(splice(source.text, edits), source.name).kernels[kernel.name]
+        if registers_per_thread(after) <= need:
+            return edits, message
+    return [], f"nothing to do: a thread would need more than {counted(need, 'register')}"
