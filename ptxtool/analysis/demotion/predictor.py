@@ -76,11 +76,15 @@ class MachineTiming:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The stall cycles of a kernel at an occupancy (`stalls`, steps 1 and 2), and without a model of it (`naive`)."""
+    """The stall cycles of a kernel at an occupancy (`stalls`, steps 1 and 2), and without a model of it (`naive`).
+
+    `slots` is the part of the stalls that are issue slots; the rest are waits.
+    """
 
     occupancy: float
     stalls: float
     naive: float
+    slots: float = 0.0
 
     def relative_to(self, best_occupancy: float) -> float:
         """Equation 3; `best_occupancy` is the highest among the variants."""
@@ -97,8 +101,15 @@ def predict(kernel: Function, timing: MachineTiming, occupancy: float) -> Predic
 
     Raises E301 for recursive calls, E202 for an undeclared label.
     """
-    stalls, naive = _Predictor(timing, occupancy).of(kernel, ())
-    return Prediction(occupancy, stalls, naive)
+    return Prediction(occupancy, *_Predictor(timing, occupancy).of(kernel, ()))
+
+
+class _Stalls(NamedTuple):
+    """Of a function: all, the naive ones, and those that are issue slots."""
+
+    total: float
+    naive: float
+    slots: float
 
 
 class _Cost(NamedTuple):
@@ -113,10 +124,10 @@ class _Predictor:
     def __init__(self, timing: MachineTiming, occupancy: float):
         self._timing, self._occupancy = timing, occupancy
         self._costs: dict[tuple[str, int, str], _Cost] = {}
-        self._done: dict[str, tuple[float, float]] = {}
+        self._done: dict[str, _Stalls] = {}
 
-    def of(self, function: Function, callers: tuple[str, ...]) -> tuple[float, float]:
-        """The stalls of a function and its naive ones, called functions included."""
+    def of(self, function: Function, callers: tuple[str, ...]) -> _Stalls:
+        """The stalls of a function, called functions included."""
         if function.name in callers:
             what = f"'{function.name}' is recursive: how often it runs is unknown"
             help = "tune kernels without recursive calls"
@@ -125,11 +136,11 @@ class _Predictor:
             self._done[function.name] = self._of(function, (*callers, function.name))
         return self._done[function.name]
 
-    def _of(self, function: Function, callers: tuple[str, ...]) -> tuple[float, float]:
+    def _of(self, function: Function, callers: tuple[str, ...]) -> _Stalls:
         cfg = build(function)
         nest = loops_of(cfg)
         called = dict(_called(function))
-        total = naive = 0.0
+        total = naive = slots = 0.0
         left: dict[int, dict[int, float]] = {}  # by block: what is in flight at its end
         for block in cfg.reverse_postorder:
             if block >= len(cfg.blocks):
@@ -142,10 +153,12 @@ class _Predictor:
             weight = LOOP_FACTOR ** nest.depth(block)
             total, naive = total + weight * stalls, naive + plain
             for i in range(start, end):
+                slots += weight * self._cost(function, function.instructions[i]).slot
                 if i in called:
-                    callee_stalls, callee_naive = self.of(called[i], callers)
-                    total, naive = total + weight * callee_stalls, naive + callee_naive
-        return total, naive
+                    callee = self.of(called[i], callers)
+                    total, naive = total + weight * callee.total, naive + callee.naive
+                    slots += weight * callee.slots
+        return _Stalls(total, naive, slots)
 
     def _block(
         self, function: Function, start: int, end: int, arriving: Mapping[int, float], is_naive: bool = False
