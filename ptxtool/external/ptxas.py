@@ -40,13 +40,8 @@ def find_ptxas() -> str | None:
     return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or wheel
 
 
-def ptxas_usage(
-    module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT, max_registers: int | None = None
-) -> PtxasRun | None:
-    """What ptxas makes of a PTX module, with at most so many registers per thread (None: as many as it likes).
-
-    None without ptxas, and for PTXPlus, which it does not read.
-    """
+def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT) -> PtxasRun | None:
+    """What ptxas makes of a PTX module; None without ptxas, and for PTXPlus, which it does not read."""
     program = find_ptxas()
     if program is None or module.is_ptxplus:
         return None
@@ -61,8 +56,6 @@ def ptxas_usage(
         path = Path(folder, "kernel.ptx")
         path.write_bytes(module.source.to_bytes())
         command = [program, "-v", "-w", f"-arch={arch}", f"-O{level}", str(path), "-o", os.devnull]
-        if max_registers is not None:
-            command.append(f"-maxrregcount={max_registers}")
         try:
             done = _run(command, timeout)
             if done.returncode and _UNRESOLVED in done.stderr:

@@ -45,6 +45,14 @@ def find_input(name: str | Path) -> Path:
     return sample_file(str(name))
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False for a path that cannot be one: a NUL in it, a name that is too long."""
+    try:
+        return path.is_file()
+    except (ValueError, OSError):
+        return False
+
+
 def sample_file(name: str) -> Path:
     """The kernel's file of a packaged sample."""
     candidates = [resource_dir("samples") / name / f"kernel{suffix}" for suffix in SUFFIXES]

@@ -19,7 +19,7 @@ from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats import gpu_parts as parts
-from ptxtool.formats.files import read_source
+from ptxtool.formats.files import is_file, read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
 from ptxtool.formats.layers import GpuFiles, Layer, locate
@@ -143,7 +143,7 @@ def _read(
     path: Path, inside: tuple[Path, ...], warn: Warn | None
 ) -> tuple[dict[str, object], tuple[Layer, ...]]:
     """The tables of a file laid over those it inherits, and the files, its own first."""
-    if path.suffix != ".toml" and path.is_file() and is_config(path):
+    if path.suffix != ".toml" and is_file(path) and is_config(path):
         config = read_config(path)
         for each in by_place(config.warnings):
             if warn is not None:

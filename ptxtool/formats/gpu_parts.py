@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ptxtool.analysis.occupancy.occupancy import Count
+from ptxtool.analysis.occupancy.occupancy import Amount, Count
 from ptxtool.analysis.occupancy.sharing_plan import Pairs
 
-Cycles = Annotated[int, msgspec.Meta(ge=0)]
+Cycles = Amount
 
 CacheWord = Literal[
     "ca",

@@ -65,7 +65,7 @@ def _changed(node: Any, keys: list[str], value: object, setting: str) -> Any:
         return msgspec.structs.replace(node, **{first: new})
     try:
         return msgspec.convert({**fields, first: value}, type(node))
-    except msgspec.ValidationError as problem:
+    except (msgspec.ValidationError, UnicodeEncodeError) as problem:  # which the bytes of no text are
         text = str(problem).partition(" - at `")[0].replace("`", "'")
         what = f"setting '{setting}': {text[:1].lower()}{text[1:]}"
         raise error("E502", what, help=f"{DEFAULT_GPU}.toml shows what is meant") from None

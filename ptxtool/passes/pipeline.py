@@ -20,6 +20,7 @@ from ptxtool.passes.base import Pass, PassResult, Remark
 from ptxtool.passes.context import PassContext
 from ptxtool.passes.demotion.demote import NOTHING_KNOWN, Demote
 from ptxtool.passes.own import READ_MORE, is_own
+from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.passes.syntax import Stage, read_stages
 from ptxtool.sema.verify import verify
@@ -106,6 +107,8 @@ def _result(stage: Stage, module: Module, read_counts: ReadCounts, context: Pass
     """What a pass returns. Raises E303 for anything but a whole `PassResult`, and what the pass raises."""
     one = stage.run
     counts = read_counts(one.counts) if isinstance(one, ReorderDecls | Demote) and one.counts else None
+    if isinstance(one, Allocate):
+        return one.run(module, context)
     if isinstance(one, Demote):
         return one.run(module, counts, context)
     if isinstance(one, ReorderDecls):

@@ -6,8 +6,10 @@ in percent.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal
 
+from ptxtool.analysis.occupancy.sharing_plan import percentage_data, percentage_text
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.mangled import cpp_name_data
 from ptxtool.results.outcome import expected_to_dict, verdict
@@ -69,7 +71,7 @@ class Rung:
 
     name: str
     scheduler: str
-    percent: int | float
+    percent: Fraction
     passes: str
     run: Run
     same_memory: bool
@@ -111,7 +113,7 @@ class Comparison:
     file: str
     kernel: str
     resource: Literal["registers", "scratchpad"]
-    percent: int | float
+    percent: Fraction
     rungs: tuple[Rung, ...]
     complete: bool = True
 
@@ -141,7 +143,7 @@ class Comparison:
             "kernel": self.kernel,
             **cpp_name_data(self.kernel),
             "resource": self.resource,
-            "share_percent": self.percent,
+            "share_percent": percentage_data(self.percent),
             "complete": self.complete,
             "rungs": [
                 {
@@ -157,7 +159,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
+        lines = [f"{self.kernel}, {percentage_text(self.percent)}% of {self.resource} shared"]
         for rung in self.rungs:
             result, gain = rung.result, self.gain(rung)
             status = result.status if gain is None else f"{gain:+.2f}%"

@@ -55,7 +55,6 @@ def ladder(
     only_one(launch)
     gpu = machine_of(options.gpu)
     resource, percent = _shared(share_registers, share_scratchpad)
-    shown = int(percent) if percent.denominator == 1 else float(percent)
     registers = launch.registers if options.registers is None else options.registers
     first, owner = chosen_policy(launch, gpu, options.scheduler), chosen_policy(launch, gpu, "owf")
     schemes = ladder_schemes(resource, percent, first, owner, release)
@@ -86,7 +85,7 @@ def ladder(
             Rung(
                 scheme.name,
                 run.result.scheduler,
-                shown if scheme.percent else 0,
+                scheme.percent,
                 pipeline,
                 run,
                 same_memory=run.result.status != "done" or _same_memory(rungs[0].run if rungs else run, run),
@@ -96,7 +95,7 @@ def ladder(
         if run.result.status == "interrupted":
             break
     complete = rungs[-1].result.status != "interrupted"
-    return Comparison(kernel.source.name, kernel.name, resource, shown, tuple(rungs), complete)
+    return Comparison(kernel.source.name, kernel.name, resource, percent, tuple(rungs), complete)
 
 
 def _shared(registers: Percent | None, scratchpad: Percent | None) -> tuple[Resource, Fraction]:

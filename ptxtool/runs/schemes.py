@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from ptxtool.analysis.occupancy.sharing_plan import percentage_text
 from ptxtool.runs.run_values import for_run
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Scheme:
 
     def pipeline(self, registers: int | None) -> str:
         """The passes for a launch with these registers per thread; None: the kernel's own count."""
-        shared = {self.resource: _number(self.percent)}
+        shared = {self.resource: percentage_text(self.percent)}
         share_registers, share_scratchpad = shared.get("registers", "0"), shared.get("scratchpad", "0")
         return for_run(self.passes, share_registers, share_scratchpad, lambda: registers)
 
@@ -118,8 +119,3 @@ def scheduler_name(scheduler: "str | Policy") -> str:
     text = scheduler if isinstance(scheduler, str) else scheduler.name
     _, own, function = text.rpartition(".py:")
     return function if own else text.upper()
-
-
-def _number(percent: Fraction) -> str:
-    """A percentage as passes read it: a whole number, or a decimal without loss where it has one."""
-    return str(percent.numerator) if percent.denominator == 1 else str(float(percent))

@@ -30,6 +30,7 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
+from ptxtool.passes.context import LaunchedCtas, PassContext
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.tuning import Declined, Method, Variant
 from ptxtool.runs.machine_timing import machine_timing
@@ -98,6 +99,8 @@ class _Maker:
     def __init__(self, kernel: Function, cta: CtaShape, gpu: Gpu):
         self._cta, self._gpu, self._name = cta, gpu, kernel.name
         self._timing = machine_timing(gpu)
+        ctas = LaunchedCtas(cta.threads, cta.dynamic_shared)
+        self._context = PassContext(gpu, {kernel.name: ctas})
         self._module = kernel.module
         self._modules: dict[tuple[str, ...], Module | PtxError] = {(): without_other_kernels(kernel)}
         self.original = () if kernel.module.is_ptxplus else ("allocate",)
@@ -167,7 +170,7 @@ class _Maker:
         if stages not in self._modules:
             before = self._made(stages[:-1])
             try:
-                self._modules[stages] = rewrite(before, stages[-1]).module
+                self._modules[stages] = rewrite(before, stages[-1], context=self._context).module
             except PtxError as problem:
                 self._modules[stages] = problem
         found = self._modules[stages]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ptxtool.base.diag import error
+from ptxtool.formats.files import is_file
 from ptxtool.results.sweeps import Configuration, StoredResult, SweepResult
 from ptxtool.sweep.cluster import check_cluster, run_on_cluster
 from ptxtool.sweep.local import Results, run_here
@@ -55,7 +56,7 @@ def run_sweep(
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
     planned = plan(configurations, kernel_named, own, allow_outside)
-    if cluster is not None and (store is None or not Path(store).exists()):
+    if cluster is not None and (store is None or not is_file(Path(store))):
         check_cluster(cluster)  # before there is a store; one that has all results needs no cluster
     with Store(store) as kept:
         removed = kept.begin(name, planned)

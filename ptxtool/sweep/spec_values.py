@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
-from ptxtool.formats.files import find_input, sample_names
+from ptxtool.formats.files import find_input, is_file, sample_names
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.settings import with_settings
@@ -59,11 +59,11 @@ def _kernel(given: Any, folder: Path) -> dict[str, Any]:
     if "file" not in row:
         raise _wrong("a kernel without 'file'", 'write { file = "NAME" }')
     path = folder / row["file"]
-    file = row["file"] if row["file"] in sample_names() and not _is_file(path) else str(path)
+    file = row["file"] if row["file"] in sample_names() and not is_file(path) else str(path)
     found = find_input(file)
     if found.suffix == ".toml":
         raise _wrong(f"'{row['file']}' is a launch file", 'write { file = "KERNEL", launch = "FILE" }')
-    if not _is_file(found):
+    if not is_file(found):
         samples = ", ".join(sample_names())
         help = f"paths are relative to the sweep file; packaged samples are {samples}"
         raise error("E501", f"cannot read '{file}': no such file", help=help)
@@ -73,13 +73,6 @@ def _kernel(given: Any, folder: Path) -> dict[str, Any]:
         "entry": row.get("kernel"),
         "name": row.get("name") or Path(row["file"]).stem,
     }
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (ValueError, OSError):  # a NUL in the name, or a name that is too long
-        return False
 
 
 def _gpu(given: Any, folder: Path) -> str:

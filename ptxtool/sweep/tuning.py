@@ -70,7 +70,7 @@ def tune(
     ptxas, assembled = "", tuple[AssembledSpills, ...]()
     if options.ptxas:
         targets = tuple(dict.fromkeys(v.target for v in enumerated.variants if v.target is not None))
-        ptxas, assembled = assembled_spills(kernel, targets)
+        ptxas, assembled = assembled_spills(kernel, targets, cta.threads)
     tuning = Tuning(
         kernel.source.name,
         kernel.name,

@@ -26,6 +26,7 @@ from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
 from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
+from ptxsim.timing.machine_records import check_machine
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
@@ -79,6 +80,10 @@ def timed_launch(
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
     gpu = machine_of(options.gpu)
+    try:
+        check_machine(gpu)
+    except PtxError as problem:
+        raise gpu.placed(problem) from None
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)

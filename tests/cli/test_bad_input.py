@@ -255,6 +255,7 @@ BEFORE
         ("sim --max-cycles 1" + 20 * "0", "error[E401]: max_cycles = 1"),
         ("run --max-instructions 1" + 20 * "0", "error[E401]: max_instructions = 1"),
         ("sim --set sm.count=100000", "error[E502]: sm.count: 100000"),
+        ("sim --set sm.count=2147483647", "error[E502]: sm.count: 2147483647"),
         ("sim --set sm.count=" + 5000 * "9", "error[E502]"),
         ("sim --scheduler two_level:" + 5000 * "9", "is no number of warps"),
         ("sim --share-registers 1e999999999", "is no number"),
@@ -310,7 +311,8 @@ def test_declarations_beyond_every_limit(
     "command",
     [
         "check NAME", "live NAME", "run NAME", "sim NAME --launch NAME", "overhead --gpu NAME", "sweep NAME",
-        "sweep show NAME", "rewrite NAME -p unroll-decls", "occupancy NAME --block 32",
+        "sweep show NAME", "rewrite NAME -p unroll-decls", "occupancy NAME --block 32", "check --fix NAME",
+        "gpus NAME", "sim saxpy --gpu NAME", "reproduce register-sharing --store NAME --cluster tcp://nowhere:1",
     ],
 )  # fmt: skip
 def test_names_of_5000_characters(cli: Cli, command: str) -> None:

@@ -306,7 +306,7 @@ def test_fix_rewrites_the_file_and_checks_it_again(cli: Cli, tmp_path: Path) -> 
 
 def test_fix_needs_files(cli: Cli) -> None:
     assert "--fix rewrites files" in cli("check", "--fix", "-", input="x").stderr
-    assert "is a packaged sample" in cli("check", "--fix", "cp/kernel.ptx").stderr
+    assert "is a packaged sample" in cli("check", "--fix", "saxpy").stderr
 
 
 def test_a_fix_is_data(cli: Cli, tmp_path: Path) -> None:

@@ -22,7 +22,11 @@ import msgspec
 from ptxtool.base.diag import error
 from ptxtool.ir.variables import round_up
 
-Count = Annotated[int, msgspec.Meta(ge=1)]
+_MOST = 2**31 - 1  # a field of 32 bits
+Count = Annotated[int, msgspec.Meta(ge=1, le=_MOST)]
+"""A number of a machine, 1 or more."""
+Amount = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
+"""The same, 0 or more."""
 
 MAX_THREADS = 1024
 """Of a CTA, in every launch; an SM may hold more."""
@@ -46,10 +50,10 @@ class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scratchpad_bytes: Count
     schedulers: Count
     register_partitions: Count = 1
-    registers_per_cta: Annotated[int, msgspec.Meta(ge=0)] = 0
-    scratchpad_per_cta: Annotated[int, msgspec.Meta(ge=0)] = 0
+    registers_per_cta: Amount = 0
+    scratchpad_per_cta: Amount = 0
     scratchpad_allocation_unit: Count = 1
-    scratchpad_reserved: Annotated[int, msgspec.Meta(ge=0)] = 0
+    scratchpad_reserved: Amount = 0
     cta_allocation_unit: Count = 1
 
 

@@ -18,6 +18,7 @@ VIII need (timing-model section 4.4).
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -26,6 +27,9 @@ from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 
 Pairs = Literal["fewest", "most"]
+
+NOTHING_SHARED = "nothing is shared at 0%"
+"""The remark of passes and reports that are asked to share by 0%."""
 
 Percent = int | str | Fraction
 """A sharing percentage: 0 up to but not 100, exact. Decimals come as text ("12.5") or as fractions, never as floats."""
@@ -53,7 +57,7 @@ class SharingPlan(Occupancy):
         return {
             **super().to_dict(),
             "share": self.resource or None,
-            "share_percent": _number(self.percent),
+            "share_percent": percentage_data(self.percent),
             "resident_ctas_without_sharing": self.unshared.resident_ctas,
             "unshared_ctas": self.unshared_ctas,
             "shared_pairs": self.shared_pairs,
@@ -69,7 +73,7 @@ class SharingPlan(Occupancy):
             private = f"{self.private_registers} of {self.needs.registers_per_thread} registers per thread"
         without = self.unshared.resident_ctas
         lines = [
-            f"{counted(self.resident_ctas, 'resident CTA')} at {_number(self.percent)}% "
+            f"{counted(self.resident_ctas, 'resident CTA')} at {percentage_text(self.percent)}% "
             f"{self.resource.removesuffix('s')} sharing, {without} without; "
             f"limited by {' and '.join(self.all_limiters)} ({self.gpu})",
             f"  unshared CTAs {self.unshared_ctas}, shared pairs {self.shared_pairs}, private {private}",
@@ -160,7 +164,10 @@ def private_part(amount: int, percent: Percent) -> int:
     return int(amount * (100 - Fraction(percent)) // 100)
 
 
-_PERCENTAGE = re.compile(r"[+-]?[0-9./]{1,40}")  # `1e999999999` would be a number of a billion digits
+_LONGEST = 40
+_PERCENTAGE = re.compile(
+    rf"[+-]?[0-9./]{{1,{_LONGEST}}}"
+)  # `1e999999999` would be a number of a billion digits
 
 
 def percentage(value: Percent, name: str = "sharing percentage") -> Fraction:
@@ -183,11 +190,23 @@ def percentage(value: Percent, name: str = "sharing percentage") -> Fraction:
     return percent
 
 
+def percentage_text(percent: Fraction | int) -> str:
+    """A percentage without loss, as `percentage` reads it: `90`, `12.5`, `100/3` where no short decimal is equal."""
+    exact = Fraction(percent)
+    decimal = Context(_LONGEST).divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    text = f"{decimal:f}"
+    return text if len(text) <= _LONGEST and Fraction(text) == exact else str(exact)
+
+
+def percentage_data(percent: Fraction | int) -> int | float | str:
+    """A percentage without loss for `--json`: a number, or its text where no number of 64 bits prints like it."""
+    text = percentage_text(percent)
+    if text.isdecimal():
+        return int(text)
+    return float(percent) if repr(float(percent)) == text else text
+
+
 def _pairs(capacity: int, need: int, fit: int, percent: Fraction) -> int:
     """S before other limits: floor((R - g*r) / (t*r)), at most g."""
     left = capacity - fit * need
     return min(fit, int(left * 100 // ((100 - percent) * need)))
-
-
-def _number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)

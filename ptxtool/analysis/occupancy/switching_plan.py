@@ -16,11 +16,11 @@ section IV; M. K. Yoon et al., "Virtual Thread: maximizing thread-level parallel
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
-from ptxtool.analysis.occupancy.occupancy import Count, HasSm, Occupancy, SmLimits, occupancy
+from ptxtool.analysis.occupancy.occupancy import Amount, Count, HasSm, Occupancy, SmLimits, occupancy
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
@@ -39,11 +39,11 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warps: Count
     acrf_registers: Count
     pcrf_entries: Count
-    swap_cycles: Annotated[int, msgspec.Meta(ge=0)]
+    swap_cycles: Amount
     restore_first_cycles: Count
     vector_entries: Count
-    vector_hit_cycles: Annotated[int, msgspec.Meta(ge=0)]
-    stalled_cycles: Annotated[int, msgspec.Meta(ge=0)]
+    vector_hit_cycles: Amount
+    stalled_cycles: Amount
 
 
 class HasSwitching(HasSm, Protocol):

@@ -93,12 +93,12 @@ def command(
 
 def _fix(file: str) -> None:
     """Rewrite a file with the fixes that help."""
-    from ptxtool.formats.files import read_input, write_output
+    from ptxtool.formats.files import find_input, read_input, write_output
     from ptxtool.sema.fixes import fix_text
 
     if file == STDIN:
         raise click.UsageError("--fix rewrites files: - (standard input) is none")
-    if not Path(file).exists():
+    if find_input(file) != Path(file):
         raise click.UsageError(f"'{file}' is a packaged sample: copy it to fix the copy")
     try:
         name, data = read_input(file)

@@ -7,7 +7,7 @@ import click
 from ptxtool import api
 from ptxtool.cli import common
 from ptxtool.cli.completion import complete_path
-from ptxtool.cli.outputs import OUTPUT, reads_scheduler
+from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def command(
     launch = _launch(file, launch_file, mode != "predict")
     function = api.kernel(module, kernel or (launch.kernel if launch else None))
     reads_scheduler(options["scheduler"])
+    if options["store"] is not None:
+        reads(options["store"], "store")
     with SweepStatus(quiet) as status:
         tuning = api.tune(
             function,

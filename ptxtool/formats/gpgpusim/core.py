@@ -128,12 +128,12 @@ def _scheduler(setting: Setting) -> str:
     kind, *rest = setting.value.split(":")
     if not rest and kind in ("lrr", "gto", "rrr", "old"):
         return kind
-    if kind == "two_level_active" and len(rest) == 3 and rest[0].isdecimal() and int(rest[0]):
+    if kind == "two_level_active" and len(rest) == 3 and values.is_number(rest[0]) and int(rest[0]):
         if rest[1:] != ["0", "1"]:
             advice = "write ':0:1' after the number: round robin inside, in order outside; it has no others"
             raise setting.wrong(advice)
         return f"two_level:{rest[0]}"
-    if kind == "warp_limiting" and len(rest) == 2 and rest[1].isdecimal() and int(rest[1]):
+    if kind == "warp_limiting" and len(rest) == 2 and values.is_number(rest[1]) and int(rest[1]):
         if rest[0] != "2":
             advice = f"write 'warp_limiting:2:{rest[1]}': greedy, then oldest; it has no others"
             raise setting.wrong(advice)

@@ -7,6 +7,7 @@ Reference: docs/gpgpusim.md; timing-model sections 0 and 3, timing-model-42 sect
 
 from collections.abc import Mapping
 
+from ptxtool.formats.files import is_file
 from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.given import Given
 from ptxtool.formats.gpgpusim.text import Setting, read_network
@@ -214,7 +215,7 @@ def _network(given: Given) -> None:
         given.differs(mode, instead)
     elif file is None:
         given.warn("there is no '-inter_config_file'", instead)
-    elif not (given.path.parent / file.value).is_file():
+    elif not is_file(given.path.parent / file.value):
         given.warn(f"no file '{file.value}' beside this one", instead, file)
     else:
         _network_file(given, read_network(given.path.parent / file.value))

@@ -11,10 +11,10 @@ from typing import Any
 from ptxtool.formats.gpgpusim.text import Setting
 
 _CACHE = re.compile(
-    r"(?:(?P<kind>[NS]):)?(?P<sets>\d+):(?P<line_bytes>\d+):(?P<ways>\d+)[,:]"
+    r"(?:(?P<kind>[NS]):)?(?P<sets>\d{1,18}):(?P<line_bytes>\d{1,18}):(?P<ways>\d{1,18})[,:]"
     r"(?P<replacement>[LF]):(?P<write>[RBTEL]):(?P<allocation>[mfs])(?::(?P<write_allocation>[NWFL]))?"
     r"(?::(?P<set_index>[HPCLX]))?,"
-    r"[FTAS]:(?P<mshr_entries>\d+):(?P<mshr_waiters>\d+),(?P<miss_queue>\d+)(?::(?P<results>\d+))?(?:,(?P<port>\d+))?"
+    r"[FTAS]:(?P<mshr_entries>\d{1,18}):(?P<mshr_waiters>\d{1,18}),(?P<miss_queue>\d{1,18})(?::(?P<results>\d{1,18}))?(?:,(?P<port>\d{1,18}))?"
 )
 _CACHE_SHAPE = (
     "a cache is SETS:LINE_BYTES:WAYS,L:L:m:N:L,A:ENTRIES:MERGES,QUEUE, with N: or S: (sectors) in front from 4.x on, "
@@ -41,6 +41,11 @@ _MAX_DIGITS = 18
 """Of a whole number in an option."""
 
 
+def is_number(text: str) -> bool:
+    """Whether a part of a value is a whole number, without a sign, of no more digits than any option has."""
+    return text.isdecimal() and len(text) <= _MAX_DIGITS
+
+
 def switch(setting: Setting) -> bool:
     """0 or 1."""
     if setting.value not in ("0", "1"):
@@ -51,7 +56,7 @@ def switch(setting: Setting) -> bool:
 def numbers(setting: Setting, separator: str, counts: tuple[int, ...]) -> list[int]:
     """Whole numbers with a separator between; `counts` is how many there may be."""
     parts = [part.strip() for part in setting.value.split(separator)]
-    if len(parts) not in counts or any(not part.isdecimal() or len(part) > _MAX_DIGITS for part in parts):
+    if len(parts) not in counts or not all(map(is_number, parts)):
         many = " or ".join(map(str, counts))
         raise setting.wrong(f"give {many} whole numbers with '{separator}' between")
     return [int(part) for part in parts]
@@ -127,7 +132,7 @@ def dram_timing(setting: Setting) -> dict[str, int]:
             raise setting.wrong(f"they are {':'.join(TIMINGS)}", f"has {len(parts)} values")
     given = dict(_DEFAULT_TIMINGS)
     for pair in pairs:
-        if len(pair) != 2 or pair[0] not in TIMINGS or not pair[1].isdecimal():
+        if len(pair) != 2 or pair[0] not in TIMINGS or not is_number(pair[1]):
             message = f"'-{setting.name}': '{'='.join(pair)}' is no timing parameter"
             raise setting.error(
                 message, f"those are NAME=NUMBER with ':' between; names are {', '.join(TIMINGS)}"

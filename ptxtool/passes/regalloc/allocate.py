@@ -25,6 +25,9 @@ from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT, PREDICATES
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.ir.nodes import Directive, Module
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
+from ptxtool.passes.context import PassContext
+
+NOTHING_KNOWN = PassContext()
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Allocate:
     max_regs: int = GENERAL_LIMIT
     order: Literal["first-use", "pressure"] = "first-use"
     spill: Literal["local", "shared", "none"] = "local"
-    threads: Annotated[int, Shown("N", "spill=shared; default: of .reqntid or .maxntid")] = 0
+    threads: Annotated[int, Shown("N", "spill=shared; default: of .reqntid, .maxntid or the launch")] = 0
     name: ClassVar[str] = "allocate"
 
     def __post_init__(self) -> None:
@@ -47,15 +50,16 @@ class Allocate:
             help = "threads=N, 1 or more, is for spill=shared"
             raise WrongOption("threads", Diagnostic("E301", what, help=help))
 
-    def run(self, module: Module) -> PassResult:
+    def run(self, module: Module, context: PassContext = NOTHING_KNOWN) -> PassResult:
         from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds, place_registers  # imports numpy
+        from ptxtool.passes.regalloc.shared_slots import SharedCtas
 
         if module.is_ptxplus:
             what = "allocate is for PTX: the registers of PTXPlus are physical already"
             raise error("E301", what, help="compact renumbers them")
 
-        threads = self.threads if self.spill == "shared" else None
-        bounds = Bounds(self.max_regs, PREDICATES, self.spill != "none", GENERAL_LIMIT, CAN_SPILL, threads)
+        ctas = SharedCtas(self.threads, context.ctas) if self.spill == "shared" else None
+        bounds = Bounds(self.max_regs, PREDICATES, self.spill != "none", GENERAL_LIMIT, CAN_SPILL, ctas)
         result = place_registers(module, self.name, bounds, self.order)
         if any(isinstance(item, Directive) and "debug_info" in item.text for item in module.items):
             remark = Remark(self.name, "the debug information still names the registers as they were")

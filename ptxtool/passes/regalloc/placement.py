@@ -15,16 +15,15 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
 from ptxtool.passes.regalloc.claim import AssignmentClaim
 from ptxtool.passes.regalloc.renaming import Renamed, rename
-from ptxtool.passes.regalloc.shared_slots import SharedSlots, shared_slots, threads_of
+from ptxtool.passes.regalloc.shared_slots import SharedCtas, SharedSlots, shared_slots
 
 
 @dataclass(frozen=True)
 class Bounds:
     """The registers and predicates that a function may use, None for any number, and whether values may spill.
 
-    `shared_threads`: values of kernels spill to shared memory, for CTAs of so many threads, 0 for those of the kernel's
-    head; None: to local memory. For refusals: `most` is the largest bound that the user can set, None for any;
-    `advice` is about spilling.
+    `shared`: values of kernels spill to shared memory, for these CTAs; None: to local memory. For refusals: `most` is
+    the largest bound that the user can set, None for any; `advice` is about spilling.
     """
 
     registers: int | None = None
@@ -32,7 +31,7 @@ class Bounds:
     spill: bool = False
     most: int | None = None
     advice: str = ""
-    shared_threads: int | None = None
+    shared: SharedCtas | None = None
 
     def give(self, least: int) -> str:
         """The advice for a function that needs `least`."""
@@ -76,8 +75,8 @@ def _placed(
 ) -> tuple[Renamed, Remark, SharedSlots | None]:
     """The edits of one function, the remark, and the slots in shared memory if it has any."""
     assignment, slots = _assigned(function, bounds), None
-    if assignment.n_spilled and bounds.shared_threads is not None and function.kind == "entry":
-        threads = threads_of(function, bounds.shared_threads)
+    if assignment.n_spilled and bounds.shared is not None and function.kind == "entry":
+        threads = bounds.shared.threads_of(function)
         assignment = _assigned(function, bounds, n_addresses=1)
         slots = shared_slots(function, assignment, threads)
     assignment = numbered(assignment, order)

@@ -13,7 +13,7 @@ Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU perfo
 spilling", 2019, section 3.1 (equation 1) and the `local-shared` builds of its evaluation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ptxtool.analysis.regalloc.assignment import Assignment
@@ -23,6 +23,7 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.variables import round_up
+from ptxtool.passes.context import LaunchedCtas
 from ptxtool.passes.regalloc.physical_names import unused_name
 
 WORD_BYTES = 4
@@ -74,16 +75,24 @@ class SharedSlots:
             yield TextEdit(start, start, f".maxntid {self.threads}\n")
 
 
-def threads_of(kernel: Function, threads: int) -> int:
-    """The threads of a CTA, at most: those that the kernel's head allows, or `threads`. Raises E301 for 0 of both."""
-    bound = block_bound(kernel)
-    if bound is None and not threads:
-        help = "give threads=N, the most threads that a CTA will have, or spill=local"
-        raise _refusal(kernel, "the size of its CTAs is unknown", help)
-    if bound is not None and 0 < threads < bound.threads:
-        why = f"threads={threads}, but '.{bound.directive.name}' allows {bound.threads}"
-        raise _refusal(kernel, why, f"give {bound.threads}, or nothing")
-    return threads if bound is None else bound.threads
+@dataclass(frozen=True)
+class SharedCtas:
+    """How large CTAs are: `threads` that the user gives, 0 for none, and by kernel those of the launches at hand."""
+
+    threads: int
+    launched: Mapping[str, LaunchedCtas]
+
+    def threads_of(self, kernel: Function) -> int:
+        """The threads of a CTA, at most; the kernel's head comes first. Raises E301 where they are unknown."""
+        bound, launched = block_bound(kernel), self.launched.get(kernel.name)
+        if bound is not None and 0 < self.threads < bound.threads:
+            why = f"threads={self.threads}, but '.{bound.directive.name}' allows {bound.threads}"
+            raise _refusal(kernel, why, f"give {bound.threads}, or nothing")
+        found = bound.threads if bound else self.threads or (launched.threads if launched else 0)
+        if not found:
+            help = "give threads=N, the most threads that a CTA will have, or a launch, or spill=local"
+            raise _refusal(kernel, "the size of its CTAs is unknown", help)
+        return found
 
 
 def shared_slots(kernel: Function, assignment: Assignment, threads: int) -> SharedSlots:

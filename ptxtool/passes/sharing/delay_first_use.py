@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ptxtool.analysis.flow.dependence import effects, scheduling_regions, split_region
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED
 from ptxtool.analysis.sharing.first_shared import ExpectedPath
 from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.base.phrases import counted
@@ -56,7 +57,7 @@ class DelayFirstUse(SharingPass):
 
     def _kernel(self, kernel: Function) -> Transformed:
         if not self.percent:
-            return (), [self.remark(kernel, "nothing to do: nothing is shared at 0%")]
+            return (), [self.remark(kernel, NOTHING_SHARED)]
         edits, message = _delayed(kernel, private_registers(kernel, self.percent, self.registers))
         virtual = virtual_remark(self.name, kernel, self.percent, self.registers)
         return edits, [self.remark(kernel, message), *virtual]

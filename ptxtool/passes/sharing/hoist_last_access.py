@@ -30,6 +30,7 @@ from typing import Annotated, ClassVar
 from ptxtool.analysis.flow.dependence import effects, scheduling_regions
 from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.flow.pressure import pressure_of
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED
 from ptxtool.analysis.sharing.last_access import hoisted
 from ptxtool.analysis.sharing.release_points import last_touches
 from ptxtool.analysis.sharing.shared_access import touches_shared_scratchpad
@@ -59,7 +60,7 @@ class HoistLastAccess(SharingPass):
         boundary = shared_layout(kernel).boundary(self.percent, self.scratchpad)
         touches = touches_shared_scratchpad(kernel, boundary)
         if not self.percent:
-            return (), [self.remark(kernel, "nothing is shared at 0%")]
+            return (), [self.remark(kernel, NOTHING_SHARED)]
         if not any(touches):
             return (), [self.remark(kernel, "the shared part is not accessed")]
         edits, message = _hoisted(kernel, touches, given_registers(self.registers))

@@ -23,7 +23,7 @@ from fractions import Fraction
 from itertools import combinations, dropwhile, permutations
 from typing import ClassVar
 
-from ptxtool.analysis.occupancy.sharing_plan import private_part
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED, private_part
 from ptxtool.analysis.sharing.shared_layout import SharedLayout, SharedVariable, shared_layout
 from ptxtool.analysis.sharing.shared_span import SharedSpans
 from ptxtool.base.diag import error
@@ -62,7 +62,7 @@ class LayoutShared(SharingPass):
         """Why a kernel's variables keep their order, "" if they may move."""
         movable = [v for v in layout.variables if v.size]
         if not self.percent:
-            return "nothing is shared at 0%"
+            return NOTHING_SHARED
         if module.is_ptxplus:
             return "PTXPlus names shared memory by number, so that its variables cannot move"
         if not layout.exact:

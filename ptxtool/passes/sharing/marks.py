@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED
 from ptxtool.analysis.sharing.release_points import release_points
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import TextEdit
@@ -70,7 +71,7 @@ class ReleasePass(SharingPass):
 
     def _kernel(self, kernel: Function) -> Transformed:
         if not self.percent:
-            return (), [Remark(self.name, "nothing is shared at 0%", kernel.name)]
+            return (), [Remark(self.name, NOTHING_SHARED, kernel.name)]
         touched = self.touches(kernel)
         wanted = release_points(kernel, touched)
         edits = put_marks(kernel, self.mark, wanted)

@@ -21,6 +21,7 @@ HPDC 2016.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED
 from ptxtool.analysis.sharing.shared_registers import private_registers
 from ptxtool.base.diag import PtxError
 from ptxtool.base.phrases import counted
@@ -50,7 +51,7 @@ class SplitTailRanges(SharingPass):
 
     def _kernel(self, kernel: Function, origins: dict[str, tuple[int, ...]]) -> Transformed:
         if not self.percent:
-            return (), [Remark(self.name, "nothing is shared at 0%", kernel.name)]
+            return (), [Remark(self.name, NOTHING_SHARED, kernel.name)]
         private = private_registers(kernel, self.percent, self.registers)
         renamed, message = _split(kernel, min(private, len(kernel.registers)))
         if renamed is not None and renamed.edits:

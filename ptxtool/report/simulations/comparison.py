@@ -1,9 +1,9 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
+from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED, percentage_text
 from ptxtool.base.mangled import shown_name
-from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.simulations.simulation import remark_parts, waited_for
+from ptxtool.report.simulations.simulation import no_pairs, remark_parts, waited_for
 from ptxtool.report.tables import Part, clip, head, table
 from ptxtool.results.run_results import Comparison, Rung
 
@@ -21,7 +21,7 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     title = (
         f"{shown_name(comparison.kernel)} on {base.gpu}: "
         f"grid {grid}, block {block}, {base.registers} registers per thread, "
-        f"{comparison.percent:g}% of the {comparison.resource} shared"
+        f"{percentage_text(comparison.percent)}% of the {comparison.resource} shared"
     )
     longest = max(10.0, *(abs(comparison.gain(rung) or 0.0) for rung in comparison.rungs))
     room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
@@ -73,10 +73,7 @@ def _stall_lines(comparison: Comparison) -> list[str]:
 
 def _why_unshared(comparison: Comparison) -> list[str]:
     """Why there is no pair in any rung."""
-    result, why = comparison.rungs[-1].result, "nothing is shared at 0%"
-    if comparison.percent:
-        ctas = counted(result.resident_ctas, "CTA")
-        why = f"nothing is shared: {ctas} per SM without sharing and no more with it, limited by {result.limiter}"
+    why = no_pairs(comparison.rungs[-1].result) if comparison.percent else NOTHING_SHARED
     return [why, "gains are those of schedulers and passes"]
 
 

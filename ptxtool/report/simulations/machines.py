@@ -5,7 +5,7 @@ from itertools import groupby
 
 from ptxtool.analysis.occupancy.occupancy import LIMITERS
 from ptxtool.analysis.occupancy.overhead import Storage
-from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
+from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage_text
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
@@ -37,7 +37,7 @@ def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: 
             if plan.resource == "registers"
             else f"{plan.private_scratchpad} of {needs.scratchpad} bytes"
         )
-        percent = f"{float(plan.percent):g}% of {plan.resource} shared"
+        percent = f"{percentage_text(plan.percent)}% of {plan.resource} shared"
         lines.append(
             f"{percent}: {counted(plan.unshared_ctas, 'unshared CTA')} and "
             f"{counted(plan.shared_pairs, 'pair')} ({counted(base.resident_ctas, 'CTA')} "

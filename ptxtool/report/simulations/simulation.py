@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from ptxtool.base.mangled import shown_name
+from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.tables import Part, clip, head, shortened, table
@@ -22,6 +23,8 @@ def run_parts(run: Run) -> list[Part]:
     parts: list[Part] = [table(_COUNTERS, _counters(result), _title(result))]
     if result.shared_pairs:
         parts += ["", *_stalls(result)]
+    elif result.sharing:
+        parts += ["", no_pairs(result)]
     if result.dynamic is not None:
         parts += ["", str(result.dynamic)]
     if result.switching is not None:
@@ -67,6 +70,14 @@ def _counters(result: SimResult) -> list[tuple[object, ...]]:
     for part, counts in (("L1", result.l1), ("L2", result.l2), ("DRAM", result.dram)):
         rows += [(f"{part} {name.replace('_', ' ')}", n, "") for name, n in counts.items()]
     return rows
+
+
+def no_pairs(result: SimResult) -> str:
+    """Why no CTAs share anything though they may."""
+    ctas = counted(result.resident_ctas, "CTA")
+    return (
+        f"nothing is shared: {ctas} per SM without sharing and no more with it, limited by {result.limiter}"
+    )
 
 
 def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:

@@ -9,20 +9,21 @@ from ptxtool.report.tables import Part, clip, head, shortened
 from ptxtool.results.tuning import AssembledSpills, Tuning, Variant
 
 _COLUMNS = head(
-    "variant:cyan | >registers | >shared bytes | >occupancy | limited by | >instructions | >predicted gain:bold"
-    " | >cycles | >gain:bold"
+    "variant:cyan | >registers | >shared | >occupancy | >instructions | >predicted:bold | >cycles | >simulated:bold"
 )
 MOST_ROWS = 24
 
 
 def tuning_parts(tuning: Tuning) -> list[Part]:
-    """The report of a tuning. Gains are over the original; occupancy is resident warps of those an SM could hold."""
+    """The report of a tuning. Gains, predicted and simulated, are over the original; shared memory is in
+    bytes; occupancy is resident warps of those an SM could hold."""
     title = f"{shown_name(tuning.kernel)} on {tuning.gpu}: CTAs of {counted(tuning.threads, 'thread')}"
     rows = [_row(tuning, variant) for variant in tuning.ranked]
     n_equal = len(tuning.variants) - len(rows)
     equal = [f"{counted(n_equal, 'further variant')} with the same text as one of these"] if n_equal else []
     lines = [*equal, *_declined(tuning), *_ends(tuning), *_assembled(tuning)]
-    return [shortened(_COLUMNS, rows, title, MOST_ROWS), "", *map(clip, lines), "", *_verdict(tuning)]
+    notes = ["", *map(clip, lines)] if lines else []
+    return [shortened(_COLUMNS, rows, title, MOST_ROWS), *notes, "", *_verdict(tuning)]
 
 
 def _row(tuning: Tuning, variant: Variant) -> tuple[object, ...]:
@@ -32,7 +33,6 @@ def _row(tuning: Tuning, variant: Variant) -> tuple[object, ...]:
         variant.registers,
         variant.shared_bytes,
         f"{100 * variant.occupancy.fraction:.1f}%",
-        variant.occupancy.limiter,
         variant.instructions,
         "" if is_original else f"{tuning.predicted_gain(variant):+.1f}%",
         variant.cycles,

@@ -46,8 +46,10 @@ _REQUESTS = 256
 
 
 def sm_records(gpu: Gpu) -> PooledRecords:
-    """A record of every SM, idle and empty. Raises E502 for a machine that the records cannot hold."""
-    _check_machine(gpu)
+    """A record of every SM, idle and empty. Raises E502 for caches that it cannot hold.
+
+    The machine is one that `check_machine` takes.
+    """
     sms: Any = np.zeros(gpu.sm.count, SM)
     for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle", "charged"):
         sms[name] = -1
@@ -76,8 +78,8 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     return records
 
 
-def _check_machine(gpu: Gpu) -> None:
-    """Raise E502 where the records of `sm_state.py` cannot hold a machine."""
+def check_machine(gpu: Gpu) -> None:
+    """Raise E502 where the records of `sm_state.py` cannot hold a machine: before memory is laid out for it."""
     pipeline = gpu.pipeline
     widths = [pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem]
     widths += [pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem]

@@ -97,6 +97,7 @@ BASE = 'inherits = "tesla-c2050"\n'
         (BASE + "[sms]\nctas = 8\n", ":2:2:", "unknown key 'sms'"),
         (BASE + '[sm]\nctas = "8"\n', ":3:1:", "'sm.ctas': expected 'int', got 'str'"),
         (BASE + "[sm]\nctas = 0\n", ":3:1:", "'sm.ctas': expected 'int' >= 1"),
+        (BASE + "[latency.add.int]\ninterval = 42949672961\n", ":3:1:", "expected 'int' <= 2147483647"),
         (BASE + "[latency]\nadd = { int = { latency = 0 } }\n", ":3:17:", "'latency.add.int.latency'"),
         (BASE + "[latency.mull]\nint = 3\n", ":2:2:", "latency.mull"),
         (BASE + '[ldst]\nunits = ["ld", "st", "atom", "tex"]\n', ":", "missing key 'latency.membar'"),

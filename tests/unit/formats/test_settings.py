@@ -52,6 +52,7 @@ def test_the_last_one_counts() -> None:
         ("latency.add=3", "'add' is a table", "add.int"),
         ("latency.adds.int.latency=3", "no key 'adds'", "did you mean 'add'?"),
         ("sm.count.x=3", "'count' has no keys", "count=VALUE"),
+        ("pipeline.first_path=\udcff", "surrogates not allowed", "tesla-c2050.toml"),
         ("sm.count=0", "expected 'int' >= 1", "tesla-c2050.toml"),
         ("sm.count=many", "expected 'int', got 'str'", "tesla-c2050.toml"),
         ("pipeline.bank_conflicts=1", "expected 'bool', got 'int'", "tesla-c2050.toml"),

@@ -1,4 +1,4 @@
-"""Numbers of a thousand digits are refused, those that are a little shorter are read."""
+"""Numbers of a thousand digits are refused, those that are a little shorter are read, and comments do not count."""
 
 import pytest
 
@@ -39,3 +39,20 @@ def test_both_parsers_refuse_it(statement: str) -> None:
     for read in (parse, parse_with_lark):
         with pytest.raises(PtxError, match=r"E101.*a number of more than 1000 digits"):
             read(text)
+
+
+@pytest.mark.parametrize("after", ["", "9" * 5000])
+@pytest.mark.parametrize("digits", ["// {}\n", '/* {}\n"{} */', '// " {}\n', '.file 1 "{}"\n'])
+def test_digits_in_comments_and_strings_are_no_number(digits: str, after: str) -> None:
+    text = TEXT + digits.replace("{}", "9" * 20_000) + f".global .b8 a[4{after}];\n"
+    for read in (parse, parse_with_lark):
+        if not after:
+            assert [len(read(text).source.text), len(read(text).items)] == [
+                len(text),
+                5 - ("file" not in digits),
+            ]
+            continue
+        with pytest.raises(PtxError) as caught:
+            read(text)
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.start) == ("E101", text.rindex("4" + after))

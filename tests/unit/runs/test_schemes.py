@@ -2,6 +2,10 @@
 
 from fractions import Fraction
 
+import pytest
+
+from ptxtool.passes.sharing.release_registers import ReleaseRegisters
+from ptxtool.passes.syntax import parse_pipeline
 from ptxtool.runs.schemes import Scheme, ladder_schemes, scheduler_name
 
 
@@ -32,6 +36,18 @@ def test_nothing_shared_means_no_options() -> None:
     assert shared.options == {"share_registers": 90, "dynamic": True}
 
 
-def test_a_percentage_reaches_the_passes_without_loss() -> None:
-    scheme = Scheme("x", percent=Fraction(25, 2), passes="release-registers{share=run,registers=run}")
-    assert scheme.pipeline(16) == "release-registers{share=12.5,registers=16}"
+@pytest.mark.parametrize(
+    ("percent", "text"),
+    [
+        ("25/2", "12.5"),
+        ("100/3", "100/3"),
+        ("0.0000001", "0.0000001"),
+        ("33.333333333333333333", "33.333333333333333333"),
+    ],
+)
+def test_a_percentage_reaches_the_passes_without_loss(percent: str, text: str) -> None:
+    scheme = Scheme("x", percent=Fraction(percent), passes="release-registers{share=run,registers=run}")
+    assert scheme.pipeline(16) == f"release-registers{{share={text},registers=16}}"
+    (pass_,) = parse_pipeline(scheme.pipeline(16))
+    assert isinstance(pass_, ReleaseRegisters)
+    assert pass_.percent == Fraction(percent)

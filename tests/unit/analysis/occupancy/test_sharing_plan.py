@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 from resident_ctas import GPU, GPU_16K, REGISTERS, SCRATCHPAD, with_registers, with_scratchpad
 
-from ptxtool.analysis.occupancy.sharing_plan import percentage, private_part, register_curve, sharing_plan
+from ptxtool.analysis.occupancy.sharing_plan import (
+    percentage,
+    percentage_data,
+    percentage_text,
+    private_part,
+    register_curve,
+    sharing_plan,
+)
 from ptxtool.base.diag import PtxError
 
 
@@ -173,3 +180,23 @@ def test_two_resources_at_once_are_refused() -> None:
 
 def test_private_part_of_a_decimal_percentage() -> None:
     assert private_part(1000, percentage("12.5")) == 875
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "data"),
+    [
+        ("0", "0", 0),
+        ("90.0", "90", 90),
+        ("25/2", "12.5", 12.5),
+        ("0.3", "0.3", 0.3),
+        ("100/3", "100/3", "100/3"),
+        ("0.0000001", "0.0000001", "0.0000001"),
+        ("33.3333333333333333333333333333333333333", "33.3333333333333333333333333333333333333", None),
+        ("1/1099511627776", "1/1099511627776", "1/1099511627776"),  # a decimal of 42 characters
+    ],
+)
+def test_percentages_are_written_without_loss(given: str, text: str, data: object) -> None:
+    percent = percentage(given)
+    assert percentage_text(percent) == text
+    assert percentage(percentage_text(percent)) == percent
+    assert percentage_data(percent) == (text if data is None else data)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from gpgpusim_files import NEW, changed, read_config, write_config
 
+from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpgpusim import machine
 from ptxtool.formats.gpu import load_gpu
 
@@ -80,3 +81,9 @@ def test_as_many_out_ports_as_in_ports(tmp_path: Path) -> None:
     )
     assert gpu.pipeline.ports_sfu == 1
     assert warning.help == "here there are as many out-ports as in-ports: 1"
+
+
+@pytest.mark.parametrize("scheduler", ["two_level_active:{}:0:1", "warp_limiting:2:{}"])
+def test_numbers_of_thousands_of_digits_are_no_scheduler(scheduler: str, tmp_path: Path) -> None:
+    with pytest.raises(PtxError, match="scheduler"):
+        changed(tmp_path, gpgpu_scheduler=scheduler.format("9" * 5000))

@@ -69,3 +69,8 @@ def test_a_first_come_scheduler_of_dram_looks_at_one_request(tmp_path: Path) -> 
 def test_global_loads_may_skip_the_l1(tmp_path: Path) -> None:
     assert changed(tmp_path, gpgpu_gmem_skip_L1D="0")[0].l1d.bypass == ("cg",)
     assert changed(tmp_path, gmem_skip_L1D="1")[0].l1d.bypass == ("cg", "global")
+
+
+def test_a_network_file_whose_name_is_too_long(tmp_path: Path) -> None:
+    _, reported = changed(tmp_path, inter_config_file="a" * 5000)
+    assert [d.help for d in reported] == ["the network is that of tesla-c2050"]

@@ -1,5 +1,7 @@
 """What the values of GPGPU-Sim's options mean."""
 
+from collections.abc import Callable
+
 import pytest
 
 from ptxtool.base.diag import PtxError
@@ -27,6 +29,16 @@ def test_no_whole_numbers(value: str) -> None:
 def test_no_three_numbers(value: str) -> None:
     with pytest.raises(PtxError, match="give 3 whole numbers with ':' between"):
         values.numbers(setting(value), ":", (3,))
+
+
+@pytest.mark.parametrize("read", [values.cache, values.dram_timing])
+def test_thousands_of_digits_are_no_number(read: Callable[[Setting], object]) -> None:
+    with pytest.raises(PtxError, match=r"no cache|no timing parameter"):
+        read(
+            setting(
+                "nbk=" + "9" * 5000 if read is values.dram_timing else f"{'9' * 5000}:128:4,L:L:m:N,A:8:8,8"
+            )
+        )
 
 
 def test_clocks_are_rounded() -> None:

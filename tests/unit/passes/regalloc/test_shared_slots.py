@@ -5,6 +5,7 @@ import pytest
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import splice
 from ptxtool.parse import parse
+from ptxtool.passes.context import LaunchedCtas, PassContext
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.passes.regalloc.allocate import Allocate
 
@@ -142,3 +143,16 @@ def test_refusals() -> None:
         Allocate(spill="shared", threads=-1)
     what = refusal(kernel(PAIRS, ".reqntid 32\n"), "max-regs=2")
     assert "does not fit into 2 registers: it needs 3" in what
+
+
+def test_the_threads_of_the_launch() -> None:
+    """Those of a launch at hand, unless the kernel's head or the option says so."""
+    context = PassContext(None, {"k": LaunchedCtas(96, 0)})
+
+    def remark(head: str, options: str) -> str:
+        module = parse(kernel(WORDS, head), "k.ptx")
+        return str(rewrite(module, f"allocate:spill=shared:max-regs=3{options}", context=context).remarks[0])
+
+    assert "768 bytes of shared memory (96 threads)" in remark("", "")
+    assert "1024 bytes of shared memory (128 threads)" in remark("", ":threads=128")
+    assert "256 bytes of shared memory (32 threads)" in remark(".reqntid 32\n", "")

@@ -50,6 +50,7 @@ def test_nothing_moves_where_nothing_is_shared() -> None:
     result = rewrite(module, "delay-first-use{share=0,registers=4}")  # fewer than the text declares
     assert result.module is module
     assert "nothing is shared at 0%" in str(result)
+    assert "nothing to do" not in str(result)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import pytest
 from built import GPU
 
-from ptxsim.timing.machine_records import sm_records
+from ptxsim.timing.machine_records import check_machine, sm_records
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.settings import with_settings
 
 
@@ -29,8 +30,12 @@ from ptxtool.formats.settings import with_settings
     ],
 )
 def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) -> None:
+    def hold(gpu: Gpu) -> None:
+        check_machine(gpu)
+        sm_records(gpu)
+
     with pytest.raises(PtxError) as refused:
-        sm_records(with_settings(GPU, [setting]))
+        hold(with_settings(GPU, [setting]))
     (problem,) = refused.value.diagnostics
     assert problem.code == "E502"
     assert message in problem.message

@@ -30,6 +30,12 @@ def test_no_warp_waited() -> None:
     assert "stall points: none; no warp had to wait for shared scratchpad" in shown
 
 
+def test_no_pairs_though_ctas_may_share() -> None:
+    why = "nothing is shared: 5 CTAs per SM without sharing and no more with it, limited by registers"
+    assert why in text(sim_result(share_registers=90)).splitlines()
+    assert "nothing is shared" not in text(sim_result())
+
+
 def test_shares_of_no_slots_are_nothing() -> None:
     assert slot_rows({"issued": 0})[0] == ("slots issued", 0, "  0.0%")
     assert slot_rows({"issued": 1, "idle": 3})[0][2] == " 25.0% " + "#" * 8  # 7.5 of 30
