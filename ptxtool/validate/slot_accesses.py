@@ -14,7 +14,7 @@ from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.validate.assignment import prove
 from ptxtool.validate.assignment.align import NONE
-from ptxtool.validate.assignment.private_slots import private_slots
+from ptxtool.validate.assignment.private_slots import PrivateSlots, private_slots
 from ptxtool.validate.functions import compare_functions, words, wrong
 
 
@@ -41,6 +41,15 @@ def _compare(before: Function, after: Function) -> Iterable[Diagnostic]:
             ]
     assert not isinstance(old, str)
     assert not isinstance(new, str)
+    return _proved(before, after, old, new)
+
+
+def is_provable(kernel: Function, slots: PrivateSlots) -> bool:
+    """Whether the check accepts a kernel as it is: no value is lost where names that share a unit are written."""
+    return not _proved(kernel, kernel, slots, slots)
+
+
+def _proved(before: Function, after: Function, old: PrivateSlots, new: PrivateSlots) -> list[Diagnostic]:
     others = [i for i in range(len(before.instructions)) if i not in old.accesses]
     n_others = len(after.instructions) - len(new.accesses)
     if n_others != len(others):

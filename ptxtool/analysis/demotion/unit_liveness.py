@@ -11,6 +11,7 @@ as one of any earlier value. Here it counts as one of the value that an instruct
 same guard, as the load, the instruction and the store of a demoted register do.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxtool.analysis.flow.liveness import live_registers
@@ -35,7 +36,8 @@ class UnitLiveness:
 def unit_liveness(kernel: Function) -> UnitLiveness:
     """The units in use around every instruction. Raises `PtxError` (E202) on an undeclared label."""
     cfg = build(kernel, interprocedural=True)
-    live = live_registers(cfg, _without_own_reads(kernel, cfg))
+    own_reads = _own_reads(kernel, cfg)
+    live = live_registers(cfg, _without(kernel.def_uses, own_reads))
     mask = unit_masks(kernel)
     known: dict[int, int] = {}
 
@@ -44,11 +46,14 @@ def unit_liveness(kernel: Function) -> UnitLiveness:
             known[registers] = sum({1 << u for k in indices(registers) for u in indices(mask[k])})
         return known[registers]
 
-    before = tuple(map(units, live.before_bits))
-    after = tuple(map(units, live.after_bits))
+    before, after = [*map(units, live.before_bits)], [*map(units, live.after_bits)]
+    for i, k, write in own_reads:
+        for point in range(write, i):
+            after[point] |= mask[k]
+            before[point + 1] |= mask[k]
     named = (units(sum({1 << k for k in step.touched})) for step in kernel.def_uses)
     busy = tuple(a | b | c for a, b, c in zip(before, after, named, strict=True))
-    return UnitLiveness(cfg, mask, before, after, busy)
+    return UnitLiveness(cfg, mask, tuple(before), tuple(after), busy)
 
 
 def unit_masks(kernel: Function) -> tuple[int, ...]:
@@ -57,24 +62,31 @@ def unit_masks(kernel: Function) -> tuple[int, ...]:
     return tuple(((1 << p.units) - 1) << p.first if p and p.file == "general" else 0 for p in places)
 
 
-def _without_own_reads(kernel: Function, cfg: Cfg) -> tuple[DefUse, ...]:
-    """Def/use sets without reads of what the instructions directly before wrote under the same guard."""
-    found, operands, resolve = [*kernel.def_uses], OperandAccesses(kernel), kernel.registers.resolve_index
+def _own_reads(kernel: Function, cfg: Cfg) -> list[tuple[int, int, int]]:
+    """Reads of what an instruction directly before wrote under the same guard: reader, register, writer."""
+    found: list[tuple[int, int, int]] = []
+    operands, resolve = OperandAccesses(kernel), kernel.registers.resolve_index
     for block in cfg.blocks:
         guard: tuple[int, bool] | None = None
-        written: set[int] = set()
+        written: dict[int, int] = {}
         for i in block.instructions:
-            step, node = found[i], kernel.instructions[i]
+            step, node = kernel.def_uses[i], kernel.instructions[i]
             now = None if node.guard is None else (resolve(node.guard.name, i), node.guard.negated)
             if now is None or now != guard:
-                guard, written = now, set()
+                guard, written = now, {}
             if guard is None:
                 continue
-            if not written.isdisjoint(step.uses):
-                uses = tuple(k for k in step.uses if k not in written)
-                found[i] = DefUse(step.defs, step.kills, uses, step.touched)
+            found += [(i, k, written[k]) for k in step.uses if k in written]
             writes = [w for access in operands.of(i, node) if access for w in access.writes]
-            written.update(resolve(name, i) for name, is_whole in writes if is_whole)
+            written |= {resolve(name, i): i for name, is_whole in writes if is_whole}
             if guard[0] in step.defs:
                 guard = None
+    return found
+
+
+def _without(def_uses: Sequence[DefUse], reads: Sequence[tuple[int, int, int]]) -> tuple[DefUse, ...]:
+    found = [*def_uses]
+    for i, k, _ in reads:
+        step = found[i]
+        found[i] = DefUse(step.defs, step.kills, tuple(u for u in step.uses if u != k), step.touched)
     return tuple(found)

@@ -11,7 +11,7 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, Remark
 from ptxtool.validate.assignment.private_slots import PrivateSlots, private_slots
-from ptxtool.validate.slot_accesses import check_slot_accesses
+from ptxtool.validate.slot_accesses import check_slot_accesses, is_provable
 
 NO_REGISTERS = "nothing to do: it has no demoted registers; run demote before"
 Transform = Callable[[Function, PrivateSlots, UnitBudget], tuple[Iterable[TextEdit], str]]
@@ -33,11 +33,14 @@ def transform_demoted(module: Module, pass_name: str, only: str, transform: Tran
     remarks: list[Remark] = []
     for kernel in kernels:
         slots, message = private_slots(kernel), NO_REGISTERS
-        if isinstance(slots, str):
-            what = f"the slots of '{kernel.name}' may not be its threads' own: {slots}"
-            help = "run the pass on text that demote wrote"
+        reason = slots if isinstance(slots, str) else ""
+        if isinstance(slots, PrivateSlots) and not is_provable(kernel, slots):
+            reason = "its registers are not physical for certain"
+        if reason:
+            what = f"cannot change the demoted registers of '{kernel.name}': {reason}"
+            help = f"run {pass_name} on what demote writes, before compact gives its registers other names"
             raise error("E301", what, kernel.source, kernel.start, kernel.body_start, help=help)
-        if slots is not None:
+        if isinstance(slots, PrivateSlots):
             changed, message = _within_need(kernel, slots, transform)
             edits += changed
         remarks.append(Remark(pass_name, message, kernel.name, kernel.source.line(kernel.start)))

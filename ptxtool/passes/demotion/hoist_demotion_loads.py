@@ -49,11 +49,12 @@ class HoistDemotionLoads:
 
 def _hoisted(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> tuple[Iterator[TextEdit], str]:
     masks = unit_masks(kernel)
-    loads = {i: access for i, access in found.accesses.items() if access.is_load}
+    guards = {i for i, node in enumerate(kernel.instructions) if node.guard is not None}
+    loads = {i: a for i, a in found.accesses.items() if a.is_load and i not in guards}
     moved: dict[int, int] = {}  # per load the instruction that it is before
     n_passed = 0
     for block in build(kernel, interprocedural=True).blocks:
-        for i in (i for i in block.instructions if i in loads and kernel.instructions[i].guard is None):
+        for i in (i for i in block.instructions if i in loads):
             units = masks[loads[i].register]
             between = range(_earliest(kernel, found, masks, budget, block, i), i)
             passed = [*dropwhile(loads.__contains__, between)]

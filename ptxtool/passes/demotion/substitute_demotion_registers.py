@@ -104,7 +104,7 @@ class _Substitution:
     def in_block(self, block: Block) -> int:
         """Substitute registers in a block; how often."""
         of_slots: dict[frozenset[int], list[_Piece]] = {}
-        for piece in self._pieces(block):
+        for piece in sorted(self._pieces(block)):
             of_slots.setdefault(piece.slots, []).append(piece)
         if len(of_slots) < 2:
             return 0
@@ -176,7 +176,8 @@ class _Substitution:
         end = pieces[0].instructions[0]
         for n, piece in enumerate(pieces):
             start, last = piece.instructions[0], piece.instructions[-1]
-            if piece.units.bit_count() != n_units or (n and not self._have_room(end - 1, start, n_units)):
+            is_apart = piece.units.bit_count() == n_units and (n == 0 or start >= end)
+            if not is_apart or (n and not self._have_room(end - 1, start, n_units)):
                 return max(n, 1), found
             for i in range(end, last + 1):
                 free &= ~self._busy[i]

@@ -4,7 +4,7 @@ For the passes that rewrite a kernel with demoted registers, and for their check
 of a thread's slots in code that a pass inserted; here the kernel is as it was read. The slots are private if
 
 * the kernel begins with code that computes the address of the thread's slots in a register, the *base*;
-* after that code no instruction names the variable, and no other register has an address from it;
+* after that code no instruction names the variable, or reads another register that has an address from it;
 * all other instructions that name the base load or store one register at the address of a slot.
 
 Other text is refused with the reason: a slot could change without a visible access to it.
@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function, Label, Memory, Name
 from ptxtool.isa.types import TYPES
@@ -54,7 +55,8 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     if found is None or any(0 < n < found[1] for n, s in kernel.other_statements if type(s) is Label):
         return f"it does not begin with the address of a thread's slots in '{variable}'"
     base, entry = found
-    if any(k != base and any(variable in term for term in value) for k, value in code.values.items()):
+    others = {k for k, value in code.values.items() if k != base and any(variable in term for term in value)}
+    if others and any(liveness(kernel, per="thread").live_before(entry) >> k & 1 for k in others):
         return f"another register than '{kernel.registers[base].name}' may have an address in '{variable}'"
     slots = ThreadSlots(variable, base, stride, (declarator.dimensions[0] or 0) // stride, entry)
     accesses: dict[int, SlotAccess] = {}
