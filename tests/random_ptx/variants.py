@@ -47,7 +47,7 @@ def variants(module: Module) -> Iterator[Variant]:
         f"allocate{{max-regs={small + 2},spill=shared,threads=64}}": small + 2,
         f"allocate{{max-regs={middle},spill=shared,threads=64}}": middle,
         "allocate,demote{count=4,rule=frequency,threads=64}": 255,
-        f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact": 255,
+        f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact{{banks=true}}": 255,
     }
     after_demotion = "substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
     bounds[f"allocate,demote{{count=6,threads=64}},{after_demotion},compact"] = 255

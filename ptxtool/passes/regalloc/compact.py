@@ -5,13 +5,16 @@ Values with disjoint live ranges share a register. PTX has the physical names of
 halves of one register, post-incremented addresses stay in one, `$r0` holds the thread id when the kernel starts,
 `$r124` and `$o127` keep their names.
 
+`banks` keeps physical registers in their bank of the register file, four of them by number, where that needs no more
+registers and has fewer operands in one bank (`ptxtool.analysis.regalloc.bank_conflicts`).
+
 `max-regs` refuses (E301) what needs more than that many; 0 asks for the fewest and refuses nothing.
 
 Pre: a module without errors, no registers of vector type (E301). Post: the same instructions except redundant
 copies (checked by `ptxtool.validate.assignment`).
 
 Reference: P. Sakdhnagool et al., "RegDem: increasing GPU performance via shared memory register spilling", 2019,
-section 3.3 (compaction).
+sections 3.3 and 3.4.1 (compaction).
 """
 
 from dataclasses import dataclass
@@ -27,6 +30,7 @@ class Compact:
     """Renumber registers onto the fewest that interference allows."""
 
     max_regs: Annotated[int, Shown("N", "default: the fewest")] = 0
+    banks: bool = False
     name: ClassVar[str] = "compact"
 
     def __post_init__(self) -> None:
@@ -38,4 +42,4 @@ class Compact:
     def run(self, module: Module) -> PassResult:
         from ptxtool.passes.regalloc.placement import Bounds, place_registers  # imports numpy
 
-        return place_registers(module, self.name, Bounds(self.max_regs or None), "first-use")
+        return place_registers(module, self.name, Bounds(self.max_regs or None), "first-use", self.banks)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ptxtool.analysis.flow.early_reads import early_reads
 from ptxtool.analysis.regalloc.assignment import Assignment, TooFewRegisters, assign
+from ptxtool.analysis.regalloc.bank_conflicts import as_named, bank_conflicts, banked
 from ptxtool.analysis.regalloc.numbering import Order, numbered
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -43,8 +44,13 @@ class Bounds:
 CAN_SPILL = "'spill=local' lets values spill"
 
 
-def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> PassResult:
-    """The edits of a pass of that name. Raises E301, with the least bound that works, where functions do not fit."""
+def place_registers(
+    module: Module, name: str, bounds: Bounds, order: Order, by_banks: bool = False
+) -> PassResult:
+    """The edits of a pass of that name. Raises E301, with the least bound that works, where functions do not fit.
+
+    With `by_banks` registers keep their bank where that needs no more of them (without spilling).
+    """
     edits: list[TextEdit] = []
     remarks: list[Remark] = []
     origins: dict[str, tuple[int, ...]] = {}
@@ -55,7 +61,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
             if not isinstance(function, Function) or function.body is None:
                 continue
             try:
-                renamed, remark, slots = _placed(function, name, bounds, order)
+                renamed, remark, slots = _placed(function, name, bounds, order, by_banks)
             except PtxError as problem:
                 problems += problem.diagnostics
                 continue
@@ -71,7 +77,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
 
 
 def _placed(
-    function: Function, name: str, bounds: Bounds, order: Order
+    function: Function, name: str, bounds: Bounds, order: Order, by_banks: bool
 ) -> tuple[Renamed, Remark, SharedSlots | None]:
     """The edits of one function, the remark, and the slots in shared memory if it has any."""
     assignment, slots = _assigned(function, bounds), None
@@ -79,9 +85,14 @@ def _placed(
         threads = bounds.shared.threads_of(function)
         assignment = _assigned(function, bounds, n_addresses=1)
         slots = shared_slots(function, assignment, threads)
-    assignment = numbered(assignment, order)
+    plain = numbered(assignment, order)
+    assignment = banked(plain) if by_banks else plain
     renamed = rename(function, assignment, slots)
     message = describe(assignment, renamed.n_copies, slots)
+    if by_banks:
+        named = as_named(plain)
+        before = f", {bank_conflicts(named)} before" if named else ""
+        message += f"; {counted(bank_conflicts(assignment), 'register bank conflict')}{before}"
     return renamed, Remark(name, message, function.name, function.source.line(function.start)), slots
 
 

@@ -92,3 +92,35 @@ def test_a_range_of_many_names_is_not_listed() -> None:
 def test_a_second_time_nothing_changes() -> None:
     once = rewrite(parse(kernel(BODY)), "compact").module.source.text
     assert rewrite(parse(once), "compact").module.source.text == once
+
+
+# seven values at once, in registers 0 to 7 without 3
+GAP = "".join(f"mov.u32 %r{k}, {k};\n" for k in (0, 1, 2, 4, 5, 6, 7))
+SUM = (
+    "add.u32 %r0, %r0, %r6;\nmad.lo.u32 %r2, %r2, %r5, %r7;\nmad.lo.u32 %r2, %r2, %r4, %r1;\n"
+    "add.u32 %r2, %r2, %r0;\n"
+)
+
+
+def test_registers_keep_their_bank() -> None:
+    """%r7 fills the gap at 3: both are 3 mod 4. Without banks %r2, %r5 and %r7 would be 2, 4 and 6, a conflict."""
+    head = ".version 8.0\n.target sm_52\n.entry k()\n{\n.reg .b32 %r<8>;\n"
+    text = f"{head}{GAP}{SUM}st.global.u32 [0], %r2;\nret;\n}}\n"
+    plain = rewrite(parse(text, "k.ptx"), "compact").module.source.text
+    assert "mad.lo.u32 %r2, %r2, %r4, %r6;" in plain
+    result = rewrite(parse(text, "k.ptx"), "compact:banks=true")
+    new = result.module.source.text
+    assert new == text.replace("%r<8>", "%r<7>").replace("%r7", "%r3")
+    (remark,) = result.remarks
+    assert "in 7; 0 register bank conflicts, 0 before" in remark.message
+
+
+def test_what_the_text_has_no_registers_for_is_assigned_anew() -> None:
+    """Virtual registers: %r1 and %rd0 are one register by their names, and live at once."""
+    text = (
+        ".version 8.0\n.target sm_52\n.entry k()\n{\n.reg .b32 %r<2>;\n.reg .b64 %rd<1>;\n"
+        "mov.u32 %r1, 1;\nmov.u64 %rd0, 2;\nst.global.u32 [%rd0], %r1;\nret;\n}\n"
+    )
+    banks, plain = (rewrite(parse(text, "k.ptx"), pipeline) for pipeline in ("compact:banks=true", "compact"))
+    assert banks.module.source.text == plain.module.source.text
+    assert banks.remarks[0].message == plain.remarks[0].message + "; 0 register bank conflicts"
