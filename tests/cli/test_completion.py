@@ -55,7 +55,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool run saxpy --kernel ", ["saxpy"]),
         ("ptxtool live nowhere.ptx --kernel ", []),
         ("ptxtool live sax", ["saxpy"]),
-        ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing"]),
+        ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing", "regdem"]),
     ],
 )  # fmt: skip
 def test_words(line: str, offered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,7 @@ def _choices(paper: Paper, benchmarks: Sequence[Measured]) -> Iterator[Exhibit]:
             if (after := _conflicts(m, v)) is not None and before is not None
         ]
         yield "original", before, None
-        yield "most that a demoted variant adds", max(added, key=abs, default=None), 0
+        yield "largest change by a demoted variant", max(added, key=abs, default=None), 0
 
     def added(m: Measured) -> Iterator[Cell]:
         before, executed = m.original.instructions, m.count(m.original, "warp_instructions")
