@@ -9,18 +9,26 @@ docs/benchmarks-of-the-papers.md says what the kernels are.
 """
 
 import argparse
+import io
 import subprocess
 import sys
 from pathlib import Path
 
-from ptxtool.emit import emit
-from ptxtool.parse import parse
-from ptxtool.passes.pipeline import rewrite
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
-SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+import numpy as np  # noqa: E402
+from regdem_benchmarks import FILES, REFERENCES  # noqa: E402
+
+from ptxtool.emit import emit  # noqa: E402
+from ptxtool.formats.launch.launch_file import load_launch  # noqa: E402
+from ptxtool.parse import parse  # noqa: E402
+from ptxtool.passes.pipeline import rewrite  # noqa: E402
+
+SAMPLES = CHECKOUT / "samples"
 LOWERED = {"layerforward": 12, "nn": 24}
 """The registers per thread that PTXPlus may take: those of the papers."""
-REGDEM = tuple(f"regdem/{name}" for name in ("cfd", "conv", "gauss", "md", "md5hash"))
+REGDEM = tuple(f"regdem/{name}" for name in REFERENCES)
 NAMES = ("conv1", "conv2", "lavamd", "nw1", "nw2", "srad1", "srad2", *LOWERED, *REGDEM)
 
 
@@ -35,6 +43,17 @@ def lowered(text: str, registers: int) -> str:
     return emit(rewrite(parse(text), f"lower-ptxplus{{regs={registers}}}").module)
 
 
+def tables(folder: Path) -> dict[str, bytes]:
+    """The `.npy` files of a benchmark of RegDem: trees, results."""
+    made = FILES.get(folder.name, {}) if folder.parent.name == "regdem" else {}
+    found: dict[str, bytes] = {}
+    for file, make in made.items():
+        stream = io.BytesIO()
+        np.save(stream, make({i.name: i.value for i in load_launch(folder / "launch.toml").inputs}))
+        found[file] = stream.getvalue()
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -47,18 +66,19 @@ def main() -> int:
     differing = 0
     for name in options.names or NAMES:
         folder = SAMPLES / name
-        texts = {"kernel.ptx": compiled(folder / "kernel.cu")}
+        text = compiled(folder / "kernel.cu")
+        files = {"kernel.ptx": text.encode()}
         if name in LOWERED:
-            texts["kernel.ptxplus"] = lowered(texts["kernel.ptx"], LOWERED[name])
-        for file, text in texts.items():
+            files["kernel.ptxplus"] = lowered(text, LOWERED[name]).encode()
+        for file, content in {**files, **tables(folder)}.items():
             path = folder / file
-            if path.is_file() and path.read_text(encoding="utf-8") == text:
+            if path.is_file() and path.read_bytes() == content:
                 print(f"{name}/{file}: as it was")
             elif options.check:
                 differing += 1
                 print(f"{name}/{file}: differs")
             else:
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(content)
                 print(f"{name}/{file}: written")
     return int(differing > 0)
 

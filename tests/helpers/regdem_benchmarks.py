@@ -7,6 +7,7 @@ buffers that the kernel writes.
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,10 @@ ROWS: Mapping[str, Row] = {
     "gauss": Row(64, 43, 40, 5, 1280),
     "md": Row(256, 33, 32, 3, 3072),
     "md5hash": Row(256, 33, 32, 3, 3072),
+    "nn": Row(192, 35, 32, 5, 3840),
+    "pc": Row(256, 36, 32, 6, 6144),
+    "qtc": Row(64, 55, 48, 9, 2304),
+    "vptree": Row(256, 34, 32, 4, 4096),
 }
 """P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register spilling",
 2019, section 5, and the scripts published with it."""
@@ -126,7 +131,129 @@ def md5hash(given: Values) -> dict[str, np.ndarray]:
     return {"found_index": np.array([found[0]]), "found_key": key, "found_digest": wanted}
 
 
+def _distances(queries: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Between every query and every point, a point at a time."""
+    wide = queries.astype(np.float64)
+    return np.stack([np.linalg.norm(wide - point, axis=1) for point in points.astype(np.float64)], axis=1)
+
+
+def nn(given: Values) -> dict[str, np.ndarray]:
+    """By the distances to all points."""
+    distances = _distances(given["queries"], given["training"])
+    return {"closest": distances.argmin(axis=1), "closest_distance": distances.min(axis=1) ** 2}
+
+
+def pc(given: Values) -> dict[str, np.ndarray]:
+    """By the distances to all points: the leaves' boxes have no extent."""
+    leaves = given["children"][:, 0] < 0
+    distances = _distances(given["points"], given["boxes"][leaves, 0])
+    return {"correlation": (distances < given["radius"]).sum(axis=1)}
+
+
+def vptree(given: Values) -> dict[str, np.ndarray]:
+    """By the distances to all points."""
+    distances = _distances(given["targets"], given["points"])
+    return {"nearest": distances.argmin(axis=1), "distance": distances.min(axis=1)}
+
+
+def qtc(given: Values) -> dict[str, np.ndarray]:
+    """Seed by seed: the point whose farthest member is closest joins, as long as it is within the threshold."""
+    distance, free = given["distance"], given["clustered"] == 0
+    found = []
+    for seed in given["ungrouped"]:
+        candidates = {int(p) for p in np.flatnonzero(free & (distance[seed] <= given["threshold"]))} - {
+            int(seed)
+        }
+        members = [int(seed)]
+        while candidates:
+            reach, point = min((distance[p, members].max(), p) for p in candidates)
+            if reach > given["threshold"]:
+                break
+            members.append(point)
+            candidates.remove(point)
+        found.append((len(members), seed))
+    return {"cardinality": np.array(found)}
+
+
 REFERENCES: Mapping[str, Callable[[Values], dict[str, np.ndarray]]] = {
-    f.__name__: f for f in (cfd, conv, gauss, md, md5hash)
+    f.__name__: f for f in (cfd, conv, gauss, md, md5hash, nn, pc, qtc, vptree)
 }
 """By the sample's name within `samples/regdem`."""
+
+
+def _surface(n: int, dimensions: int) -> np.ndarray:
+    """Points at random on the surface on which the queries of the launch files lie."""
+    u, v = np.random.default_rng(1).random((2, n, 1))
+    d = np.arange(dimensions)
+    return np.sin(0.7 * (d + 1) * u + 1.7 * (d % 3 + 1) * v + d).astype(np.float32)
+
+
+@cache
+def _kd_tree(n: int, dimensions: int, leaf: int) -> dict[str, np.ndarray]:
+    """A balanced tree in the order of its levels, split at medians of the longest sides; points in the leaves' order.
+
+    `nodes`: axis (dimensions: a leaf), value (its bits), children (of a leaf: its points, from the first to one after
+    the last).
+    """
+    points, n_nodes = _surface(n, dimensions), 2 * n // leaf - 1
+    nodes, boxes = np.zeros((n_nodes, 4), np.int32), np.zeros((n_nodes, 2, dimensions), np.float32)
+    ranges = [(0, n)]
+    for node in range(n_nodes):
+        first, end = ranges[node]
+        part = points[first:end]
+        boxes[node] = part.min(axis=0), part.max(axis=0)
+        if end - first <= leaf:
+            nodes[node] = dimensions, 0, first, end
+            continue
+        axis = int(np.argmax(boxes[node, 1] - boxes[node, 0]))
+        points[first:end] = part[np.argsort(part[:, axis])]
+        middle = (first + end) // 2
+        nodes[node] = axis, points[middle, axis].view(np.int32), len(ranges), len(ranges) + 1
+        ranges += [(first, middle), (middle, end)]
+    return {"nodes": nodes, "boxes": boxes, "points": points}
+
+
+@cache
+def _vantage_tree(n: int, dimensions: int) -> dict[str, np.ndarray]:
+    """A point a node: nearer points to the left, up to the median of the distances, the others to the right.
+
+    `nodes`: threshold (its bits), left, right, parent; -1 where there is none.
+    """
+    points = _surface(n, dimensions)
+    nodes, order = np.full((n, 4), -1, np.int32), np.zeros(n, np.int64)
+    queue, numbered = [(np.arange(n), -1)], 1
+    for node, (part, parent) in enumerate(queue):
+        vantage, rest = part[0], part[1:]
+        order[node] = vantage
+        distances = np.linalg.norm(points[rest] - points[vantage], axis=1)
+        rest = rest[np.argsort(distances)]
+        half = (len(rest) + 1) // 2
+        threshold = np.float32(np.sort(distances)[half - 1] if len(rest) else 0)
+        nodes[node, 0], nodes[node, 3] = threshold.view(np.int32), parent
+        for side, group in ((1, rest[:half]), (2, rest[half:])):
+            if len(group):
+                nodes[node, side] = numbered
+                numbered += 1
+                queue.append((group, node))
+    return {"nodes": nodes, "points": points[order]}
+
+
+FILES: Mapping[str, Mapping[str, Callable[[Values], np.ndarray]]] = {
+    "nn": {
+        "nodes.npy": lambda _: _kd_tree(256, 6, 4)["nodes"],
+        "boxes.npy": lambda _: _kd_tree(256, 6, 4)["boxes"],
+        "training.npy": lambda _: _kd_tree(256, 6, 4)["points"],
+    },
+    "pc": {
+        "children.npy": lambda _: np.where(
+            _kd_tree(128, 7, 1)["nodes"][:, :1] < 7, _kd_tree(128, 7, 1)["nodes"][:, 2:], np.int32(-1)
+        ),
+        "boxes.npy": lambda _: _kd_tree(128, 7, 1)["boxes"],
+    },
+    "qtc": {"cardinality.npy": lambda given: qtc(given)["cardinality"].astype(np.int32)},
+    "vptree": {
+        "nodes.npy": lambda _: _vantage_tree(255, 8)["nodes"],
+        "points.npy": lambda _: _vantage_tree(255, 8)["points"],
+    },
+}
+"""sample -> file -> what it holds, from the arguments that do not come from a file"""
