@@ -138,8 +138,9 @@ def _choices(paper: Paper, benchmarks: Sequence[Measured]) -> Iterator[Exhibit]:
 
     def added(m: Measured) -> Iterator[Cell]:
         before, executed = m.original.instructions, m.count(m.original, "warp_instructions")
-        for column in ("none", TOGETHER):
-            variant = m.demoted(PLAIN_RULE, SETTINGS[column])
+        local = next((v for v in m.of("local") if v.target == m.benchmark.target), None)
+        demoted = ((name, m.demoted(PLAIN_RULE, SETTINGS[name])) for name in ("none", TOGETHER))
+        for column, variant in (*demoted, (LOCAL, local)):
             yield f"text, {column}", _change(None if variant is None else variant.instructions, before), None
             yield f"executed, {column}", _change(m.count(variant, "warp_instructions"), executed), None
 
@@ -157,7 +158,10 @@ def _choices(paper: Paper, benchmarks: Sequence[Measured]) -> Iterator[Exhibit]:
     yield _exhibit(benchmarks, causes, "causes", title, "A section 4", what, 1, signed=True, notes=notes)
     title, what = "Bank conflicts of demoted accesses", "cycles lost to conflicts of shared memory banks"
     yield _exhibit(benchmarks, conflicts, "conflicts", title, "A section 3.2", what, 0)
-    note = f"rule {PLAIN_RULE} at the paper's registers, without and with the passes after demotion"
+    note = (
+        f"rule {PLAIN_RULE} at the paper's registers, without and with the passes after demotion; {LOCAL}: allocate "
+        "with at most these registers"
+    )
     title, what = "Added instructions", "instructions added to the original's, percent"
     yield _exhibit(benchmarks, added, "added", title, "A section 3.2", what, 1, signed=True, notes=(note,))
 

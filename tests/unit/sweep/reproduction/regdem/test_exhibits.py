@@ -94,6 +94,8 @@ def test_what_demoted_accesses_cost(found: dict[str, Exhibit]) -> None:
         "executed, none": pytest.approx(25),
         "text, all three": pytest.approx(10),
         "executed, all three": pytest.approx(10),
+        "text, local": 0,
+        "executed, local": pytest.approx(-50),
     }
 
 
