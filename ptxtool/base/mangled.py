@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 
 from ptxtool.base.demangle import demangle
+from ptxtool.base.phrases import abbreviated
 
 _PART = re.compile(r"(\d+)")
 _SHOWN = 80
@@ -28,12 +29,13 @@ def cpp_name(symbol: str) -> str:
 
 
 def shown_name(symbol: str) -> str:
-    """The C++ name for a report: without parameters, then without template arguments, where it would be too long."""
+    """The C++ name for a report: without parameters, then without template arguments, where it would be too long.
+
+    The symbol, abbreviated, where it is not mangled or these are too long.
+    """
     found = demangle(symbol)
-    if found is None:
-        return symbol
-    choices = (str(found), found.name + found.arguments, found.name)
-    return next((choice for choice in choices if len(choice) <= _SHOWN), symbol)
+    choices = (str(found), found.name + found.arguments, found.name) if found else ()
+    return next((choice for choice in choices if len(choice) <= _SHOWN), abbreviated(symbol))
 
 
 def cpp_name_data(symbol: str) -> dict[str, str]:

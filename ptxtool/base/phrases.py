@@ -19,6 +19,12 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 3]}..."
 
 
+def abbreviated(name: str, most: int = 120) -> str:
+    """A name of at most `most` characters: of a longer one the beginning and the end, as names often differ there."""
+    end = most // 4
+    return name if len(name) <= most else f"{name[: most - end - 3]}...{name[-end:]}"
+
+
 def series(words: Iterable[str], conjunction: str = "or") -> str:
     """Words as a list: "a", "a or b", "a, b or c"."""
     *most, last = words
@@ -37,6 +43,15 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
                 return choice
     found = get_close_matches(word, choices, n=4, cutoff=cutoff)
     return max(found, key=lambda choice: _common_beginning(word, choice), default="")
+
+
+def alike(word: str, candidates: Iterable[str], most: int = 3) -> list[str]:
+    """At most so many candidates that a word may stand for: those that contain it, then the most similar ones."""
+    if not word or len(word) > _LONGEST:
+        return []
+    choices = sorted(set(candidates))
+    inside = (choice for choice in choices if word.lower() in choice.lower())
+    return list(dict.fromkeys((*inside, *get_close_matches(word, choices, n=most))))[:most]
 
 
 def did_you_mean(

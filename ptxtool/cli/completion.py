@@ -83,6 +83,19 @@ def complete_kernel(
     ]
 
 
+def complete_topic(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What `ptxtool help` shows: pages, commands, passes, codes of diagnostics."""
+    from ptxtool.base.diag import CODES
+    from ptxtool.formats.pages import topics
+    from ptxtool.passes.registry import PASSES
+
+    root = context.find_root().command
+    commands = root.list_commands(context) if isinstance(root, click.Group) else []
+    return _beginning(dict.fromkeys((*topics(), *commands, *PASSES, *CODES)), incomplete)
+
+
 def complete_experiment(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

@@ -59,6 +59,12 @@ def command_section(command: str) -> str:
     return found[0].rstrip("\n")
 
 
+def pages_of_pass(name: str) -> tuple[str, ...]:
+    """The topics that the row about a pass in docs/commands.md links to."""
+    found = re.search(rf"(?m)^\| `{re.escape(name)}` \|.*$", topic_page("commands"))
+    return tuple(dict.fromkeys(_linked(found[0]))) if found else ()
+
+
 def jobs() -> tuple[Job, ...]:
     """The list of docs/README.md, without the pages that are not in `docs`."""
     found: list[Job] = []
@@ -69,11 +75,15 @@ def jobs() -> tuple[Job, ...]:
             heading = line.removeprefix("## ")
         row = re.fullmatch(r"\| (.*?) \| (.*) \|", line)
         if row is not None:
-            linked = map(_topic, re.findall(r"\]\(([^)#]+)", row[2]))
-            pages = tuple(dict.fromkeys(topic for topic in linked if topic in known))
+            pages = tuple(dict.fromkeys(topic for topic in _linked(row[2]) if topic in known))
             if pages:
                 found.append(Job(heading, row[1], pages))
     return tuple(found)
+
+
+def _linked(text: str) -> list[str]:
+    """The topics that a text links to."""
+    return [_topic(path) for path in re.findall(r"\]\(([^)#]+)", text)]
 
 
 def _topic(path: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
+from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.mangled import shown_name
 from ptxtool.ir.edit import TextEdit
@@ -15,21 +16,26 @@ Claim = Callable[[Module, Module], tuple[Diagnostic, ...]]
 
 @dataclass(frozen=True)
 class Remark:
-    """One remark of a pass for the user. `line` is in the module that the pass read, 0 for none."""
+    """One remark of a pass for the user. `line` is in the module that the pass read, 0 for none.
+
+    The pipeline adds `cuda`, the line of the CUDA source, where the module's text has a `.loc` for that line.
+    """
 
     pass_name: str
     message: str
     function: str = ""
     line: int = 0
+    cuda: CudaPlace | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
         data = {"pass": self.pass_name, "message": self.message, "function": self.function, "line": self.line}
-        return {name: value for name, value in data.items() if value or name in ("pass", "message")}
+        shown = {name: value for name, value in data.items() if value or name in ("pass", "message")}
+        return {**shown, **(self.cuda.to_dict() if self.cuda else {})}
 
     def __str__(self) -> str:
         where = f"{shown_name(self.function)}: " if self.function else ""
-        at = f" (line {self.line})" if self.line else ""
+        at = f" (line {self.line}{f', {self.cuda}' if self.cuda else ''})" if self.line else ""
         return f"{self.pass_name}: {where}{self.message}{at}"
 
 

@@ -91,7 +91,7 @@ def run(
             except PtxError as problem:
                 raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
             done.append(stage.run.name)
-            remarks += result.remarks
+            remarks += (_with_cuda(remark, module) for remark in result.remarks)
             if result.edits:
                 after = _checked(stage, module, result.edits)
                 problems = _claimed(stage, result, module, after)
@@ -101,6 +101,15 @@ def run(
                     remarks.append(_proved(stage, prove, module, after))
                 module = after
         return RewriteResult(module, tuple(remarks))
+
+
+def _with_cuda(remark: Remark, module: Module) -> Remark:
+    """A remark about a line with the line of the CUDA source that it was compiled from."""
+    source = module.source
+    if not 0 < remark.line <= len(source.line_starts):
+        return remark
+    end = source.line_starts[remark.line - 1] + len(source.line_text(remark.line))
+    return replace(remark, cuda=source.cuda.at(end))
 
 
 def _result(stage: Stage, module: Module, read_counts: ReadCounts, context: PassContext) -> PassResult:

@@ -1,11 +1,12 @@
 """Diagnostics as SARIF 2.1.0, the format of code scanning services (GitHub, Azure DevOps) and of editors.
 
-One run of the tool `ptxtool`; a rule for every code that occurs, with its page as help; a result for every diagnostic.
+One run of the tool `ptxtool`; a rule for every code that occurs, with its page as help; a result for every diagnostic,
+with its fix where `check --fix` has one.
 Columns count UTF-16 code units, as SARIF has it by default. Files below the working directory are named relative to it,
 under the base `%SRCROOT%`, which the reader of the log takes for the root of the repository: run it there.
 
 Reference: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, sections 3.19 (tool), 3.27 (result),
-3.30 (region), 3.49 (reportingDescriptor).
+3.30 (region), 3.49 (reportingDescriptor), 3.55 to 3.57 (fix, artifactChange, replacement).
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ptxtool.base.diag import CODES, Diagnostic
+from ptxtool.base.diag import CODES, Diagnostic, Fix
 from ptxtool.base.render import printable
 from ptxtool.base.source import Source
 from ptxtool.formats.pages import meaning, page, page_path
@@ -67,7 +68,19 @@ def _result(file: Checked, diagnostic: Diagnostic, rule: int) -> dict[str, Any]:
     if note is not None:
         second = {"physicalLocation": _place(note.source, note.start, note.end)}
         result["relatedLocations"] = [{**second, "message": {"text": printable(note.message)}}]
+    if diagnostic.fix is not None and source is not None:
+        result["fixes"] = [_fix(source, diagnostic.fix, diagnostic.help)]
     return result
+
+
+def _fix(source: Source, fix: Fix, help: str) -> dict[str, Any]:
+    """The edit of a fix; a region without characters is where text is inserted."""
+    place = _place(source, fix.start, fix.end)
+    replacement: dict[str, Any] = {"deletedRegion": place["region"]}
+    if fix.text:
+        replacement["insertedContent"] = {"text": fix.text}
+    change = {"artifactLocation": place["artifactLocation"], "replacements": [replacement]}
+    return {**({"description": {"text": printable(help)}} if help else {}), "artifactChanges": [change]}
 
 
 def _place(source: Source, start: int, end: int) -> dict[str, Any]:

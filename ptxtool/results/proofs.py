@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.mangled import shown_name
 from ptxtool.base.phrases import counted
 
 
@@ -66,13 +67,14 @@ class Proof:
         ran = [trial for trial in self.trials if not trial.skipped]
         how = "without and with time" if self.timed else "without time"
         what = f"run on {counted(len(ran), 'set')} of inputs before and after, {how} ({self.launch})"
+        names = ", ".join(map(shown_name, self.kernels))
         if self.problems:
-            return f"{', '.join(self.kernels)}: {what}: it computes something else"
+            return f"{names}: {what}: it computes something else"
         if not self.holds:
             verdict = "the original changed no buffer, so this shows nothing"
         else:
             verdict = "same memory"
-        text = f"{', '.join(self.kernels)}: {what}: {verdict}"
+        text = f"{names}: {what}: {verdict}"
         if self.unseen:
             text += f"; variables with initial values were not compared: {', '.join(self.unseen)}"
         return text

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage_data, percentage_text
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.mangled import cpp_name_data
+from ptxtool.base.mangled import cpp_name_data, shown_name
 from ptxtool.results.outcome import expected_to_dict, verdict
 from ptxtool.results.simulation import SimResult, StallPoint
 
@@ -94,6 +94,7 @@ class Rung:
         return {
             "instruction": point.instruction,
             "line": self.stall_line,
+            **(point.cuda.to_dict() if point.cuda else {}),
             "text": point.text,
             **(
                 {"register": point.register, "sequence": point.sequence}
@@ -159,7 +160,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.kernel}, {percentage_text(self.percent)}% of {self.resource} shared"]
+        lines = [f"{shown_name(self.kernel)}, {percentage_text(self.percent)}% of {self.resource} shared"]
         for rung in self.rungs:
             result, gain = rung.result, self.gain(rung)
             status = result.status if gain is None else f"{gain:+.2f}%"

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ptxtool.base.cuda_places import CudaPlace
+from ptxtool.base.mangled import shown_name
 from ptxtool.results.hotspots import Hotspots
 
 SLOT_NAMES = {
@@ -33,6 +35,7 @@ class StallPoint:
     `warps` counts the stops, `warp_cycles` the cycles they lasted. Shared registers: `register` is the first of the
     instruction beyond the private ones and `sequence` its sequence number. Shared scratchpad: `offset` is the first
     byte beyond the private ones that the first such warp wanted, `variable` the variable there, "" if none has it.
+    `cuda` is the line of the CUDA source, None where the text has no `.loc` for it.
     """
 
     instruction: int
@@ -45,6 +48,13 @@ class StallPoint:
     first_cycle: int
     offset: int = -1
     variable: str = ""
+    cuda: CudaPlace | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        data = asdict(self)
+        del data["cuda"]
+        return {**data, **(self.cuda.to_dict() if self.cuda else {})}
 
     @property
     def touched(self) -> str:
@@ -55,7 +65,7 @@ class StallPoint:
 
     def __str__(self) -> str:
         return (
-            f"line {self.line}: {self.text}  ({self.touched};"
+            f"line {self.line}{f' ({self.cuda})' if self.cuda else ''}: {self.text}  ({self.touched};"
             f" {self.warps} warps, {self.warp_cycles} warp-cycles, first in cycle {self.first_cycle})"
         )
 
@@ -203,7 +213,7 @@ class SimResult:
         data["grid"], data["block"] = list(self.grid), list(self.block)
         data["issues"] = list(self.issues)
         data["remarks"] = list(self.remarks)
-        data["stall_points"] = [asdict(p) for p in self.stall_points]
+        data["stall_points"] = [p.to_dict() for p in self.stall_points]
         return data
 
     def to_json(self) -> str:
@@ -213,7 +223,7 @@ class SimResult:
     def __str__(self) -> str:
         total = max(1, sum(self.slots.values()))
         lines = [
-            f"{self.kernel} on {self.gpu}, {self.scheduler}"
+            f"{shown_name(self.kernel)} on {self.gpu}, {self.scheduler}"
             + self.sharing
             + ("" if self.status == "done" else f" ({self.status}: {self.ctas_done} of {self.n_ctas} CTAs)"),
             f"  resident CTAs     {self.resident_ctas:>12}  ({self.unshared_ctas} unshared + {self.shared_pairs} pairs;"

@@ -38,7 +38,7 @@ _BY_VALUE = Verdict(False, ())
 
 
 class _Known(NamedTuple):
-    """What is known of an opcode with operands of certain shapes; `accessed` is None for calls."""
+    """What is known of an opcode with operands of certain shapes; `accessed` is None where their values matter."""
 
     verdict: Verdict | None
     accessed: AccessedOperands | None
@@ -92,8 +92,8 @@ class InstructionCheck(FunctionCheck):
         by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
         verdict = _BY_VALUE if by_value else self._judge(node, shapes)
         match = table().match(text, len(operands), ptxplus=False)
-        is_call = match is not None and "call" in match.form.effects
-        return _Known(verdict, None if is_call else accessed_operands(node))
+        by_operands = node.opcode.base == "wgmma" or (match is not None and "call" in match.form.effects)
+        return _Known(verdict, None if by_operands else accessed_operands(node))
 
     def _judge(self, node: nodes.Instruction, shapes: list[OperandShape]) -> Verdict | None:
         return WrittenInstruction(node.opcode.text, node.operands, shapes, self._is_64_bit).judge()

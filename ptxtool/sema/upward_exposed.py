@@ -11,7 +11,8 @@ from typing import NamedTuple
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import roles
 from ptxtool.ir.nodes import Instruction
-from ptxtool.isa.table import table
+from ptxtool.isa.table import Match, table
+from ptxtool.parse.operands import number_of
 
 _ENDING = frozenset({"exit", "return", "branch", "call"})
 
@@ -44,8 +45,15 @@ def accessed_operands(node: Instruction) -> AccessedOperands:
         or any(spec.role in "ls" for spec in match.form.operands)
     )
     kinds = roles(node, match)
-    read = tuple(k for k, kind in enumerate(kinds) if kind in "rx")
+    unread = _may_replace_accumulator(node, match)
+    read = tuple(k for k, kind in enumerate(kinds) if kind in "rx" and not (unread and k == 0))
     return AccessedOperands(read, tuple(k for k, kind in enumerate(kinds) if kind in "wx"), ends)
+
+
+def _may_replace_accumulator(node: Instruction, match: Match) -> bool:
+    """Whether a `wgmma` may write its accumulator without reading it, as it does where scale-d is false."""
+    scales = [k for k, spec in enumerate(match.operands) if spec.name == "scale"]
+    return node.opcode.base == "wgmma" and any(not number_of(node.operands[k]) for k in scales)
 
 
 def of_blocks(regions: Iterable[Region], cfg: Cfg) -> list[Region]:

@@ -19,6 +19,7 @@ from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
 from ptxtool.sema.operands.type_fit import FLOATS, INTEGERS
+from ptxtool.sema.version_fix import raised_version
 
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _WIDEST_VECTOR = 128
@@ -31,6 +32,7 @@ _MOST_CONSTANT_BYTES = 65536
 _ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
 _MASKS = frozenset(0xFF << 8 * byte for byte in range(8))
 _SINCE_MASKS = (7, 1)
+_SINCE_OPAQUE = (1, 5)
 
 
 def declaration_problems(
@@ -195,6 +197,10 @@ class _Check:
 
     def type_problems(self) -> Iterator[Diagnostic]:
         item, name = self.item, self.name
+        if item.type in OPAQUE and self.module.version < _SINCE_OPAQUE:
+            message, word = f"'.{item.type}' needs '.version 1.5'", f".{item.type}"
+            found = diagnostic_at("W205", message, self.module.source, item, word, "raise '.version'")
+            yield replace(found, fix=raised_version(self.module, message))
         if item.type in _OF_PTXPLUS:
             help = f"write '.{_OF_PTXPLUS[item.type]}'; it belongs to PTXPlus ('.version 1.4+')"
             better = f".{_OF_PTXPLUS[item.type]}"

@@ -67,7 +67,9 @@ def _sections(record: Record) -> tuple[dict[str, Any], ...]:
     dynamic: Mapping[str, Any] = counters.get("dynamic") or {}
     held = {f"dynamic_{name}": dynamic[name] for name in _DYNAMIC if name in dynamic}
     first = min(counters.get("stall_points", ()), key=lambda point: point["instruction"], default=None)
-    stall = {f"first_stall_{name}": first[name] for name in _STALL} if first else {}
+    stall = (
+        {f"first_stall_{name}": first[name] for name in (*_STALL, "cuda") if name in first} if first else {}
+    )
     end = {
         "checked": " ".join(record.outcome.checked),
         "memory": record.memory,

@@ -19,9 +19,10 @@ from ptxtool.ir.nodes import Function, Instruction, Module
 
 def check_schedule(before: Module, after: Module) -> tuple[Diagnostic, ...]:
     """E303 diagnostics, placed in `after`, for instructions that changed, left their region or passed another."""
-    if _without_instructions(before) != _without_instructions(after):
+    bodies, others = _bodies(before), _bodies(after)
+    if len(bodies) != len(others) or _without_instructions(before) != _without_instructions(after):
         return (Diagnostic("E303", "something besides the order of instructions changed", after.source),)
-    pairs = zip(_bodies(before), _bodies(after), strict=True)
+    pairs = zip(bodies, others, strict=True)
     return tuple(problem for old, new in pairs for problem in _compare(old, new))
 
 
@@ -43,7 +44,12 @@ def _without_instructions(module: Module) -> list[str]:
 def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
     of_old, of_new = effects(old), effects(new)
     texts_old, texts_new = _texts(old), _texts(new)
-    for region, other in zip(scheduling_regions(old), scheduling_regions(new), strict=True):
+    regions, others = list(scheduling_regions(old)), list(scheduling_regions(new))
+    if len(regions) != len(others):
+        message = f"{len(others)} scheduling regions instead of {len(regions)} in '{new.name}'"
+        yield Diagnostic("E303", message, new.source, new.start, new.body_start)
+        return
+    for region, other in zip(regions, others, strict=True):
 
         def complain(what: str, at: range = other) -> Diagnostic:
             first, last = new.instructions[at.start], new.instructions[at.stop - 1]
@@ -58,7 +64,7 @@ def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
             continue
         history = _history(names, [of_old[i] for i in region])
         changed = _history(renamed, [of_new[i] for i in other])
-        for resource in history:
+        for resource in sorted(history, key=lambda resource: (isinstance(resource, str), resource)):
             if history[resource] != changed.get(resource):
                 what = resource if isinstance(resource, str) else old.registers[resource].name
                 yield complain(f"accesses to '{what}' have passed each other")

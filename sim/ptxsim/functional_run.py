@@ -84,7 +84,7 @@ def functional_launch(
         ("bytes of dynamic shared memory", options.dynamic_shared, MAX_SHARED),
     ):
         if amount > most:
-            raise error("E402", f"{amount} {what}", *where, f"at most {most} fit")
+            raise error("E402", f"{amount} {what}", *where, f"a CTA has at most {most}")
     semantics, stack_bytes = options.ptxplus_semantics, options.stack_bytes
     if state is None:
         gpu, device = machine_of(options.gpu), None
@@ -110,7 +110,7 @@ def functional_launch(
         declared = len(image.shared_image) - options.dynamic_shared
         what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
         what += f" and {options.dynamic_shared} dynamic ones" if options.dynamic_shared else ""
-        raise error("E402", what, *where, f"at most {MAX_SHARED} fit")
+        raise error("E402", what, *where, f"a CTA has at most {MAX_SHARED}")
     flags = check_flags(options.check)
     checks = Checks.build(kernel, program, image, n_warps, flags, options.undefined, n_ctas)
     printer, tracer = Printer(options.output), None

@@ -319,3 +319,15 @@ def test_names_of_5000_characters(cli: Cli, command: str) -> None:
     result = cli(*command.replace("NAME", "a" * 5000).split())
     assert result.exit_code == 1
     assert "error[E5" in result.stderr
+    assert max(map(len, result.output.splitlines())) < 300
+
+
+@pytest.mark.parametrize(
+    "command", [*REPORTS, "rewrite -p compact -o OUT", "diff SAME", "occupancy --block 32"]
+)
+def test_a_kernel_with_a_name_of_5000_characters(cli: Cli, tmp_path: Path, command: str) -> None:
+    path = variant(tmp_path, "entry k ", f"entry {'k' * 5000} ")
+    words = command.replace("OUT", str(tmp_path / "out.ptxplus")).replace("SAME", str(path)).split()
+    result = cli(*words, path)
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.output.splitlines())) < 300

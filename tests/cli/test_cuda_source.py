@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import clean_data
+from commands import change, clean_data, data
 from smallkernel import Cli
 
 PTX = """.version 8.0
@@ -127,3 +127,84 @@ def test_a_source_that_is_not_there(cli: Cli, ptx: Path) -> None:
     result = cli("live", ptx, "--source")
     assert result.stderr == f"--source: '/home/me/norm.cu' is not there, nor is '{ptx.parent / 'norm.cu'}'\n"
     assert "// norm.cu:7\n" in result.stdout
+
+
+LAUNCH = ["--grid", "1", "--block", "32", "--arg", "f32[64]"]
+
+
+def test_a_trace(cli: Cli, ptx: Path) -> None:
+    shown = cli("run", ptx, *LAUNCH, "--trace", "line 18-20").stdout.splitlines()
+    assert shown[1].startswith("cta 0 warp 0 line 20 norm.cu:3 lane 0  mul.f32 %f2, %f1, %f1;")
+    shown = cli("run", ptx, *LAUNCH, "--trace", "line 18-20", "--source").stdout.splitlines()
+    assert shown[0] == "norm.cu:7: float x = sq(p[threadIdx.x]);"
+    assert shown[2] == "norm.cu:3 (inlined at norm.cu:7): return x * x;"
+    steps = clean_data(cli, "run", ptx, *LAUNCH, "--trace", "line 20; lane 0,1")["trace"]
+    assert [(s["cuda"], s["cuda_inlined_at"], s["lanes"]) for s in steps] == [
+        ("norm.cu:3", ["norm.cu:7"], [0, 1])
+    ]
+
+
+def test_a_difference(cli: Cli, ptx: Path) -> None:
+    other = ptx.with_name("other.ptx")
+    other.write_text(PTX.replace("mul.f32 %f2, %f1, %f1", "add.f32 %f2, %f1, %f1"))
+    lines = cli("diff", ptx, other).stdout.splitlines()
+    assert next(line for line in lines if "+" in line).endswith("norm.cu:3 (inlined at norm.cu:7)")
+    lines = cli("diff", ptx, other, "--source").stdout.splitlines()
+    assert next(line for line in lines if "+" in line).endswith(
+        "norm.cu:3 (inlined at norm.cu:7): return x * x;"
+    )
+    (found,) = clean_data(cli, "diff", ptx, other)["kernels"]
+    removed, added = found["changes"]
+    assert removed["before"]["cuda"] == added["after"]["cuda"] == "norm.cu:3"
+
+
+@pytest.mark.parametrize(
+    ("command", "plain"),
+    [
+        (["compare"], "first stall|instruction 4 (line 14, norm.cu:7"),
+        (["sim", "--share-registers", "90"], "stall points|norm.cu:7"),
+    ],
+)
+def test_stall_points(cli: Cli, job: Path, command: list[str], plain: str) -> None:
+    """The kernel of `test_compare.py`, whose warps stop at its fifth instruction."""
+    (job.parent / "norm.cu").write_text(CUDA)
+    head, end = job.read_text().split("\tld.param", 1)
+    job.write_text(f'{head}\t.loc 1 7 5\n\tld.param{end}.file 1 "norm.cu"\n')
+    launch = job.with_name("launch.toml")
+    change(launch, "registers = 20", "registers = 44")
+    change(launch, "grid = 28", "grid = 112")
+    change(launch, "3584]", "14336]")
+    change(launch, "count = 3584", "count = 14336")
+    title, place = plain.split("|")
+    without, shown = (cli(*command, job, "--as-written", *more).stdout for more in ((), ("--source",)))
+    assert place in without[without.index(title) :]
+    assert "float x" not in without
+    assert "norm.cu:7: float x = sq(p[threadIdx.x]);" in shown[shown.index(title) :]
+    found = data(cli, *command, job, "--as-written")
+    points = found["stall_points"] if command[0] == "sim" else [found["rungs"][-1]["first_stall"]]
+    assert {point["cuda"] for point in points} == {"norm.cu:7"}
+
+
+def test_remarks_of_passes(cli: Cli, ptx: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(PASS)
+    said = cli("rewrite", "-p", f"{mine}:Note", "--no-prove", ptx).stderr
+    assert "note: norm(float*): here (line 20, norm.cu:3 (inlined at norm.cu:7))" in said
+    remarks = clean_data(cli, "rewrite", "-p", f"{mine}:Note", "--no-prove", ptx)["remarks"]
+    assert [remark.get("cuda") for remark in remarks] == ["norm.cu:3", None]
+
+
+PASS = """from dataclasses import dataclass
+from typing import ClassVar
+
+from ptxtool.passes.base import PassResult, Remark
+
+
+@dataclass(frozen=True)
+class Note:
+    name: ClassVar[str] = "note"
+
+    def run(self, module):
+        (kernel,) = module.kernels
+        return PassResult((), (Remark("note", "here", kernel, 20), Remark("note", "there", kernel, 4)))
+"""

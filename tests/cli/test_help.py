@@ -13,6 +13,7 @@ from smallkernel import Cli
 
 from ptxtool.cli.main import COMMANDS
 from ptxtool.formats.pages import topics
+from ptxtool.passes.registry import PASSES
 
 
 def test_the_list_has_every_page_by_job(cli: Cli) -> None:
@@ -35,6 +36,8 @@ def test_the_list_has_every_page_by_job(cli: Cli) -> None:
         ("E305", "# E305: the rewritten kernel computes something else\n"),
         ("w203", "# W203: "),
         ("check", "## check\n"),
+        ("demote", "# demote\n\nMove registers to shared memory"),
+        ("settle-tail", "# split-tail-ranges\n"),  # a former name
         ("help", "## help\n"),
     ],
 )
@@ -45,8 +48,8 @@ def test_a_page_by_its_name(cli: Cli, topic: str, beginning: str) -> None:
     assert data(cli, "help", topic)["page"] == result.stdout.rstrip("\n")
 
 
-def test_every_command_and_page_has_help(cli: Cli) -> None:
-    for topic in (*COMMANDS, *topics()):
+def test_every_command_pass_and_page_has_help(cli: Cli) -> None:
+    for topic in (*COMMANDS, *PASSES, *topics()):
         assert cli("help", topic).exit_code == 0, topic
 
 
@@ -59,6 +62,9 @@ def test_an_unknown_topic(cli: Cli) -> None:
     assert result.exit_code == 1
     assert "error[E502]: no page about 'pases'" in result.stderr
     assert "did you mean 'passes'? 'ptxtool help' lists the pages" in result.stderr
+    near = cli("help", "release").stderr
+    assert "did you mean 'release-registers' or 'release-scratchpad'? 'ptxtool help'" in near
+    assert "help: 'ptxtool help' lists the pages" in cli("help", "zzz").stderr
 
 
 def test_a_page_in_a_file(cli: Cli, tmp_path: Path) -> None:

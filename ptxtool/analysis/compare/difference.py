@@ -209,8 +209,11 @@ class Difference:
         data: dict[str, object] = {"kind": step.kind}
         for name, side, measured in (("before", step.before, self.before), ("after", step.after, self.after)):
             if side is not None:
-                line = measured.kernel.source.line(side.start)
-                data[name] = {"line": line, "text": text_of(measured.kernel, side)}
+                source = measured.kernel.source
+                place = source.cuda.at(side.start)
+                cuda = place.to_dict() if place else {}
+                text = text_of(measured.kernel, side)
+                data[name] = {"line": source.line(side.start), **cuda, "text": text}
         return data
 
 

@@ -6,10 +6,12 @@ import click
 
 from ptxtool import api
 from ptxtool.cli import common
+from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_passes, reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.streams import print_note
+from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
@@ -36,16 +38,20 @@ if TYPE_CHECKING:
     default="",
     help="Add a rung with these passes after the others', such as ./mine.py:CLASS:option=value, one of your own.",
 )
+@source_option()
 @common.ptxplus_semantics_option
 @common.quiet_option
 @common.report_options
-def command(job: Job, gpu: str, quiet: bool, sink: common.Sink, **options: Any) -> int:
+def command(
+    job: Job, gpu: str, sources: "CudaSources | None", quiet: bool, sink: common.Sink, **options: Any
+) -> int:
     """Simulate the papers' ladder on one kernel: no sharing, sharing, then one optimisation after the other.
 
     Registers are shared unless --share-scratchpad is given. Every run's results are compared with the expected ones,
     and its memory with the first run's. Gains are of thread IPC over the first run. Another --scheduler takes the
     place of loose round robin. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
     """
+    from ptxtool.report.kernels.cuda import place_text
     from ptxtool.report.simulations.comparison import comparison_parts
 
     function, launch = job.load()
@@ -67,7 +73,7 @@ def command(job: Job, gpu: str, quiet: bool, sink: common.Sink, **options: Any) 
         )
     finally:
         status.clear()
-    sink.put(comparison.to_dict, lambda: comparison_parts(comparison))
+    sink.put(comparison.to_dict, lambda: comparison_parts(comparison, place_text(comparison.file, sources)))
     return common.exit_code(comparison.problems) if comparison.complete else INTERRUPTED
 
 

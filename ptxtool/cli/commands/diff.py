@@ -11,8 +11,10 @@ from ptxtool.base.diag import Diagnostic, error
 from ptxtool.cli.commands.occupancy import extent
 from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 from ptxtool.cli.completion import complete_file, complete_kernel
+from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, raise_errors
+from ptxtool.formats.cuda_sources import CudaSources
 from ptxtool.formats.files import STDIN
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def before_after(value: str) -> tuple[int, int]:
     metavar="WHAT,...",
     help=f"Exit 1 if one of these grew (occupancy: fell; any: differs): {', '.join(MEASURES)}.",
 )
+@source_option()
 @report_options
 def command(
     before: str,
@@ -80,6 +83,7 @@ def command(
     registers: tuple[int, int] | None,
     gpu: str,
     fail_on: tuple[str, ...] | None,
+    sources: "CudaSources | None",
     sink: Sink,
 ) -> int:
     """What changed from A to B: instructions, registers, pressure, memory, barriers, with --block resident CTAs.
@@ -109,7 +113,7 @@ def command(
             "added": list(alone[1]),
         },
         lambda: [
-            *apart(difference_parts(d, names, context) for d in found),
+            *apart(difference_parts(d, names, context, sources) for d in found),
             *(
                 f"{kernel}: only in {name}"
                 for name, only in zip(names, alone, strict=True)

@@ -11,11 +11,13 @@ from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
 from ptxtool.cli.progress import SimulationStatus
+from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxsim.functional.tracing import Trace
+    from ptxsim.functional.tracing import Trace, TraceStep
+    from ptxtool.base.cuda_places import CudaPlace
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.sequences import SequenceOutcome
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--save", type=OUTPUT_FOLDER, metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
-@source_option(expose_value=False)
+@source_option()
 @click.option(
     "--slice",
     type=click.IntRange(1),
@@ -44,6 +46,7 @@ def command(
     checks: str | None,
     trace: str | None,
     save: str | None,
+    sources: "CudaSources | None",
     sink: Sink,
     **others: Any,
 ) -> int:
@@ -61,12 +64,13 @@ def command(
     if save is not None:
         for given in launch.inputs:
             writes(Path(save) / f"{given.name}.npy", "--save")
-    steps: list[str] = []
+    steps: list[dict[str, Any]] = []
     printed = SimulationStatus().printed
+    shown = _Shown(module.source.name, sources, printed)
     options = LaunchOptions(
         check=checks or (),
         output=None if sink.as_json else printed,
-        trace=_trace(trace, steps.append if sink.as_json else lambda step: printed(f"{step}\n")),
+        trace=_trace(trace, (lambda step: steps.append(step.to_dict())) if sink.as_json else shown.step),
         **others,  # have the names that they have here
     )
     outcome: Outcome | SequenceOutcome
@@ -82,12 +86,28 @@ def command(
     return exit_code(outcome.problems)
 
 
-def _trace(given: str | None, emit: "Callable[[str], object]") -> "Trace | None":
+class _Shown:
+    """Prints the steps of a trace; with `sources`, the text of a CUDA line before the steps that come from it."""
+
+    def __init__(self, file: str, sources: "CudaSources | None", printed: "Callable[[str], object]"):
+        self._file, self._sources, self._printed = file, sources, printed
+        self._last: CudaPlace | None = None
+
+    def step(self, step: "TraceStep") -> None:
+        if self._sources and step.cuda and step.cuda != self._last:
+            from ptxtool.report.kernels.cuda import place_text
+
+            self._printed(f"{place_text(self._file, self._sources)(step.cuda)}\n")
+        self._last = step.cuda
+        self._printed(f"{step}\n")
+
+
+def _trace(given: str | None, emit: "Callable[[TraceStep], object]") -> "Trace | None":
     if given is None:
         return None
     from ptxsim.functional.tracing import Trace, selection
 
-    return Trace(selection(given), lambda step: emit(str(step)))
+    return Trace(selection(given), emit)
 
 
 def _save(outcome: "Outcome | SequenceOutcome", folder: Path) -> None:

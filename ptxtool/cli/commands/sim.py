@@ -11,6 +11,7 @@ from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.timeline import trace_options
+from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
     from ptxtool.report.tables import Part
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How counters are printed; gpgpusim: the lines of its logs.",
 )
-@source_option(expose_value=False)
+@source_option()
 @trace_options
 @common.ptxplus_semantics_option
 @common.quiet_option
@@ -59,6 +60,7 @@ def command(
     no_event_skip: bool,
     hotspots: bool,
     stats: str,
+    sources: "CudaSources | None",
     quiet: bool,
     sink: common.Sink,
     **others: Any,
@@ -106,14 +108,15 @@ def command(
 
         common.put_text(counters(run.results, version("ptxtool")), sink.output)
     else:
-        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run))
+        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, module.source.name, sources))
     return INTERRUPTED if run.status == "interrupted" else common.exit_code(run.problems)
 
 
-def _parts(run: "Run | SequenceRun") -> "list[Part]":
+def _parts(run: "Run | SequenceRun", file: str, sources: "CudaSources | None") -> "list[Part]":
     """The report of one launch, or of a list and its totals."""
+    from ptxtool.report.kernels.cuda import place_text
     from ptxtool.report.simulations.sequence import sequence_parts
     from ptxtool.report.simulations.simulation import run_parts
     from ptxtool.results.run_results import Run
 
-    return run_parts(run) if isinstance(run, Run) else sequence_parts(run)
+    return run_parts(run, place_text(file, sources)) if isinstance(run, Run) else sequence_parts(run)

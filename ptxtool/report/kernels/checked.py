@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic, at_most
-from ptxtool.base.phrases import counted
+from ptxtool.base.phrases import abbreviated, counted
 from ptxtool.base.render import printable, render_head
 
 
@@ -45,7 +45,7 @@ class Checked:
             *([] if self.n_kernels is None else [counted(self.n_kernels, "kernel")]),
             *([] if self.n_instructions is None else [counted(self.n_instructions, "instruction")]),
         ]
-        return f"{printable(self.name)}: {', '.join(parts)}"
+        return f"{abbreviated(printable(self.name))}: {', '.join(parts)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
@@ -72,7 +72,7 @@ def summary(files: Sequence[Checked]) -> str:
 def concise(files: Iterable[Checked]) -> str:
     """One line per diagnostic: `k.ptx:9:20: error[E201]: register '%r3' is not declared`."""
     lines = [
-        render_head(d) if d.source else f"{printable(file.name)}: {render_head(d)}"
+        render_head(d) if d.source else f"{abbreviated(printable(file.name))}: {render_head(d)}"
         for file in files
         for d in file.diagnostics
     ]

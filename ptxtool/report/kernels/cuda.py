@@ -1,18 +1,33 @@
 """CUDA lines beside the lines of PTX, in reports on kernels; with `--source` their text too."""
 
+from collections.abc import Callable
 from typing import Any
 
+from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.render import CudaText, printable
 from ptxtool.ir.nodes import Function
+
+PlaceText = Callable[[CudaPlace | None], str]
+"""How a report shows the line of a CUDA source, "" where there is none."""
+
+
+def place_text(ptx: str, sources: CudaText | None = None) -> PlaceText:
+    """`k.cu:12` for the places of the PTX file `ptx`, with `sources` also the text of the line."""
+
+    def shown(place: CudaPlace | None) -> str:
+        text = sources(ptx, place) if place and sources else ""
+        return printable(f"{place}: {text}" if text else str(place or ""))
+
+    return shown
+
+
+NAMED: PlaceText = place_text("")
+"""Lines of CUDA sources without their text."""
 
 
 def cuda_text(function: Function, instruction: int, sources: CudaText | None = None) -> str:
     """`k.cu:12`, with `sources` also the text of the line; "" without a place."""
-    place = function.cuda_place(instruction)
-    if place is None:
-        return ""
-    text = sources(function.source.name, place) if sources else ""
-    return printable(f"{place}: {text}" if text else str(place))
+    return place_text(function.source.name, sources)(function.cuda_place(instruction))
 
 
 def cuda_marks(function: Function, sources: CudaText | None = None) -> dict[int, str]:

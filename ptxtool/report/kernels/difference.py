@@ -7,12 +7,15 @@ from ptxtool.analysis.compare.difference import Difference, text_of
 from ptxtool.analysis.flow.statements import Comparable
 from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.base.mangled import shown_name
+from ptxtool.base.render import CudaText
 from ptxtool.ir.nodes import Function
+from ptxtool.report.kernels.cuda import cuda_text, place_text
 from ptxtool.report.tables import Part, clip, head, table
 
 _FIGURES = head(":cyan | >before | >after | >change:bold")
 _CLASSES = head("instructions:cyan | >before | >after | >removed | >added | >changed")
 _LINES = head(">before | >after | :bold | statement")
+_WITH_CUDA = (*_LINES, *head("CUDA line"))
 _TITLES = {
     "registers_declared": "registers declared, in 32-bit units",
     "registers_used": "registers used, in 32-bit units",
@@ -26,8 +29,13 @@ _TITLES = {
 _NAMES_SHOWN = 8
 
 
-def difference_parts(found: Difference, names: tuple[str, str], context: int) -> list[Part]:
-    """The report of one pair of kernels, of the files `names`; `context` statements around every change."""
+def difference_parts(
+    found: Difference, names: tuple[str, str], context: int, sources: CudaText | None = None
+) -> list[Part]:
+    """The report of one pair of kernels, of the files `names`; `context` statements around every change.
+
+    With `sources` the text of CUDA lines too.
+    """
     before, after = found.before.kernel, found.after.kernel
     names_of_both = shown_name(before.name), shown_name(after.name)
     kernel = names_of_both[0] if before.name == after.name else " -> ".join(names_of_both)
@@ -44,8 +52,12 @@ def difference_parts(found: Difference, names: tuple[str, str], context: int) ->
         parts += ["", table(_CLASSES, rows)]
     registers = list(_registers(found))
     parts += ["", *registers] if registers else []
-    lines = list(_lines(found, context))
-    return [*parts, "", table(_LINES, lines)] if lines else parts
+    lines = list(_lines(found, context, sources))
+    if not lines:
+        return parts
+    if not any(line[-1] for line in lines):
+        return [*parts, "", table(_LINES, [line[:-1] for line in lines])]
+    return [*parts, "", table(_WITH_CUDA, [(*line[:3], clip(line[3], 64), line[4]) for line in lines])]
 
 
 def _head(found: Difference) -> Iterator[str]:
@@ -63,6 +75,10 @@ def _figures(found: Difference) -> Iterator[tuple[object, ...]]:
         if name == "live_registers":
             lines = [m.pressure.line for m in (found.before, found.after)]
             yield "  before line", *lines, ""
+            measured = (found.before, found.after)
+            cuda = ["" if m.pressure.at is None else cuda_text(m.kernel, m.pressure.at) for m in measured]
+            if any(cuda):
+                yield "  CUDA line", *cuda, ""
     if found.occupancy is not None:
         yield from _occupancy(*found.occupancy)
 
@@ -100,7 +116,11 @@ def _listed(what: str, names: Sequence[str]) -> str:
     return clip(f"{what}: {', '.join(names[:_NAMES_SHOWN])}{more}")
 
 
-def _lines(found: Difference, context: int) -> Iterator[tuple[object, ...]]:
+_Line = tuple[object, object, str, str, str]
+"""The lines before and after, a mark, the statement, the CUDA line."""
+
+
+def _lines(found: Difference, context: int, sources: CudaText | None) -> Iterator[_Line]:
     """The statements that changed, with some around them; a row of dots for what is left out between."""
     steps = found.steps
     shown = [False] * len(steps)
@@ -114,24 +134,29 @@ def _lines(found: Difference, context: int) -> Iterator[tuple[object, ...]]:
             gap = True
             continue
         if gap:
-            yield "...", "...", "", ""
+            yield "...", "...", "", "", ""
             gap = False
-        yield from _rows(found, step)
+        yield from _rows(found, step, sources)
 
 
-def _rows(found: Difference, step: StatementPair) -> Iterator[tuple[object, ...]]:
-    old = _place(found.before.kernel, step.before)
-    new = _place(found.after.kernel, step.after)
+def _rows(found: Difference, step: StatementPair, sources: CudaText | None) -> Iterator[_Line]:
+    old = _place(found.before.kernel, step.before, sources)
+    new = _place(found.after.kernel, step.after, sources)
     if step.kind == "same":
-        yield old[0], new[0], "", new[1]
+        yield old[0], new[0], "", *new[1:]
         return
     if step.before is not None:
-        yield old[0], None, "-", old[1]
+        yield old[0], None, "-", *old[1:]
     if step.after is not None:
-        yield None, new[0], "+", new[1]
+        yield None, new[0], "+", *new[1:]
 
 
-def _place(kernel: Function, statement: Comparable | None) -> tuple[int | None, str]:
+def _place(
+    kernel: Function, statement: Comparable | None, sources: CudaText | None
+) -> tuple[int | None, str, str]:
+    """The line, the text and the CUDA line of a statement."""
     if statement is None:
-        return None, ""
-    return kernel.source.line(statement.start), text_of(kernel, statement)
+        return None, "", ""
+    source = kernel.source
+    cuda = place_text(source.name, sources)(source.cuda.at(statement.start))
+    return source.line(statement.start), text_of(kernel, statement), cuda

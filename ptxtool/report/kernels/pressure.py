@@ -22,7 +22,7 @@ def pressure_parts(
     """The report of one kernel: both maxima, and the registers and the curve of `pressure`, one of the two."""
     kernel = pressure.kernel
     if pressure.at is None or thread.at is None:
-        return [f"{kernel.name}: no instructions"]
+        return [heading(kernel.name, "no instructions")]
     head = f"{thread.maximum} live 32-bit registers per thread"
     where = heading(kernel.name, f"{head} before line {thread.line}: {kernel.text(thread.at)}")
     of_warp = f"{warp.maximum} per warp before line {warp.line}: {_WAITING}"

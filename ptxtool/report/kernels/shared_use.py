@@ -43,13 +43,16 @@ def shared_use_table(
         notes = [
             "",
             f"private bytes: 0 to {boundary - 1}" if boundary else "private bytes: none",
-            clip(f"first access that needs the shared part: {_stop(stop)}"),
+            clip(f"first access that needs the shared part: {_stop(use, stop, sources)}"),
         ]
     return table(columns, rows, heading(use.kernel.name, text), notes)
 
 
-def _stop(stop: SharedStop | None) -> str:
-    return "none" if stop is None else f"line {stop.at.line}, {stop.variable}: {stop.at.text}"
+def _stop(use: SharedUse, stop: SharedStop | None, sources: CudaText | None) -> str:
+    if stop is None:
+        return "none"
+    cuda = cuda_text(use.kernel, stop.at.instruction, sources)
+    return f"line {stop.at.line}{f' ({cuda})' if cuda else ''}, {stop.variable}: {stop.at.text}"
 
 
 def shared_use_data(use: SharedUse, boundary: int | None = None) -> dict[str, Any]:
@@ -65,5 +68,9 @@ def shared_use_data(use: SharedUse, boundary: int | None = None) -> dict[str, An
     if boundary is not None:
         stop = use.first_stop(boundary)
         data["private_scratchpad"] = boundary
-        data["first_shared"] = stop and {**stop.at.to_dict(), "variable": stop.variable}
+        data["first_shared"] = stop and {
+            **stop.at.to_dict(),
+            **cuda_data(use.kernel, stop.at.instruction),
+            "variable": stop.variable,
+        }
     return data

@@ -3,6 +3,7 @@
 from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED, percentage_text
 from ptxtool.base.mangled import shown_name
 from ptxtool.report.bars import bar
+from ptxtool.report.kernels.cuda import NAMED, PlaceText
 from ptxtool.report.simulations.simulation import no_pairs, remark_parts, waited_for
 from ptxtool.report.tables import Part, clip, head, table
 from ptxtool.results.run_results import Comparison, Rung
@@ -14,7 +15,7 @@ _COLUMNS = head(
 _NAME_AND_BAR = 31  # as much as leaves the table within its width
 
 
-def comparison_parts(comparison: Comparison) -> list[Part]:
+def comparison_parts(comparison: Comparison, cuda: PlaceText = NAMED) -> list[Part]:
     """The report of a ladder. Slots are scheduler slots: one per scheduler and cycle of an SM with work."""
     base = comparison.rungs[0].result
     grid, block = (" x ".join(map(str, e)) for e in (base.grid, base.block))
@@ -28,7 +29,7 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
     parts: list[Part] = [table(_COLUMNS, rows, title), ""]
     notes = remark_parts(remark for rung in comparison.rungs for remark in rung.result.remarks)
-    return [*parts, *_stall_lines(comparison), *notes, "", _verdict(comparison)]
+    return [*parts, *_stall_lines(comparison, cuda), *notes, "", _verdict(comparison)]
 
 
 def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:
@@ -46,7 +47,7 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
     )
 
 
-def _stall_lines(comparison: Comparison) -> list[str]:
+def _stall_lines(comparison: Comparison, cuda: PlaceText) -> list[str]:
     if not any(rung.result.shared_pairs for rung in comparison.rungs):
         return _why_unshared(comparison)
     what = {"registers": "a shared register", "scratchpad": "the shared part of the scratchpad"}
@@ -60,7 +61,8 @@ def _stall_lines(comparison: Comparison) -> list[str]:
         elif point is None:
             text = "none: no warp had to wait"
         else:
-            where = f"instruction {point.instruction} (line {rung.stall_line})"
+            place = ", ".join(filter(None, (f"line {rung.stall_line}", cuda(point.cuda))))
+            where = f"instruction {point.instruction} ({place})"
             text = f"{where}, {waited_for(point, 'register ')}, {point.warps} stops: {point.text}"
         lines.append(clip(f"  {rung.name:<{width}}  {text}"))
     shared = next((rung.result for rung in comparison.rungs if rung.result.shared_pairs), None)

@@ -7,6 +7,7 @@ instruction a slot is charged to.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from ptxtool.base.mangled import shown_name
 from ptxtool.report.bars import bar
 from ptxtool.report.tables import Part, TextTable, head, table
 from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots
@@ -148,7 +149,7 @@ def _listing(found: Hotspots, function: str) -> TextTable:
     notes = [f"{len(mine) - len(shown)} of its instructions never issued"] * (len(shown) < len(mine))
     if function == found.instructions[0].function and nowhere:
         notes.append(f"{nowhere} slots ({_share(nowhere, found.slots)}) without a warp are no instruction's")
-    return table(_LISTING, rows, f"{function}, instruction by instruction", notes)
+    return table(_LISTING, rows, f"{shown_name(function)}, instruction by instruction", notes)
 
 
 def _hit_rate(spot: Hotspot) -> str:

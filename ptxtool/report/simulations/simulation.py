@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from ptxtool.base.mangled import shown_name
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
+from ptxtool.report.kernels.cuda import NAMED, PlaceText
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.tables import Part, clip, head, shortened, table
 from ptxtool.results.run_results import Run
@@ -17,12 +18,12 @@ ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle lim
 """What a title says of how a simulation ended."""
 
 
-def run_parts(run: Run) -> list[Part]:
+def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
     """The report of one run: the counters, the stall points, where the time went, and whether the results are right."""
     result = run.result
     parts: list[Part] = [table(_COUNTERS, _counters(result), _title(result))]
     if result.shared_pairs:
-        parts += ["", *_stalls(result)]
+        parts += ["", *_stalls(result, cuda)]
     elif result.sharing:
         parts += ["", no_pairs(result)]
     if result.dynamic is not None:
@@ -91,7 +92,7 @@ def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:
     return rows
 
 
-def _stalls(result: SimResult) -> list[Part]:
+def _stalls(result: SimResult, cuda: PlaceText) -> list[Part]:
     """Where non-owner warps stopped, in the order of the text."""
     points = sorted(result.stall_points, key=lambda point: point.instruction)
     what, private = "a shared register", f"sequence numbers 1 to {result.private_registers}"
@@ -101,13 +102,19 @@ def _stalls(result: SimResult) -> list[Part]:
         n_private = result.private_scratchpad
     if not points:
         return [f"stall points: none; no warp had to wait for {what}", *_released(result)]
-    rows = [(p.line, p.warps, p.warp_cycles, p.first_cycle, waited_for(p), clip(p.text, 64)) for p in points]
+    rows: list[tuple[object, ...]] = [
+        (p.line, p.warps, p.warp_cycles, p.first_cycle, waited_for(p), clip(p.text, 64)) for p in points
+    ]
+    columns = _STALLS
+    if any(p.cuda for p in points):
+        columns = (*_STALLS, *head("CUDA line"))
+        rows = [(*row, cuda(p.cuda)) for row, p in zip(rows, points, strict=True)]
     title = (
         f"stall points: where warps waited for {what} (private: {private})"
         if n_private
         else f"stall points: where warps waited for {what} (none is private)"
     )
-    return [shortened(_STALLS, rows, title, _STALLS_SHOWN), *_released(result)]
+    return [shortened(columns, rows, title, _STALLS_SHOWN), *_released(result)]
 
 
 def waited_for(point: StallPoint, noun: str = "") -> str:

@@ -155,8 +155,12 @@ class FunctionalLaunch:
         where = f"kernel '{self.kernel.name}', CTA {coordinates(cta, self.grid)}"
         if kind == TOO_LONG:
             text, i, _ = describe_progress(self.program, self.warps)
-            what = f"{self.limit} warp instructions are not enough: {where}{': ' if text else ''}{text}"
-            help_text = "see whether the loop ends; --max-instructions (max_instructions) allows more"
+            what = (
+                f"{self.limit} warp instructions of a CTA are not enough: {where}{': ' if text else ''}{text}"
+            )
+            help_text = (
+                "see whether the loop ends; --max-instructions (max_instructions) allows each CTA more"
+            )
             return error("E408", what, *self.program.span(i), help_text)
         number = int(x["warp"]) * 32 + int(x["error_lane"])
         code, what, help_text = described(self.program, self.image, kind, self.printer.assertion)

@@ -15,8 +15,10 @@ import numpy as np
 
 from ptxsim.base.program import Program
 from ptxsim.sanitizer.shadow_state import AFTER, GOING, TRACED
+from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
+from ptxtool.base.render import printable
 from ptxtool.ir.defuse import DefUse
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
@@ -39,7 +41,7 @@ class TraceSelection:
 @dataclass(frozen=True)
 class TraceStep:
     """One instruction of one warp. `lanes` is the mask of those that executed it; values are by lane, in the order of
-    `shown`, as text."""
+    `shown`, as text. `cuda` is the line of the CUDA source, None where the text has no `.loc` for it."""
 
     cta: int
     warp: int
@@ -49,10 +51,31 @@ class TraceStep:
     shown: tuple[int, ...]
     reads: tuple[tuple[str, tuple[str, ...]], ...]
     writes: tuple[tuple[str, tuple[str, ...]], ...]
+    cuda: CudaPlace | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`; `lanes` are those shown that executed it, with a value each for every register."""
+        done = [k for k, lane in enumerate(self.shown) if self.lanes >> lane & 1]
+
+        def values(registers: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, list[str]]:
+            return {name: [of_lane[k] for k in done] for name, of_lane in registers}
+
+        return {
+            "cta": self.cta,
+            "warp": self.warp,
+            "line": self.line,
+            **(self.cuda.to_dict() if self.cuda else {}),
+            "text": self.text,
+            "mask": f"{self.lanes:08x}",
+            "lanes": [self.shown[k] for k in done],
+            "writes": values(self.writes),
+            "reads": values(self.reads),
+        }
 
     def __str__(self) -> str:
         """A line for every lane shown that executed it, or one that says that none did."""
         head = f"cta {self.cta} warp {self.warp} line {self.line}"
+        head += f" {printable(self.cuda.name)}" if self.cuda else ""
         done = [k for k, lane in enumerate(self.shown) if self.lanes >> lane & 1]
         if not done:
             return f"{head} lanes {self.lanes:08x}  {self.text}"
@@ -172,6 +195,7 @@ class Tracer:
                 self._selection.lanes,
                 self._reads,
                 self._values(function, index, first, facts.defs, warp, read=False),
+                function.cuda_place(index),
             )
         )
 

@@ -117,6 +117,7 @@ def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:
         record = program.instructions[i]
         offset = int(arrays["stall_offset"][i])
         register = shared_register(simulation, int(i)) if offset < 0 else -1
+        function, index = program.positions[i]
         points.append(
             StallPoint(
                 instruction=int(i),
@@ -129,6 +130,7 @@ def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:
                 warps=int(arrays["stall_warps"][i]),
                 warp_cycles=int(arrays["stall_cycles"][i]),
                 first_cycle=int(arrays["stall_first"][i]),
+                cuda=function.cuda_place(index) if index >= 0 else None,
             )
         )
     return tuple(points)

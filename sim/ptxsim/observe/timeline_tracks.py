@@ -13,6 +13,7 @@ from ptxsim.memory_image.faults import coordinates
 from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing.simulation import Simulation
 from ptxtool.formats.trace_events import TraceEvents, quoted
+from ptxtool.ir.nodes import Function
 
 STATES = (
     "",
@@ -40,6 +41,12 @@ def named(events: TraceEvents, pid: int) -> int:
     return pid
 
 
+def _cuda(function: Function, index: int) -> str:
+    """The line of the CUDA source as an entry of an event's arguments, "" where there is none."""
+    place = function.cuda_place(index) if index >= 0 else None
+    return f'"cuda":{quoted(str(place))},' if place else ""
+
+
 class Tracks:
     """The slices of one launch, which begins at `origin` in the file; of these what lies from `first` to `last`."""
 
@@ -49,8 +56,10 @@ class Tracks:
         self._events, self._origin, self._first, self._last = events, origin, first, last
         program, run = simulation.program, simulation.run[0]
         self._places = [
-            f'"line":{int(line)},"instruction":{quoted(text)}'
-            for line, text in zip(program.instructions["line"], program.texts, strict=True)
+            f'"line":{int(line)},{_cuda(*position)}"instruction":{quoted(text)}'
+            for line, text, position in zip(
+                program.instructions["line"], program.texts, program.positions, strict=True
+            )
         ]
         self._is_atomic = (program.instructions["access"] == ATOMIC).tolist()
         self._warps_per_cta = int(run["warps_per_cta"])

@@ -70,3 +70,4 @@ def test_a_long_name_is_shown_without_its_parameters_or_arguments() -> None:
     assert shown_name(f"_Z5scaleIiEvPT_{many}") == "scale<int>"
     assert shown_name(f"_Z5scaleI{many}EvPi") == "scale"
     assert shown_name("scale") == "scale"
+    assert shown_name("k" * 5000) == "k" * 87 + "..." + "k" * 30

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.base.phrases import did_you_mean, nearest, one_line
+from ptxtool.base.phrases import abbreviated, alike, did_you_mean, nearest, one_line
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,32 @@ def test_the_list_follows_the_sentence() -> None:
 )
 def test_a_text_on_one_line(text: str, shown: str) -> None:
     assert one_line(text, 10) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "text"),
+    [
+        ("abcdefghij", 10, "abcdefghij"),
+        ("abcdefghijklm", 10, "abcde...lm"),
+        ("k" * 121, 120, "k" * 87 + "..." + "k" * 30),
+    ],
+)
+def test_an_abbreviated_name(name: str, most: int, text: str) -> None:
+    assert abbreviated(name, most) == text
+    assert len(text) <= most
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("alocate", ["allocate", "relocate"]),  # the most similar first
+        ("release", ["prerelease", "release-and-more", "release-b"]),  # those that contain it
+        ("LOCAT", ["allocate", "relocate"]),
+        ("", []),
+        ("q", []),
+        ("x" * 200, []),
+    ],
+)
+def test_what_is_alike(word: str, found: list[str]) -> None:
+    choices = ["relocate", "allocate", "release-b", "prerelease", "release-and-more"]
+    assert alike(word, choices) == found

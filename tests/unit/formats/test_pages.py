@@ -1,7 +1,17 @@
 """The pages of diagnostic codes: there is one for each code, and its first paragraph is what the code means."""
 
 from ptxtool.base.diag import CODES
-from ptxtool.formats.pages import Job, command_section, jobs, meaning, page, page_path, topic_page, topics
+from ptxtool.formats.pages import (
+    Job,
+    command_section,
+    jobs,
+    meaning,
+    page,
+    page_path,
+    pages_of_pass,
+    topic_page,
+    topics,
+)
 
 
 def test_every_code_has_a_page_with_a_meaning() -> None:
@@ -33,6 +43,11 @@ def test_jobs_name_pages_that_there_are() -> None:
     assert job == Job(
         "Rewrite a kernel", "write a pass of my own, and see that it changes nothing", ("passes",)
     )
+
+
+def test_the_pages_of_a_pass() -> None:
+    assert pages_of_pass("demote") == pages_of_pass("allocate") == ("allocation",)
+    assert pages_of_pass("unroll-decls") == pages_of_pass("no-pass") == ()
 
 
 def test_the_section_of_a_command() -> None:

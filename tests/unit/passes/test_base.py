@@ -2,6 +2,7 @@
 
 import pytest
 
+from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.diag import Diagnostic
 from ptxtool.passes.base import Remark, WrongOption
 
@@ -14,6 +15,11 @@ from ptxtool.passes.base import Remark, WrongOption
             Remark("p", "done", "k", 7),
             "p: k: done (line 7)",
             {"pass": "p", "message": "done", "function": "k", "line": 7},
+        ),
+        (
+            Remark("p", "done", "k", 7, CudaPlace("k.cu", 3)),
+            "p: k: done (line 7, k.cu:3)",
+            {"pass": "p", "message": "done", "function": "k", "line": 7, "cuda": "k.cu:3"},
         ),
         (Remark("p", ""), "p: ", {"pass": "p", "message": ""}),
     ],

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from ptxtool.base.diag import CODES, Diagnostic, Note
+from ptxtool.base.diag import CODES, Diagnostic, Fix, Note
 from ptxtool.base.source import Source
 from ptxtool.report.kernels.checked import Checked
 from ptxtool.report.sarif import sarif
@@ -43,6 +43,8 @@ def run_of(*files: Checked) -> dict[str, Any]:
         for place in (*result["locations"], *result.get("relatedLocations", ())):
             check_place(place["physicalLocation"])
         assert all("text" in place["message"] for place in result.get("relatedLocations", ()))
+        for fix in result.get("fixes", ()):
+            check_fix(fix)
     return run
 
 
@@ -55,6 +57,20 @@ def check_place(place: dict[str, Any]) -> None:
         region = place["region"]
         assert min(region[key] for key in ("startLine", "startColumn", "endLine", "endColumn")) >= 1
         assert (region["startLine"], region["startColumn"]) <= (region["endLine"], region["endColumn"])
+
+
+def check_fix(fix: dict[str, Any]) -> None:
+    """The properties that the schema requires of a fix, and no others."""
+    assert set(fix) <= {"description", "artifactChanges"}
+    assert fix.get("description", {"text": "-"})["text"]
+    for change in fix["artifactChanges"]:
+        assert set(change) == {"artifactLocation", "replacements"}
+        assert change["replacements"]
+        for replacement in change["replacements"]:
+            assert set(replacement) <= {"deletedRegion", "insertedContent"}
+            place = {"artifactLocation": change["artifactLocation"], "region": replacement["deletedRegion"]}
+            check_place(place)
+            assert set(replacement.get("insertedContent", {"text": ""})) == {"text"}
 
 
 def first_place(*files: Checked) -> dict[str, Any]:
@@ -83,6 +99,29 @@ def test_a_result_points_at_its_rule_and_place() -> None:
         "artifactLocation": {"uri": "k.ptx", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 2, "startColumn": 5, "endLine": 2, "endColumn": 10},
     }
+
+
+@pytest.mark.parametrize(
+    ("fix", "columns", "inserted"),
+    [
+        (Fix(8, 13, "2"), (5, 10), {"insertedContent": {"text": "2"}}),
+        (Fix(7, 13, ""), (4, 10), {}),  # a deletion
+        (Fix(8, 8, "a\n"), (5, 5), {"insertedContent": {"text": "a\n"}}),  # an insertion
+    ],
+)
+def test_the_edit_of_check_fix_is_a_fix(fix: Fix, columns: tuple[int, int], inserted: dict[str, Any]) -> None:
+    source = Source("k.ptx", "one\ntwo three\n")
+    run = run_of(
+        checked(Diagnostic("E201", "no 'three'", source, 8, 13, "write 2", fix=fix), Diagnostic("E501", "no"))
+    )
+    first, second = run["results"]
+    region = {"startLine": 2, "startColumn": columns[0], "endLine": 2, "endColumn": columns[1]}
+    change = {
+        "artifactLocation": {"uri": "k.ptx", "uriBaseId": "%SRCROOT%"},
+        "replacements": [{"deletedRegion": region, **inserted}],
+    }
+    assert first["fixes"] == [{"description": {"text": "write 2"}, "artifactChanges": [change]}]
+    assert "fixes" not in second
 
 
 def test_a_second_place_is_a_related_location() -> None:

@@ -7,6 +7,8 @@ from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 from ptxtool.sema.upward_exposed import Region, accessed_operands, of_blocks
 
+WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2, %r3, %r4}, %r5, %r6"
+
 
 def kernel(body: str) -> Function:
     text = f".version 7.0\n.target sm_70\n.entry k()\n{{\n.reg .pred %p; .reg .b32 %r<9>;\n{body}\n}}\n"
@@ -19,6 +21,9 @@ def kernel(body: str) -> Function:
         ("add.u32 %r1, %r2, %r3;", (1, 2), (0,), False),
         ("setp.eq.u32 %p, %r1, 2;", (1, 2), (0,), False),
         ("ret;", (), (), True),
+        (f"{WGMMA}, 1, 1, 1, 0, 0;", (0, 1, 2, 3, 4, 5, 6, 7), (0,), False),
+        (f"{WGMMA}, 0, 1, 1, 0, 0;", (1, 2, 3, 4, 5, 6, 7), (0,), False),  # the accumulator is replaced
+        (f"{WGMMA}, %p, 1, 1, 0, 0;", (1, 2, 3, 4, 5, 6, 7), (0,), False),  # and here perhaps
     ],
 )
 def test_operands(text: str, read: tuple[int, ...], written: tuple[int, ...], ends: bool) -> None:

@@ -3,6 +3,8 @@
 import pytest
 from diagnosed import in_kernel, reported
 
+from ptxtool.sema.fixes import fix_text
+
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 
@@ -80,6 +82,17 @@ def test_constants_of_64_kilobytes(size: int, fits: bool) -> None:
 def test_a_definition_agrees_with_what_was_declared_before(first: str, second: str, marked: str) -> None:
     found = [(line, code, text) for line, code, text in reported(f"{HEAD}{first}\n{second}\n")]
     assert found == ([(5, "E212", marked)] if marked else [])
+
+
+@pytest.mark.parametrize("type_", [".texref", ".surfref", ".samplerref"])
+@pytest.mark.parametrize(("version", "lacks"), [("1.4", True), ("1.5", False)])
+def test_opaque_types_came_with_1_5(type_: str, version: str, lacks: bool) -> None:
+    """As ptxas 13 reports: "Feature 'opaque type' requires PTX ISA .version 1.5 or later"."""
+    head = f".version {version}\n.target sm_10{'' if lacks else ', texmode_independent'}\n"
+    texts = (f"{head}.global {type_} t;\n", f"{head}.entry k(.param {type_} t) {{ ret; }}\n")
+    for text in texts:
+        assert reported(text) == ([(3, "W205", type_)] if lacks else [])
+        assert fix_text(text, "k.ptx").text == text.replace("1.4", "1.5" if type_ != ".samplerref" else "1.4")
 
 
 def test_variables_of_a_body() -> None:

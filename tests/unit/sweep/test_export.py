@@ -83,7 +83,10 @@ def test_dynamic_warp_execution_and_the_first_stall_are_columns() -> None:
     }
     line = row(Record("a", found.axes, "k", StoredResult("done", counters)))
     assert (line["dynamic_periods"], line["dynamic_stops"], line["first_stall_instruction"]) == (3, 2, 5)
-    assert line["first_stall_register"] == "%r1"
+    assert (line["first_stall_register"], "first_stall_cuda" in line) == ("%r1", False)
+    counters["stall_points"] = [{"instruction": 5, **point, "cuda": "k.cu:3"}]
+    line = row(Record("a", found.axes, "k", StoredResult("done", counters)))
+    assert line["first_stall_cuda"] == "k.cu:3"
 
 
 def test_formats_by_name() -> None:

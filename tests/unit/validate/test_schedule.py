@@ -1,5 +1,9 @@
 """The proof of a new order of instructions finds accesses that passed each other, and all other changes."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from ptxtool.parse import parse
@@ -74,3 +78,37 @@ def test_an_instruction_takes_its_line_along() -> None:
         "the instructions of a scheduling region are not the same ones in 'k'"
     ]
     assert problems([one, a, two, b, "L: ret;"], [two, b, one, a, two, "L: ret;"]) == []
+
+
+def test_a_branch_that_moves_makes_other_regions() -> None:
+    one, branch, end = "mov.u32 %r1, 1;", "@%p bra L;", "L: ret;"
+    message = "3 scheduling regions instead of 2 in 'k'"
+    assert problems([one, branch, end], [branch, one, end]) == [message]
+
+
+def test_a_function_that_becomes_part_of_a_comment() -> None:
+    text = source(["ret;"])
+    with_comment = text + "// end\n.visible .entry other() { ret; }\n"
+    (found,) = check_schedule(parse(with_comment), parse(with_comment.replace("end\n", "end ")))
+    assert found.message == "something besides the order of instructions changed"
+
+
+def test_the_message_does_not_depend_on_the_order_of_sets() -> None:
+    lines = ["ld.volatile.u32 %r1, [%rd0];", "ld.volatile.u32 %r2, [%rd1];", "ret;"]
+    texts = source(lines), source([lines[1], lines[0], "ret;"])
+    program = (
+        "import sys; from ptxtool.parse import parse; from ptxtool.validate.schedule import check_schedule; "
+        "print(*check_schedule(*map(parse, sys.argv[1:])))"
+    )
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", program, *texts],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "0123"
+    }
+    (message,) = shown
+    assert "accesses to 'memory' have passed each other in 'k'" in message

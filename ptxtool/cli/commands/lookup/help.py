@@ -1,4 +1,4 @@
-"""`ptxtool help [TOPIC]`: the pages of the documentation."""
+"""`ptxtool help [TOPIC]`: the pages of the documentation, commands, passes and codes of diagnostics."""
 
 import io
 import shutil
@@ -7,19 +7,20 @@ import sys
 import click
 
 from ptxtool.base.diag import CODES, error
-from ptxtool.base.phrases import did_you_mean
+from ptxtool.base.phrases import alike, series
 from ptxtool.cli import colour
 from ptxtool.cli.common import Sink, put_json, put_text, report_options
+from ptxtool.cli.completion import complete_topic
 
 
 @click.command()
-@click.argument("topic", metavar="[TOPIC]", required=False)
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=complete_topic)
 @report_options
 def command(topic: str | None, sink: Sink) -> int:
     """Show a page of the documentation, or without TOPIC list all pages by job.
 
-    TOPIC is a page such as sweep, a command, or the code of a diagnostic such as E203. On a terminal a page is shown
-    in a pager.
+    TOPIC is a page such as sweep, a command, a pass such as demote, or the code of a diagnostic such as E203. On a
+    terminal a page is shown in a pager.
     """
     if topic is None:
         _list(sink)
@@ -39,6 +40,8 @@ def _page(word: str) -> tuple[str, str]:
     """The name and the text of the page that a word means. Raises E502 if there is none."""
     from ptxtool.cli.main import COMMANDS
     from ptxtool.formats.pages import command_section, page, topic_page, topics
+    from ptxtool.passes.registry import PASSES, find_pass
+    from ptxtool.report.pass_page import pass_page
 
     pages = topics()
     name = word.removesuffix(".md")
@@ -48,9 +51,11 @@ def _page(word: str) -> tuple[str, str]:
         return word.upper(), page(word.upper())
     if word in COMMANDS:
         return word, command_section(word)
-    known = [*pages, *COMMANDS, *CODES]
-    help = did_you_mean(word, known, then="'ptxtool help' lists the pages")
-    raise error("E502", f"no page about '{word}'", help=help)
+    if (found := find_pass(word)) is not None:
+        return found.name, pass_page(found)
+    near = [f"'{each}'" for each in alike(word, [*pages, *COMMANDS, *PASSES, *CODES])]
+    guess = f"did you mean {series(near)}? " if near else ""
+    raise error("E502", f"no page about '{word}'", help=f"{guess}'ptxtool help' lists the pages")
 
 
 def _rendered(page: str) -> str:
@@ -78,6 +83,6 @@ def _list(sink: Sink) -> None:
         lines += [f"  {', '.join(job.topics):{width}}  {job.text.replace('`', '')}" for job in of_heading]
     lines += [
         "",
-        "ptxtool help TOPIC shows a page; 'commands' has every command, E203 is the code of a diagnostic.",
+        "ptxtool help TOPIC shows one of these, a command, a pass such as demote, or a diagnostic's code such as E203.",
     ]
     put_text("\n".join(lines), sink.output)

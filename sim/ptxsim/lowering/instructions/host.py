@@ -14,6 +14,7 @@ from ptxsim.lowering.addresses import load_code, store_code
 from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.callgraph import Call
 from ptxsim.lowering.rows import LONG, WORD, row_bits, unsupported
+from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Name
 from ptxtool.isa.types import Type
 
@@ -27,7 +28,8 @@ def builtin(builder: UopBuilder, call: Call) -> None:
 def _argument(builder: UopBuilder, call: Call, index: int, type_: Type) -> int:
     """The row of an argument: a register, a constant, or a `.param` variable."""
     if index >= len(call.arguments):
-        unsupported(f"{len(call.arguments)} arguments of '{call.target}'")
+        assert isinstance(call.target, Name)
+        unsupported(f"'{call.target.text}' with {counted(len(call.arguments), 'argument')}")
     operand = call.arguments[index]
     place = builder.variable_of(operand)
     if place is None:

@@ -86,6 +86,35 @@ def test_values_before_and_behind():
     assert reported(step) == reported(expected)
 
 
+def test_the_line_of_the_cuda_source():
+    text = PTX.replace("    sub.s32", "    .loc 1 7 5\n    sub.s32")
+    line = line_of("sub.s32", text)
+    (step,) = trace(f"line {line}; lane 1", text)
+    assert reported(step)[:8] == ["cta", "0", "warp", "0", "line", str(line), "1:7", "lane"]
+
+
+def test_a_step_as_data():
+    text = PTX.replace("@%p1 neg", "    .loc 1 7 5\n@%p1 neg")
+    line = line_of("neg.s32", text)
+    steps = []
+    kernel = ptxtool.parse(text).kernels["k"]
+    chosen = ptxsim.Trace(selection(f"line {line}; lane 2-4"), lambda step: steps.append(step.to_dict()))
+    ptxsim.run(kernel, 1, 32, [np.zeros(1, np.uint32)], trace=chosen)
+    assert steps == [
+        {
+            "cta": 0,
+            "warp": 0,
+            "line": line,
+            "cuda": "1:7",
+            "text": "@%p1 neg.s32 %r1, %r1;",
+            "mask": "00000007",
+            "lanes": [2],
+            "writes": {"%r1": ["1"]},
+            "reads": {"%r1": ["-1"], "%p1": ["1"]},
+        }
+    ]
+
+
 def test_only_lanes_that_execute():
     line = line_of("neg.s32")
     (step,) = trace(f"line {line}; lane 0-5")

@@ -244,5 +244,8 @@ def test_the_limit_of_instructions_says_how_to_raise_it():
         run("mov.u32 %r3, 0;\nL:\nadd.u32 %r3, %r3, 1;\nbra L;", max_instructions=100_000)
     (found,) = caught.value.diagnostics
     assert found.code == "E408"
-    assert "100000 warp instructions are not enough: kernel 'k', CTA (0,0,0): warp 0 repeats" in found.message
+    assert (
+        "100000 warp instructions of a CTA are not enough: kernel 'k', CTA (0,0,0): warp 0 repeats"
+        in found.message
+    )
     assert "--max-instructions" in found.help

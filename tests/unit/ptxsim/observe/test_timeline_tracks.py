@@ -50,6 +50,14 @@ def test_a_barrier_ends_for_all_at_once(tmp_path: Path) -> None:
     assert result.core["barriers"] == 4
 
 
+def test_the_line_of_the_cuda_source(tmp_path: Path) -> None:
+    _, timeline = run(tmp_path / "t.json", "\t.loc 1 7 5\n\tbar.sync 0x00000000;\n", 1, 128)
+    waits = timeline.of_warps("barrier")
+    assert {(e["args"]["line"], e["args"]["cuda"]) for e in waits} == {(11, "1:7")}
+    _, timeline = run(tmp_path / "u.json", "\tbar.sync 0x00000000;\n", 1, 128)
+    assert not any("cuda" in e["args"] for e in timeline.of_warps("barrier"))
+
+
 def test_loads_and_who_waits_for_them(tmp_path: Path) -> None:
     result, timeline = run(tmp_path / "t.json", MIXED, 20, 96)
     names = [span["name"] for _, _, _, span in timeline.spans]

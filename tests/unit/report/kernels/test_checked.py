@@ -1,5 +1,7 @@
 """What `check` reports about files."""
 
+from dataclasses import replace
+
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.source import Source
 from ptxtool.report.kernels.checked import Checked, checked_data, concise, summary
@@ -19,6 +21,7 @@ def test_a_line_about_a_file() -> None:
     assert Checked("k.ptx", (), 0, 0, 1, 3).line == "k.ptx: ok, 1 kernel, 3 instructions"
     assert WARNED.line == "k.ptx: ok, 1 warning, 1 kernel, 2 instructions"
     assert BAD.line == "bad.ptx: 1 error"
+    assert len(replace(BAD, name="k" * 5000).line) < 140
 
 
 def test_a_summary() -> None:

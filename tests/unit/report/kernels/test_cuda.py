@@ -2,7 +2,7 @@
 
 from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.parse import parse
-from ptxtool.report.kernels.cuda import cuda_data, cuda_marks, cuda_text
+from ptxtool.report.kernels.cuda import cuda_data, cuda_marks, cuda_text, place_text
 
 KERNEL = parse(
     '.version 8.0\n.target sm_80\n.file 1 "k.cu"\n.entry k()\n{\n\t.reg .u32 %r<2>;\n\tmov.u32 %r0, 0;\n'
@@ -28,3 +28,9 @@ def test_an_instruction_without_a_place() -> None:
     assert cuda_text(KERNEL, 0) == ""
     assert cuda_data(KERNEL, 0) == cuda_data(KERNEL, None) == {}
     assert cuda_data(KERNEL, 2) == {"cuda": "k.cu:3"}
+
+
+def test_the_text_of_a_place() -> None:
+    assert place_text("k.ptx")(CudaPlace("/src/k.cu", 3)) == "k.cu:3"
+    assert place_text("k.ptx", text_of)(CudaPlace("k.cu", 3)) == "k.cu:3: <k.ptx k.cu 3>"
+    assert place_text("k.ptx", text_of)(None) == ""

@@ -28,3 +28,15 @@ def test_a_changed_instruction_and_its_neighbours() -> None:
 
 def test_without_context_only_the_change_is_shown() -> None:
     assert len(text(BEFORE, AFTER, 0)) == len(text(BEFORE, AFTER)) - 2
+
+
+def test_cuda_lines_where_the_text_has_them() -> None:
+    old, new = (text.replace("st.global", ".loc 1 7 5\nst.global") for text in (BEFORE, AFTER))
+    lines = text(old, new)
+    assert lines[-7].split() == ["before", "after", "statement", "CUDA", "line"]
+    assert [line.endswith("  1:7") for line in lines[-4:]] == [False, True, True, True]
+    shown = difference_parts(
+        difference(ptx(old), ptx(new)), ("a.ptx", "b.ptx"), 1, lambda file, place: f"<{place.line}>"
+    )
+    assert str(shown[-1]).splitlines()[-2].endswith("  1:7: <7>")
+    assert "CUDA" not in "\n".join(text(BEFORE, AFTER))

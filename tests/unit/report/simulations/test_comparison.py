@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.diag import Diagnostic
 from ptxtool.report.simulations.comparison import comparison_parts
 from ptxtool.results.run_results import Comparison, Run, Rung
@@ -22,6 +23,7 @@ class Point:
     first_cycle: int = 5
     offset: int = -1
     variable: str = ""
+    cuda: CudaPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,25 @@ def test_the_first_stall_point_is_the_first_in_the_text() -> None:
         in shown
     )
     assert "has registers 1 to 2 for itself" in shown
+
+
+def test_the_cuda_line_of_a_stall_point() -> None:
+    found = comparison()
+    rung = found.rungs[1]
+    point = rung.stall_point
+    assert point is not None
+    place = CudaPlace("/src/k.cu", 3, CudaPlace("/src/k.cu", 9))
+    result = replace(rung.result, stall_points=(replace(point, cuda=place),))
+    found = replace(found, rungs=(found.rungs[0], replace(rung, run=replace(rung.run, result=result))))
+    assert "  Shared-LRR-NoOpt  instruction 0 (line 10, k.cu:3 (inlined at k.cu:9)), $r3" in text(found)
+    shown = "\n".join(map(str, comparison_parts(found, lambda each: f"<{each}>" if each else "")))
+    assert "(line 10, <k.cu:3 (inlined at k.cu:9)>), $r3" in shown
+    stall = found.rungs[1].stall_to_dict()
+    assert stall is not None
+    assert (stall["cuda"], stall["cuda_inlined_at"]) == ("k.cu:3", ["k.cu:9"])
+    before = comparison().rungs[1].stall_to_dict()
+    assert before is not None
+    assert "cuda" not in before
 
 
 @pytest.mark.parametrize(

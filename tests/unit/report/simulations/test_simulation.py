@@ -1,7 +1,10 @@
 """A simulated run as a table."""
 
+from dataclasses import replace
+
 from sim_results import sim_result, stall_point
 
+from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.report.simulations.simulation import run_parts, slot_rows, waited_for
 from ptxtool.results.run_results import Run
 from ptxtool.results.simulation import SimResult
@@ -23,6 +26,16 @@ def test_stall_points_are_in_the_order_of_the_text() -> None:
     shown = text(sim_result(shared_pairs=3, private_registers=6, stall_points=points))
     assert "waited for a shared register (private: sequence numbers 1 to 6)" in shown
     assert shown.index("  10     12") < shown.index("  20     12")
+
+
+def test_the_cuda_lines_of_stall_points() -> None:
+    points = (stall_point(15, cuda=CudaPlace("k.cu", 3)), stall_point(5))
+    result = sim_result(shared_pairs=3, private_registers=6, stall_points=points)
+    lines = text(result).splitlines()
+    assert next(line for line in lines if "waited for " in line and "line " in line).endswith("CUDA line")
+    assert [line.endswith("  k.cu:3") for line in lines if "add.u32 $r1" in line] == [False, True]
+    assert "CUDA line" not in text(replace(result, stall_points=points[1:]))
+    assert [point.get("cuda") for point in result.to_dict()["stall_points"]] == ["k.cu:3", None]
 
 
 def test_no_warp_waited() -> None:

@@ -49,6 +49,11 @@ def test_an_assertion_keeps_message_file_line_and_function() -> None:
     assert [fields(program, column)[0] for column in "abc"] == [rows["%rd1"], rows["%rd2"], rows["%rd4"]]
 
 
+def test_a_missing_argument() -> None:
+    assert refusal("call (%rd1), malloc;", before=DECLARED) == "'malloc' with 0 arguments"
+    assert refusal("call (%r1), vprintf, (%rd1);", before=DECLARED) == "'vprintf' with 1 argument"
+
+
 @pytest.mark.parametrize(("name", "what"), [("unknown", "only declared"), ("nowhere", "not in the file")])
 def test_other_functions_without_a_body_are_refused(name: str, what: str) -> None:
     assert refusal(f"call {name};", before=DECLARED) == f"function '{name}' is {what}"

@@ -50,6 +50,13 @@ def test_non_owner_stops_at_the_first_shared_register():
     assert np.array_equal(words, np.tile(np.arange(32) + 40, 28))
 
 
+def test_a_stall_point_has_the_line_of_the_cuda_source():
+    body = BODY.replace("\tmov.u32 $r8, $r0;", "\t.loc 1 7 5\n\tmov.u32 $r8, $r0;")
+    (point,) = run(28, body, **PAIR)[0].stall_points
+    assert (point.text, str(point.cuda)) == ("mov.u32 $r8, $r0;", "1:7")
+    assert run(28, **PAIR)[0].stall_points[0].cuda is None
+
+
 def test_a_small_grid_has_the_pairs_its_registers_need():
     """400 registers for 32 threads: 2 CTAs fit, 4 in two pairs at 99%. With 3 CTAs an SM, one pair shares."""
     options = {"registers": 400, "share_registers": 99}
