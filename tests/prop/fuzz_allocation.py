@@ -1,11 +1,12 @@
 """Random PTX programs under the passes that give physical registers: what runs must leave the same memory.
 
-    python tests/prop/fuzz_allocation.py --first 0 --count 2000 [--ways run,reference] [--ptxas] [--lower]
+    python tests/prop/fuzz_allocation.py --first 0 --count 2000 [--ways run,reference] [--ptxas] [--lower] [--demote]
 
 Every program runs as it is and under every pipeline of `random_ptx/variants.py`, with poison in whatever shares a place
 (`clobber.py`). Writes a line for every difference and for every 50 programs, and the program to `--keep FOLDER`.
 `--ptxas` has the assembler of NVIDIA look at every text too. With `--lower` programs that PTXPlus can express are
-lowered to it instead, and run in the meaning of the hardware and in that of GPGPU-Sim. `--show SEED` prints a program.
+lowered to it instead, and run in the meaning of the hardware and in that of GPGPU-Sim. With `--demote` the pipelines
+are those of `random_ptx/demotions.py`, of either dialect. `--show SEED` prints a program.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "helpers"))
 from clobber import clobbered
 from ptxas import ptxas_errors
+from random_ptx.demotions import demotions, demotions_of_ptxplus
 from random_ptx.programs import launch, write
 from random_ptx.statements import PLAIN, Style
 from random_ptx.variants import apply, variants
@@ -30,13 +32,13 @@ LOWERABLE = Style(lowerable=True)
 WAYS = {"run": ptxsim.run, "reference": run_reference}
 
 
-def problems(seed: int, ways: list[str], ptxas: bool) -> list[str]:
+def problems(seed: int, ways: list[str], ptxas: bool, demote: bool) -> list[str]:
     """What is wrong with one program."""
     module = parse(write(random.Random(seed)), f"{seed}.ptx")
     expected = {way: launch(module, WAYS[way])[0] for way in ways}
     found: list[str] = []
     try:
-        for pipeline, after, doubts in variants(module):
+        for pipeline, after, doubts in demotions(module, seed) if demote else variants(module):
             found += [f"{pipeline}: doubt: {doubts[0]}"] if doubts else []
             found += [f"{pipeline}: {what}" for what in differences(after, expected)]
             if ptxas and (errors := ptxas_errors(after.source.text, "sm_80")):
@@ -60,18 +62,19 @@ def difference(way: str, result: bytes, memory: bytes) -> list[str]:
     return [f"{way}: byte {place} differs"]
 
 
-def problems_of_lowering(seed: int, ways: list[str]) -> list[str]:
+def problems_of_lowering(seed: int, ways: list[str], demote: bool) -> list[str]:
     """What is wrong with one program in PTXPlus."""
     module = parse(write(random.Random(seed), LOWERABLE), f"{seed}.ptx")
     found: list[str] = []
     try:
-        _, after, doubts = apply(module, "lower-ptxplus")
-        found += [f"doubt: {doubts[0]}"] if doubts else []
-        for way in ways:
-            memory = launch(module, WAYS[way])[0]
-            for meaning in ("hardware", "gpgpu-sim"):
-                result = launch(after, WAYS[way], ptxplus_semantics=meaning)[0]
-                found += difference(f"{way}, {meaning}", result, memory)
+        expected = {way: launch(module, WAYS[way])[0] for way in ways}
+        lowered = demotions_of_ptxplus(module, seed) if demote else [apply(module, "lower-ptxplus")]
+        for pipeline, after, doubts in lowered:
+            found += [f"{pipeline}: doubt: {doubts[0]}"] if doubts else []
+            for way, memory in expected.items():
+                for meaning in ("hardware", "gpgpu-sim"):
+                    result = launch(after, WAYS[way], ptxplus_semantics=meaning)[0]
+                    found += difference(f"{pipeline}: {way}, {meaning}", result, memory)
     except (PtxError, AssertionError, LookupError, ValueError) as problem:
         found.append(f"{type(problem).__name__}: {problem}")
     return found
@@ -86,6 +89,7 @@ def main() -> int:
     parser.add_argument("--ways", default="run", help="of run, reference")
     parser.add_argument("--ptxas", action="store_true", help="assemble every text")
     parser.add_argument("--lower", action="store_true", help="lower to PTXPlus instead")
+    parser.add_argument("--demote", action="store_true", help="demote registers to shared memory")
     parser.add_argument("--keep", metavar="FOLDER", help="where programs go that fail")
     parser.add_argument("--show", type=int, metavar="SEED", help="print a program")
     given = parser.parse_args()
@@ -96,7 +100,10 @@ def main() -> int:
         return 0
     wrong = 0
     for n, seed in enumerate(range(given.first, given.first + given.count), 1):
-        found = problems_of_lowering(seed, ways) if given.lower else problems(seed, ways, given.ptxas)
+        if given.lower:
+            found = problems_of_lowering(seed, ways, given.demote)
+        else:
+            found = problems(seed, ways, given.ptxas, given.demote)
         wrong += bool(found)
         for line in found:
             print(f"{seed}: {line}", flush=True)

@@ -13,6 +13,9 @@ before pairs. After each, the candidates that share an instruction with it are d
 all of them. Never demoted: predicates, registers of 128 bits and of vector type, those of a function's head, and what
 asynchronous instructions (`wgmma`, `tcgen05`) still use after they were issued.
 
+PTXPlus writes a pair as its two registers. Pairs from an even number on are candidates; not address registers, longer
+tuples, and `$r0`, in which a kernel finds the thread id.
+
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, section 3.2.
 """
@@ -25,6 +28,7 @@ from ptxtool.analysis.flow.asynchronous import launched
 from ptxtool.analysis.flow.loops import loops_of
 from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.cfg.blocks import build
+from ptxtool.ir.defuse import adjacent_words
 from ptxtool.ir.nodes import Function
 
 Rule = Literal["accesses", "frequency", "conflicts"]
@@ -121,12 +125,25 @@ class _Units:
         places = {k: place for k in named if (place := units_of(table[k])) and place.file == "general"}
         wide = [place for place in places.values() if place.units > 1]
         self.pairs = {half for p in wide for half in range(p.first // 2, (p.first + p.units) // 2)}
-        kept: set[int] = set()
+        kept = {*self._paired(kernel)} if table.is_ptxplus else set()
         for k, place in places.items():
             if place.units > 2 or table[k].vector > 1 or k in in_flight:
                 kept.update(self._candidate(unit) for unit in range(place.first, place.first + place.units))
         firsts = {k: self._candidate(place.first) for k, place in places.items()}
         self.candidate = {k: first for k, first in firsts.items() if first not in kept}
+
+    def _paired(self, kernel: Function) -> Iterator[int]:
+        """Collect the pairs of PTXPlus; the units that stay, `$r0` and those of tuples that are no pairs."""
+        others = [0] if kernel.kind == "entry" else []
+        for i in range(len(kernel.instructions)):
+            for names, _ in adjacent_words(kernel, i):
+                found = [kernel.registers.resolve(name, i) for name in names]
+                units = [place.first for r in found if r is not None and (place := units_of(r))]
+                if len(names) == len(units) == 2 and units[0] % 2 == 0:
+                    self.pairs.add(units[0] // 2)
+                else:
+                    others += units
+        yield from map(self._candidate, others)
 
     def _candidate(self, unit: int) -> int:
         return unit & ~1 if unit // 2 in self.pairs else unit

@@ -18,9 +18,10 @@ the most ("0.75"): only as far as the allocation unit of registers makes a diffe
 allows. The machine is the caller's, or that of `.target`. The threads are those of `.reqntid` or `.maxntid`; else
 `threads`, or those of the caller's launch, which are then declared as `.maxntid`: no larger CTA can be launched.
 
-Pre: PTX with physical registers (E301; `allocate` gives them). Post: the same instructions, except loads and stores of
-slots (checked by `ptxtool.validate.assignment`). Functions that the kernel calls keep their registers; recursive ones
-as well, since no function calls a kernel, whose slots are its own.
+Pre: physical registers (E301): PTX after `allocate`, or PTXPlus. There slots begin after the shared memory that the
+kernel uses, with the `dynamic_shared` bytes of its launches, and a thread needs what `compact` leaves. Post: the same
+instructions, except loads and stores of slots (checked by `ptxtool.validate.assignment`). Functions that the kernel
+calls keep their registers; recursive ones as well, since no function calls a kernel, whose slots are its own.
 
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, sections 3.1 (equation 1) and 3.2.
@@ -58,14 +59,17 @@ class Demote:
     rule: Rule = "accesses"
     counts: Annotated[str, Shown("FILE", "of rule=frequency; default: none")] = ""
     threads: Annotated[int, Shown("N", "default: of .reqntid, .maxntid or the launch")] = 0
+    dynamic_shared: Annotated[int, Shown("BYTES", "default: of the launch")] = 0
     kernel: Annotated[str, Shown("NAME", "default: all")] = ""
     name: ClassVar[str] = "demote"
 
     def __post_init__(self) -> None:
-        for option in ("registers", "count", "threads"):
+        for option in ("registers", "count", "threads", "dynamic_shared"):
             if getattr(self, option) < 0:
                 problem = Diagnostic(
-                    "E301", f"{option} cannot be {getattr(self, option)}", help="give 1 or more"
+                    "E301",
+                    f"{option.replace('_', '-')} cannot be {getattr(self, option)}",
+                    help="give 1 or more",
                 )
                 raise WrongOption(option, problem)
         if len([goal for goal in (self.registers, self.count, self.occupancy) if goal]) != 1:
@@ -90,9 +94,6 @@ class Demote:
         """Demote registers of kernels. `counts` are those of the file `counts`."""
         from ptxtool.passes.regalloc.claim import AssignmentClaim
 
-        if module.is_ptxplus:
-            what = "demote is for PTX: it declares shared memory by name"
-            raise error("E301", what, help="demote before lower-ptxplus")
         kernels = [k for k in module.kernels.values() if k.body is not None and self.kernel in ("", k.name)]
         if self.kernel and not kernels:
             names = ", ".join(module.kernels) or "none"
@@ -108,15 +109,15 @@ class Demote:
         claim = AssignmentClaim(
             {text.kernel.name: tuple(text.origins()) for text in texts},
             {text.kernel.name: text.threads for text in texts},
+            {text.kernel.name: self._dynamic_shared(text.kernel, context) for text in texts},
         )
         return PassResult(edits, tuple(remarks), claim)
 
     def _demoted(self, kernel: Function, issues: Sequence[int] | None, context: PassContext) -> "Demoted":
         """A kernel with demoted registers, None for nothing to demote, and the remark about it. Raises E301."""
-        from ptxtool.analysis.regalloc.register_need import registers_per_thread  # imports numpy
-        from ptxtool.passes.demotion.kernel_demotion import KernelDemotion, refusal
+        from ptxtool.passes.demotion.kernel_demotion import KernelDemotion, needed_registers, refusal  # numpy
 
-        need = registers_per_thread(kernel)
+        need = needed_registers(kernel)
         if self.registers and need <= self.registers:
             return None, f"nothing to do: a thread needs {counted(need, 'register')}"
         if not _is_physical(kernel):
@@ -133,7 +134,6 @@ class Demote:
         from ptxtool.passes.demotion.kernel_demotion import CtaSize, refusal
 
         bound, launched = block_bound(kernel), context.ctas.get(kernel.name)
-        dynamic = launched.dynamic_shared if launched else 0
         threads = self.threads or (launched.threads if launched else 0)
         if bound is not None:
             if 0 < self.threads < bound.threads:
@@ -146,7 +146,11 @@ class Demote:
                 "give threads=N, the most threads that a CTA will have, or a launch; or another kernel=NAME"
             )
             raise refusal(kernel, "the size of its CTAs is unknown", help)
-        return CtaSize(threads, dynamic)
+        return CtaSize(threads, self._dynamic_shared(kernel, context))
+
+    def _dynamic_shared(self, kernel: Function, context: PassContext) -> int:
+        launched = context.ctas.get(kernel.name)
+        return self.dynamic_shared or (launched.dynamic_shared if launched else 0)
 
 
 def _is_physical(kernel: Function) -> bool:

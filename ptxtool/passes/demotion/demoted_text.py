@@ -6,6 +6,8 @@ it and the stores after it. The slots of a register of 64 bits are accessed half
     ld.shared.b32 %r10, [%r8+1024];          mov.b64 {%r10, %r11}, %rd5;
     ld.shared.b32 %r11, [%r8+1536];          st.shared.b32 [%r8+1024], %r10;
     mov.b64 %rd5, {%r10, %r11};              st.shared.b32 [%r8+1536], %r11;
+
+PTXPlus names pairs by their halves, which are registers of their own there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,6 +21,7 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.defuse import OperandAccesses
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.passes.demotion.slot_code import SlotCode
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, unused_name
 from ptxtool.passes.regalloc.renaming import indent_at
@@ -26,11 +29,21 @@ from ptxtool.passes.regalloc.renaming import indent_at
 
 @dataclass(frozen=True)
 class Demotion:
-    """The registers of a kernel that get slots, in this order, for CTAs of at most so many threads."""
+    """The registers of a kernel that get slots, in this order, for CTAs of at most so many threads.
+
+    `start` is the first byte of shared memory that a kernel of PTXPlus does not use.
+    """
 
     kernel: Function
     chosen: tuple[Candidate, ...]
     threads: int
+    start: int = 0
+
+
+def address_unit(kernel: Function) -> int:
+    """The unit of the new address register, after all of the kernel's; the value register after it is even."""
+    places = filter(None, map(units_of, kernel.registers))
+    return max((p.first + p.units for p in places if p.file == "general"), default=0) | 1
 
 
 class DemotedText:
@@ -40,12 +53,12 @@ class DemotedText:
         self.kernel, self.threads = demotion.kernel, demotion.threads
         self._chosen = demotion.chosen
         self._names, self._operands = PhysicalNames(demotion.kernel), OperandAccesses(demotion.kernel)
-        self._slots = unused_name(demotion.kernel, "__ptxtool_demoted")
         registers = demotion.kernel.registers
-        places = filter(None, map(units_of, registers))
-        free = max((p.first + p.units for p in places if p.file == "general"), default=0)
-        self._address = free if free % 2 else free + 1  # the value register after it is even
+        self._address = address_unit(demotion.kernel)
         self._value = self._address + 1
+        name = unused_name(demotion.kernel, "__ptxtool_demoted")
+        address = self._name(UNIT_BITS, self._address)
+        self._code = SlotCode(demotion.kernel, name, demotion.threads, address, demotion.start)
         self._slot: dict[int, int] = {}  # by unit
         for candidate in demotion.chosen:
             for unit in range(candidate.first, candidate.first + candidate.units):
@@ -69,8 +82,7 @@ class DemotedText:
         place = kernel.body_start + 1
         for statement in takewhile(lambda s: type(s) is Declaration, kernel.body or ()):
             place = statement.end
-        n_bytes = 4 * self.threads * len(self._slot)
-        slots = f".shared .align 4 .b8 {self._slots}[{n_bytes}];"
+        slots = self._code.declaration(len(self._slot))
         # after the kernel's own variables, which keep their addresses
         yield TextEdit(
             place, place, "".join(f"\n\t{line}" for line in (slots, *self._declarations(), *self._entry))
@@ -95,36 +107,12 @@ class DemotedText:
         if any(bits == 64 for bits, _ in names):
             names.add((32, self._name(32, self._value + 1)))
         for bits in sorted({bits for bits, _ in names}):
-            yield f".reg .b{bits} {', '.join(sorted(name for width, name in names if width == bits))};"
+            declared = ", ".join(sorted(name for width, name in names if width == bits))
+            yield f".reg .{'u' if self.kernel.registers.is_ptxplus else 'b'}{bits} {declared};"
 
     @cached_property
     def _entry(self) -> list[str]:
-        """The address of the thread's slot 0: from the start of the slots, 4 * its linear number in the CTA.
-
-        No other register has an address in the slots afterwards.
-        """
-        bound = block_bound(self.kernel)
-        extent = bound.extent if bound is not None and bound.is_exact else None
-        address, linear = self._name(32, self._address), self._name(32, self._value)
-        lines: list[str] = []
-        dimensions = (
-            "xyz" if extent is None else "xyz"[: max((n for n in (1, 2, 3) if extent[n - 1] > 1), default=1)]
-        )
-        for axis in reversed(dimensions):
-            if not lines:
-                lines.append(f"mov.u32 {linear}, %tid.{axis};")
-                continue
-            width = address if extent is None else str(extent["xyz".index(axis)])
-            if extent is None:
-                lines.append(f"mov.u32 {address}, %ntid.{axis};")
-            lines.append(f"mul.lo.u32 {linear}, {linear}, {width};")
-            lines += [f"mov.u32 {address}, %tid.{axis};", f"add.u32 {linear}, {linear}, {address};"]
-        return [
-            *lines,
-            f"shl.b32 {linear}, {linear}, 2;",
-            f"mov.u32 {address}, {self._slots};",
-            f"add.u32 {address}, {address}, {linear};",
-        ]
+        return [*self._code.entry(self._name(UNIT_BITS, self._value))]
 
     def _changed(self, i: int) -> tuple[list[str], str, list[str]]:
         """The lines before an instruction, the instruction, the lines after it."""
@@ -142,7 +130,8 @@ class DemotedText:
             sources = {unit for k in read for unit in self._units(k)}
             kept = [k for k in written if k in read or sources.isdisjoint(self._units(k))]
             return [*self._loads((*read, *kept))], changed, [*self._stores(written)]
-        guard = f"@{'!' if node.guard.negated else ''}{node.guard.name} "
+        condition = f".{node.guard.condition}" if node.guard.condition else ""
+        guard = f"@{'!' if node.guard.negated else ''}{node.guard.name}{condition} "
         return [*self._loads(read, guard)], changed, [*self._stores(written, guard)]
 
     def _written_in_part(self, i: int) -> list[int]:
@@ -157,7 +146,7 @@ class DemotedText:
         for k in dict.fromkeys(registers):
             bits, halves = self.kernel.registers[k].bits, [*self._halves(k)]
             for name, slot in halves:
-                yield f"{guard}ld.shared.b{min(bits, UNIT_BITS)} {name}, {slot};"
+                yield guard + self._code.load(name, min(bits, UNIT_BITS), slot)
             if bits > UNIT_BITS:
                 yield f"{guard}mov.b64 {self._new_name[k]}, {{{halves[0][0]}, {halves[1][0]}}};"
 
@@ -167,19 +156,15 @@ class DemotedText:
             if bits > UNIT_BITS:
                 yield f"mov.b64 {{{halves[0][0]}, {halves[1][0]}}}, {self._new_name[k]};"
             for name, slot in halves:
-                yield f"{guard}st.shared.b{min(bits, UNIT_BITS)} {slot}, {name};"
+                yield guard + self._code.store(name, min(bits, UNIT_BITS), slot)
 
-    def _halves(self, k: int) -> Iterator[tuple[str, str]]:
-        """The new name of a register and the address of its slot; of 64 bits those of its halves."""
+    def _halves(self, k: int) -> Iterator[tuple[str, int]]:
+        """The new name of a register and its slot; of 64 bits those of its halves."""
         register = self.kernel.registers[k]
         for unit in sorted(self._units(k)):
-            offset = 4 * self.threads * self._slot[unit]
-            address = self._name(UNIT_BITS, self._address)
-            slot = f"[{address}+{offset}]" if offset else f"[{address}]"
-            if register.bits <= UNIT_BITS:
-                yield self._new_name[k], slot
-            else:
-                yield self._name(UNIT_BITS, self._value + unit % 2), slot
+            is_half = register.bits > UNIT_BITS
+            name = self._name(UNIT_BITS, self._value + unit % 2) if is_half else self._new_name[k]
+            yield name, self._slot[unit]
 
     def _units(self, k: int) -> set[int]:
         """The units that a demoted register means."""

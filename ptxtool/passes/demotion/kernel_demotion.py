@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from ptxtool.analysis.demotion.candidates import Candidate, Rule, demotion_order
+from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
 from ptxtool.analysis.demotion.targets import (
     ADDRESS_AND_VALUE,
     STATIC_SHARED,
@@ -21,20 +22,23 @@ from ptxtool.analysis.demotion.targets import (
     slot_bytes,
 )
 from ptxtool.analysis.occupancy.occupancy import HasSm, occupancy
-from ptxtool.analysis.regalloc.register_need import registers_per_thread
+from ptxtool.analysis.regalloc.register_need import register_need, registers_per_thread
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function
+from ptxtool.ir.symbols import PTXPLUS_ZERO
 from ptxtool.ir.variables import round_up
 from ptxtool.parse import parse
-from ptxtool.passes.demotion.demoted_text import DemotedText, Demotion
+from ptxtool.passes.demotion.demoted_text import DemotedText, Demotion, address_unit
+
+ZERO = int(PTXPLUS_ZERO.removeprefix("$r"))
 
 
 @dataclass(frozen=True)
 class CtaSize:
-    """The threads of a CTA, at most, and its bytes of dynamic shared memory where a launch has some."""
+    """The threads of a CTA, and its bytes of dynamic shared memory, at most."""
 
     threads: int
     dynamic_shared: int = 0
@@ -69,6 +73,7 @@ class KernelDemotion:
         self._kernel, self._cta, self._machine = kernel, cta, machine
         self._rule, self._issues = rule, issues
         self._need = need
+        self._start = self._after_own() if kernel.registers.is_ptxplus else 0
         self._static = round_up(shared_layout(kernel).bytes, WORD_BYTES)
 
     def of_count(self, count: int) -> Demoted:
@@ -113,6 +118,24 @@ class KernelDemotion:
             end = (done.end or too_large) if done else self._fitting[1]
         return None, f"nothing is demoted: {end}"
 
+    def _after_own(self) -> int:
+        """Where slots of PTXPlus begin. Raises E301 where the kernel may use the shared memory from there on."""
+        more = self._cta.dynamic_shared
+        beyond = first_beyond(self._kernel, more)
+        if beyond is not None:
+            have = f"its {shared_layout(self._kernel).bytes} bytes" + (
+                f" and {more} dynamic ones" if more else ""
+            )
+            what = f"'{self._kernel.text(beyond)}' may access shared memory after {have}"
+            help = (
+                "give dynamic-shared=BYTES, what its launches have beside the declared variables, or a launch"
+            )
+            raise refusal(self._kernel, what, help)
+        last = address_unit(self._kernel) + ADDRESS_AND_VALUE
+        if last >= ZERO:
+            raise refusal(self._kernel, f"it has no register below $r{ZERO} left", "run compact before")
+        return own_bytes(self._kernel, more)
+
     def _known_machine(self) -> HasSm:
         """The machine. Raises E301 where it is unknown."""
         if self._machine is not None:
@@ -141,8 +164,8 @@ class KernelDemotion:
         chosen = candidates[:n]
         if not chosen:
             return None
-        text = DemotedText(Demotion(self._kernel, tuple(chosen), self._cta.threads))
-        registers = registers_per_thread(_kernel_of(text))
+        text = DemotedText(Demotion(self._kernel, tuple(chosen), self._cta.threads, self._start))
+        registers = needed_registers(_kernel_of(text))
         return _Outcome(text, sum(c.units for c in chosen), registers, end if n is None else "")
 
     def _until(self, most: int) -> _Outcome | None:
@@ -178,6 +201,12 @@ class KernelDemotion:
             return ""
         change = f"{had} -> {has} CTAs on an SM of {self._machine.name}"
         return change if has > had else f"its shared memory costs residency: {change}"
+
+
+def needed_registers(kernel: Function) -> int:
+    """The registers per thread that a kernel needs. PTXPlus may declare more: these are what `compact` leaves."""
+    is_ptxplus = kernel.registers.is_ptxplus
+    return max(1, register_need(kernel).registers) if is_ptxplus else registers_per_thread(kernel)
 
 
 def _kernel_of(text: DemotedText) -> Function:

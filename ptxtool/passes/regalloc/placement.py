@@ -80,12 +80,12 @@ def _placed(
     function: Function, name: str, bounds: Bounds, order: Order, by_banks: bool
 ) -> tuple[Renamed, Remark, SharedSlots | None]:
     """The edits of one function, the remark, and the slots in shared memory if it has any."""
-    assignment, slots = _assigned(function, bounds), None
-    if assignment.n_spilled and bounds.shared is not None and function.kind == "entry":
+    found, slots = _assigned(function, bounds), None
+    if found.n_spilled and bounds.shared is not None and function.kind == "entry":
         threads = bounds.shared.threads_of(function)
-        assignment = _assigned(function, bounds, n_addresses=1)
-        slots = shared_slots(function, assignment, threads)
-    plain = numbered(assignment, order)
+        found = _assigned(function, bounds, n_addresses=1)
+        slots = shared_slots(function, found, threads)
+    plain = numbered(found, order)
     assignment = banked(plain) if by_banks else plain
     renamed = rename(function, assignment, slots)
     message = describe(assignment, renamed.n_copies, slots)

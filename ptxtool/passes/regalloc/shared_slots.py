@@ -5,7 +5,7 @@ words of each. Word r of thread t is at 4 * t + 4 * N * r, so that the threads o
 of 64 bits has two words, which are accessed one by one. One register, above those of the values, holds the address of
 the thread's word 0, which the first instructions of the kernel compute:
 
-    mov.u32 %r31, %tid.x;  shl.b32 %r31, %r31, 2;  mov.u32 %r0, __ptxtool_demoted;  add.u32 %r31, %r31, %r0;
+    mov.u32 %r0, %tid.x;  shl.b32 %r0, %r0, 2;  mov.u32 %r31, __ptxtool_demoted;  add.u32 %r31, %r31, %r0;
 
 Functions that a kernel calls keep their slots in local memory.
 
@@ -51,21 +51,24 @@ class SharedSlots:
         return f"[{base}+{offset}]" if offset else f"[{base}]"
 
     def entry(self, base: str, scratch: str) -> Iterator[str]:
-        """The instructions that compute the address: `base` and `scratch` are names of registers of 32 bits."""
+        """The instructions that compute the address: `base` and `scratch` are names of registers of 32 bits.
+
+        No register but `base` has an address in the slots afterwards.
+        """
         bound = block_bound(self.kernel)
         extent = bound.extent if bound is not None and bound.is_exact else None
         n_axes = 3 if extent is None else max((n for n in (1, 2, 3) if extent[n - 1] > 1), default=1)
         first, *others = tuple("zyx")[3 - n_axes :]
-        yield f"mov.u32 {base}, %tid.{first};"
+        yield f"mov.u32 {scratch}, %tid.{first};"
         for axis in others:
-            length = scratch if extent is None else extent["xyz".index(axis)]
+            length = base if extent is None else extent["xyz".index(axis)]
             if extent is None:
-                yield f"mov.u32 {scratch}, %ntid.{axis};"
-            yield f"mul.lo.u32 {base}, {base}, {length};"
-            yield f"mov.u32 {scratch}, %tid.{axis};"
-            yield f"add.u32 {base}, {base}, {scratch};"
-        yield f"shl.b32 {base}, {base}, 2;"
-        yield f"mov.u32 {scratch}, {self.variable};"
+                yield f"mov.u32 {base}, %ntid.{axis};"
+            yield f"mul.lo.u32 {scratch}, {scratch}, {length};"
+            yield f"mov.u32 {base}, %tid.{axis};"
+            yield f"add.u32 {scratch}, {scratch}, {base};"
+        yield f"shl.b32 {scratch}, {scratch}, 2;"
+        yield f"mov.u32 {base}, {self.variable};"
         yield f"add.u32 {base}, {base}, {scratch};"
 
     def head_edits(self) -> Iterator[TextEdit]:

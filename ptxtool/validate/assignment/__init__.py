@@ -61,7 +61,7 @@ from ptxtool.validate.assignment.private_slots import SlotAccess
 from ptxtool.validate.assignment.thread_slots import ThreadSlots, slots_of_threads
 from ptxtool.validate.functions import compare_functions, words, wrong
 
-NOTHING_DEMOTED: Mapping[str, int] = MappingProxyType({})
+NOTHING: Mapping[str, int] = MappingProxyType({})
 MOST = 8
 """The most problems of one function that are reported."""
 
@@ -73,13 +73,15 @@ def check_assignment(
     before: Module,
     after: Module,
     origins: Mapping[str, Sequence[int]],
-    demoted: Mapping[str, int] = NOTHING_DEMOTED,
+    demoted: Mapping[str, int] = NOTHING,
+    dynamic_shared: Mapping[str, int] = NOTHING,
 ) -> tuple[Diagnostic, ...]:
     """E303 diagnostics, placed in `after`, for all that does not hold; () if everything does.
 
     `origins[f][j]` is the index in `before`'s function f of what instruction j of `after`'s f was, -1 for one that was
     inserted. Functions that are not named must be unchanged, up to blanks. Kernels in `demoted` may keep registers in
-    shared memory, for CTAs of at most so many threads, and may declare that bound.
+    shared memory, for CTAs of at most so many threads, and may declare that bound. `dynamic_shared` are the bytes of
+    shared memory that these have from their launches, for PTXPlus.
     """
 
     def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
@@ -88,7 +90,10 @@ def check_assignment(
         if new_head != head and not (bound and new_head == [*head, ".maxntid", str(bound)]):
             return [wrong(f"the head of '{new.name}' changed", after.source, new)]
         if old.name in origins:
-            slots = slots_of_threads(old, new, origins[old.name], bound) if bound else None
+            slots: ThreadSlots | str | None = None
+            if bound:
+                more = dynamic_shared.get(old.name, 0)
+                slots = slots_of_threads(old, new, origins[old.name], bound, more)
             if isinstance(slots, str):
                 return [wrong(slots, after.source, new)]
             return prove(old, new, origins[old.name], slots)

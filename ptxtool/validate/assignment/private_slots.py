@@ -51,7 +51,7 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     variable, stride = declarator.name, 4 * bound.threads
     extent = bound.extent if bound.is_exact else None
     code = EntryCode(kernel, extent)
-    found = code.base([-1] * len(kernel.instructions), slot_address(variable, extent))
+    found = code.base([-1] * len(kernel.instructions), slot_address({(variable,): 1}, extent))
     if found is None or any(0 < n < found[1] for n, s in kernel.other_statements if type(s) is Label):
         return f"it does not begin with the address of a thread's slots in '{variable}'"
     base, entry = found

@@ -9,12 +9,18 @@ register which nothing else writes,
 The code is evaluated as a polynomial over the special registers, so its form is free. Slot r of a thread is then the
 word `[base + 4 * N * r]`: different threads have different linear numbers below N, so no two share a word. The name of
 the variable is new in the text, so no instruction of the original has its address.
+
+PTXPlus addresses shared memory by numbers. There the address of the variable is the first byte after those that the
+original uses (`ptxtool.analysis.demotion.own_shared`), and its declaration makes a CTA's shared memory larger by its
+size.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
+from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
+from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Name, Operand
@@ -65,9 +71,12 @@ def declares_slots(statement: object) -> TypeGuard[Declaration]:
 
 
 def slots_of_threads(
-    before: Function, after: Function, origins: Sequence[int], threads: int
+    before: Function, after: Function, origins: Sequence[int], threads: int, dynamic_shared: int = 0
 ) -> ThreadSlots | str:
-    """The slots of a kernel for CTAs of at most so many threads; what is wrong where there are none."""
+    """The slots of a kernel for CTAs of at most so many threads; what is wrong where there are none.
+
+    `dynamic_shared` are the bytes that PTXPlus has from its launches.
+    """
     bound = block_bound(after)
     if after.kind != "entry" or threads < 1 or bound is None or bound.threads > threads:
         return f"CTAs of '{after.name}' may have more than {threads} threads"
@@ -77,7 +86,13 @@ def slots_of_threads(
     (declarator,) = declared[0].declarators
     size, stride = declarator.dimensions[0] or 0, 4 * threads
     extent = bound.extent if bound.is_exact else None
-    found = EntryCode(after, extent).base(origins, slot_address(declarator.name, extent))
+    start: Polynomial = {(declarator.name,): 1}
+    if before.registers.is_ptxplus:
+        problem = _problem_of_numbers(before, after, size, dynamic_shared)
+        if problem:
+            return problem
+        start = {(): own_bytes(before, dynamic_shared)}
+    found = EntryCode(after, extent).base(origins, slot_address(start, extent))
     if found is None:
         return f"'{after.name}' does not begin with the address of a thread's slots in '{declarator.name}'"
     base, entry = found
@@ -85,6 +100,19 @@ def slots_of_threads(
         if j >= entry and base in step.defs:
             return f"'{after.text(j)}' overwrites the address of the slots"
     return ThreadSlots(declarator.name, base, stride, size // stride, entry)
+
+
+def _problem_of_numbers(before: Function, after: Function, size: int, dynamic_shared: int) -> str:
+    """Why the bytes after those of the original are not the slots'; "" if they are."""
+    beyond = first_beyond(before, dynamic_shared)
+    if beyond is not None:
+        return f"'{before.text(beyond)}' may access the shared memory of the slots"
+    old, new = shared_layout(before), shared_layout(after)
+    places = {(v.name, v.offset, v.size) for v in new.variables}
+    is_moved = any((v.name, v.offset, v.size) not in places for v in old.variables)
+    if is_moved or new.bytes < old.bytes + size:
+        return f"the slots of '{after.name}' are not after its other variables"
+    return ""
 
 
 class EntryCode:
@@ -153,12 +181,12 @@ def _symbol(symbol: str, extent: Extent | None) -> Polynomial:
     return {(symbol,): 1}
 
 
-def slot_address(variable: str, extent: Extent | None) -> Polynomial:
-    """The address of a thread's slot 0."""
+def slot_address(start: Polynomial, extent: Extent | None) -> Polynomial:
+    """The address of a thread's slot 0, from that of the slots on."""
     x, y, z = (_symbol(f"%tid.{axis}", extent) for axis in "xyz")
     nx, ny = (_symbol(f"%ntid.{axis}", extent) for axis in "xy")
     linear = _sum(x, _product(nx, _sum(y, _product(ny, z))))
-    return _sum({(variable,): 1}, _product({(): 4}, linear))
+    return _sum(start, _product({(): 4}, linear))
 
 
 def _sum(a: Polynomial, b: Polynomial) -> Polynomial:

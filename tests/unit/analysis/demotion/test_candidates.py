@@ -1,6 +1,7 @@
 """Candidates for demotion and the order of the rules, counted by hand."""
 
 import pytest
+from kernels import ptxplus
 
 from ptxtool.analysis.demotion.candidates import candidates, demotion_order
 from ptxtool.ir.nodes import Function
@@ -81,3 +82,21 @@ def test_never_demoted(body: str) -> None:
 
 def test_nothing_to_demote() -> None:
     assert [*demotion_order(kernel(""), "conflicts")] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "firsts", "pairs"),
+    [
+        ("mov.u32 $r1, $r2; mov.u16 $r3.hi, $r2.lo;", [1, 2, 3], []),
+        ("cvt.u32.u16 $r1, $r0.lo;", [1], []),  # the thread id
+        ("add.ff64 {$r4,$r5}, {$r2,$r3}, {$r6,$r7}; mov.u32 $r1, $r5;", [1, 2, 4, 6], [2, 4, 6]),
+        ("add.ff64 {$r3,$r4}, {$r6,$r7}, {$r6,$r7};", [6], [6]),  # from an odd number on
+        ("cvt.ff64.s32 $r4, $r6;", [4, 6], [4]),  # a pair by its first register
+        ("ld.global.v4.u32 {$r4,$r5,$r6,$r7}, [$r1];", [1], []),
+        ("mov.u32 $r1, s[$ofs1+=0x0004]; @$p0.ne add.u32 $r2, $r1, $r124;", [1, 2], []),
+    ],
+)
+def test_ptxplus(body: str, firsts: list[int], pairs: list[int]) -> None:
+    found = candidates(ptxplus(f"{body} exit;"), "accesses")
+    assert [c.first for c in found] == firsts
+    assert [c.first for c in found if c.units == 2] == pairs

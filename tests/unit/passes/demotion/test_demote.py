@@ -91,7 +91,7 @@ def test_the_bound_on_threads_is_declared() -> None:
         (
             ".version 1.4+\n.target sm_10\n.entry k (.param .u32 x) {\n.reg .u32 $r<2>;\nexit;\n}\n",
             "count=1",
-            "demote is for PTX",
+            "the size of its CTAs is unknown",
         ),
         (kernel(8), "registers=4,count=2", "give registers=T"),
         (kernel(8), "rule=accesses", "give registers=T"),
@@ -102,6 +102,46 @@ def test_refused(text: str, options: str, message: str) -> None:
     found = refusal(text, options)
     assert "E301" in found
     assert message in found
+
+
+def plus(body: str, registers: str) -> str:
+    head = ".version 1.4+\n.target sm_10, map_f64_to_f32\n.entry k ( .param .u32 x )\n"
+    return f"{head}{{\n.reg .u32 $r<{registers}>;\n.reg .u32 $ofs<2>;\n{body}\nexit;\n}}\n"
+
+
+LOAD = "shl.b32 $ofs1, $r0, 0x00000002;\nmov.u32 $r1, s[$ofs1+0x0020];"
+
+
+def test_ptxplus_needs_what_compact_leaves() -> None:
+    """$r1 and $r2 go to slots; $r0 with the thread id, the address and the value stay."""
+    text = plus(
+        "mov.u32 $r1, 0x00000007;\nmov.u32 $r2, $r0;\nmov.u32 s[0x0010], $r1;\nmov.u32 s[0x0010], $r2;", "9"
+    )
+    message = "2 registers demoted to 256 bytes of shared memory (32 threads): 2 -> 3 registers per thread"
+    assert remark(text, "count=2,threads=32") == message
+    after = rewrite(parse(text), "demote{count=2,threads=32},compact").module.source.text
+    assert ".reg .u32 $r<3>;" in after
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (plus(LOAD, "9"), "count=1,threads=32", "may access shared memory after its 32 bytes"),
+        (
+            plus("mov.u32 $r1, s[0x0060];", "9"),
+            "count=1,threads=32,dynamic-shared=64",
+            "may access shared memory after its 32 bytes and 64 dynamic ones",
+        ),
+        (plus("mov.u32 $r1, $r2;", "123"), "count=1,threads=32", "it has no register below $r124 left"),
+    ],
+)
+def test_ptxplus_is_refused(text: str, options: str, message: str) -> None:
+    assert message in refusal(text, options)
+
+
+def test_slots_of_ptxplus_begin_after_dynamic_shared_memory() -> None:
+    after = rewrite(parse(plus(LOAD, "9")), "demote{count=1,threads=32,dynamic-shared=64}").module.source.text
+    assert "add.u32 $r9, $r10, 0x00000060;" in after
 
 
 def test_options_are_those_of_the_pass() -> None:

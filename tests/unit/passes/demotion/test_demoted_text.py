@@ -1,6 +1,7 @@
 """The text of demoted registers, byte for byte: slots, addresses, guards, parts, pairs."""
 
 import pytest
+from kernels import ptxplus
 
 from ptxtool.parse import parse
 from ptxtool.passes.pipeline import rewrite
@@ -105,3 +106,37 @@ def test_the_address_of_the_first_slot(directives: str, computed: list[str]) -> 
     tail = ["shl.b32 %r4, %r4, 2;", "mov.u32 %r3, __ptxtool_demoted;", "add.u32 %r3, %r3, %r4;"]
     text = "mov.u32 %r0, 1;\nst.shared.u32 [0], %r0;"
     assert demoted(text, directives)[: len(computed) + 3] == [*computed, *tail]
+
+
+def demoted_ptxplus(body: str, options: str = "count=2") -> list[str]:
+    """The instructions after those that compute the address, $r11; the value register is $r12."""
+    after = rewrite(ptxplus(f"{body} exit;").module, f"demote:{options}:threads=32").module.kernels["k"]
+    texts = [" ".join(after.text(i).split()) for i in range(len(after.instructions))]
+    assert texts[10] == "add.u32 $r11, $r12, 0x00000020;"
+    return texts[11:-1]
+
+
+def test_halves_of_ptxplus() -> None:
+    """A half is written into the register that was loaded."""
+    assert demoted_ptxplus(
+        "mov.u32 $r1, 7; mov.u16 $r1.hi, $r0.lo; @$p0.ne mov.u32 $r1, $r0;", "count=1"
+    ) == [
+        "mov.u32 $r12, 7;",
+        "st.shared.u32 [$r11], $r12;",
+        "ld.shared.u32 $r12, [$r11];",
+        "mov.u16 $r12.hi, $r0.lo;",
+        "st.shared.u32 [$r11], $r12;",
+        "@$p0.ne mov.u32 $r12, $r0;",
+        "@$p0.ne st.shared.u32 [$r11], $r12;",
+    ]
+
+
+def test_pairs_of_ptxplus() -> None:
+    """Each half has a slot, 128 bytes apart."""
+    assert demoted_ptxplus("@!$p1 add.ff64 {$r4,$r5}, {$r4,$r5}, {$r4,$r5};") == [
+        "@!$p1 ld.shared.u32 $r12, [$r11];",
+        "@!$p1 ld.shared.u32 $r13, [$r11+0x0080];",
+        "@!$p1 add.ff64 {$r12,$r13}, {$r12,$r13}, {$r12,$r13};",
+        "@!$p1 st.shared.u32 [$r11], $r12;",
+        "@!$p1 st.shared.u32 [$r11+0x0080], $r13;",
+    ]

@@ -38,10 +38,10 @@ def test_one_value_of_one_dimension() -> None:
     """Three registers for four values: one is the address, two values are in registers; CTAs of 96 threads."""
     lines = allocated(kernel(WORDS, ".reqntid 96\n"), "max-regs=3")
     assert ".shared .align 4 .b8 __ptxtool_demoted[768];" in lines  # two words of each thread
-    at = lines.index("mov.u32 %r2, %tid.x;")
+    at = lines.index("mov.u32 %r0, %tid.x;")
     assert lines[at + 1 : at + 4] == [
-        "shl.b32 %r2, %r2, 2;",
-        "mov.u32 %r0, __ptxtool_demoted;",
+        "shl.b32 %r0, %r0, 2;",
+        "mov.u32 %r2, __ptxtool_demoted;",
         "add.u32 %r2, %r2, %r0;",
     ]
     spilled = [line for line in lines if ".shared.b32" in line]
@@ -56,23 +56,16 @@ def test_one_value_of_one_dimension() -> None:
 def test_any_number_of_dimensions() -> None:
     lines = allocated(kernel(WORDS), "max-regs=3:threads=64")
     assert ".maxntid 64" in lines
-    at = lines.index("mov.u32 %r2, %tid.z;")
-    assert lines[at + 1 : at + 9] == [
-        *(
-            "mov.u32 %r0, %ntid.y;",
-            "mul.lo.u32 %r2, %r2, %r0;",
-            "mov.u32 %r0, %tid.y;",
-            "add.u32 %r2, %r2, %r0;",
-        ),
-        *(
-            "mov.u32 %r0, %ntid.x;",
-            "mul.lo.u32 %r2, %r2, %r0;",
-            "mov.u32 %r0, %tid.x;",
-            "add.u32 %r2, %r2, %r0;",
-        ),
+    at = lines.index("mov.u32 %r0, %tid.z;")
+    assert lines[at + 1 : at + 5] == [
+        "mov.u32 %r2, %ntid.y;",
+        "mul.lo.u32 %r0, %r0, %r2;",
+        "mov.u32 %r2, %tid.y;",
+        "add.u32 %r0, %r0, %r2;",
     ]
+    assert lines[at + 5 : at + 8 : 2] == ["mov.u32 %r2, %ntid.x;", "mov.u32 %r2, %tid.x;"]
     two = allocated(kernel(WORDS, ".reqntid 16, 4\n"), "max-regs=3")
-    assert "mul.lo.u32 %r2, %r2, 16;" in two
+    assert "mul.lo.u32 %r0, %r0, 16;" in two
     assert not [line for line in two if "tid.z" in line]
 
 
@@ -121,7 +114,7 @@ def test_a_wrong_slot_is_found() -> None:
     result = Allocate(max_regs=3, spill="shared").run(module)
     text = splice(module.source.text, result.edits)
     assert result.claim(module, parse(text)) == ()
-    for right, wrong in (("+384]", "]"), ("shl.b32 %r2, %r2, 2", "shl.b32 %r2, %r2, 1"), ("+384]", "+388]")):
+    for right, wrong in (("+384]", "]"), ("shl.b32 %r0, %r0, 2", "shl.b32 %r0, %r0, 1"), ("+384]", "+388]")):
         problems = result.claim(module, parse(text.replace(right, wrong, 1)))
         assert problems, wrong
         assert problems[0].code == "E303"

@@ -1,12 +1,14 @@
 """Slots of threads in shared memory: what the proof takes for their address, and mutants of demoted kernels."""
 
 import pytest
+from kernels import ptxplus
 
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.parse import parse
 from ptxtool.passes.demotion.demote import Demote
+from ptxtool.passes.regalloc.claim import AssignmentClaim
 from ptxtool.validate.assignment.thread_slots import is_slots, slots_of_threads
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -142,3 +144,56 @@ def test_a_larger_cta_is_found() -> None:
     assert "may have more than 31 threads" in str(larger(before.module, parse(text))[0])
     with pytest.raises(PtxError, match="E301"):
         Demote(count=9, threads=31).run(before.module)
+
+
+PTXPLUS = """\
+mov.u32 $r1, s[0x0010];
+mov.u16 $r1.hi, $r0.lo;
+@$p0.ne add.u32 $r1, $r1, $r0;
+st.global.u32 [$r1], $r0;
+ld.shared.u32 $r2, [0x0020];
+st.global.u32 [$r0], $r2;
+exit;"""
+
+
+def ptxplus_problems(old: str, new: str, dynamic: int = 64) -> str:
+    """What the proof says after a part of a demoted kernel of PTXPlus, with 64 bytes from its launch, was replaced."""
+    before = ptxplus(PTXPLUS, ".reg .u32 $r<4>; .reg .pred $p<1>; .shared .align 4 .b8 own[16];")
+    result = Demote(count=9, threads=32, dynamic_shared=64).run(before.module)
+    text = splice(before.source.text, result.edits)
+    assert old in text, text
+    claim = AssignmentClaim(result.claim.origins, {"k": 32}, {"k": dynamic})  # type: ignore[attr-defined]
+    return "\n".join(map(str, claim(before.module, parse(text.replace(old, new, 1)))))
+
+
+def test_ptxplus_is_proved() -> None:
+    """16 bytes of header, 4 of the parameter, 16 of the variable, rounded up to 48, and 64 dynamic ones: 0x70."""
+    assert ptxplus_problems("$r6, 0x00000070;", "$r6, 0x00000070;") == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("$r6, 0x00000070;", "$r6, 0x0000006c;"),  # a word of the kernel's own
+        ("$r6, 0x00000070;", "$r6, 0x00000074;"),  # past the end
+        ("__ptxtool_demoted[256]", "__ptxtool_demoted[128]"),
+        ("ld.shared.u32 $r6, [$r5+0x0080];\n\tmov.u16", "ld.shared.u32 $r6, [$r5];\n\tmov.u16"),
+        ("@$p0.ne st.shared", "@$p0.eq st.shared"),
+        ("%tid.x", "%tid.y"),
+    ],
+)
+def test_mutants_of_ptxplus_are_found(old: str, new: str) -> None:
+    assert "E303" in ptxplus_problems(old, new)
+
+
+def test_launches_with_more_shared_memory_are_found() -> None:
+    """68 dynamic bytes, where the text's slots begin after 64."""
+    assert "does not begin with the address" in ptxplus_problems("exit;", "exit;", 68)
+
+
+def test_an_original_that_may_access_the_slots_is_found() -> None:
+    before = ptxplus("mov.u32 $r1, s[0x0040]; exit;", ".reg .u32 $r<4>;")
+    result = Demote(count=1, threads=32, dynamic_shared=64).run(before.module)
+    claim = AssignmentClaim(result.claim.origins, {"k": 32})  # type: ignore[attr-defined]
+    (problem,) = claim(before.module, parse(splice(before.source.text, result.edits)))
+    assert "'mov.u32 $r1, s[0x0040];' may access the shared memory of the slots" in problem.message

@@ -1,0 +1,36 @@
+"""The shared memory that a kernel of PTXPlus uses, by numbers: for slots, which begin after it.
+
+PTXPlus has 16 bytes of header, the parameters, and the variables that it declares. ptxas resolves others without a
+declaration; the launch has their size as dynamic shared memory, which begins after the declared bytes. So the kernel's
+own bytes end at
+
+    declared bytes, a multiple of 16  +  dynamic bytes of the launch, rounded up to 4
+
+as long as its accesses stay below. Those of known address are checked. An address that is computed is taken to stay in
+the memory that the kernel has, as in PTX; if it has none, it needs some from the launch.
+"""
+
+from ptxtool.analysis.sharing.shared_access import shared_accesses
+from ptxtool.analysis.sharing.shared_layout import shared_layout
+from ptxtool.ir.nodes import Function
+from ptxtool.ir.variables import round_up
+
+
+def own_bytes(kernel: Function, dynamic_shared: int) -> int:
+    """The first byte that a kernel of PTXPlus does not use, in a launch with so many bytes of dynamic shared memory."""
+    return shared_layout(kernel).bytes + round_up(dynamic_shared, 4)
+
+
+def first_beyond(kernel: Function, dynamic_shared: int) -> int | None:
+    """The index of the first instruction that may access shared memory after `own_bytes`; None if there is none."""
+    end = own_bytes(kernel, dynamic_shared)
+    has_memory = dynamic_shared > 0 or any(variable.size for variable in shared_layout(kernel).variables)
+    for i, found in enumerate(shared_accesses(kernel)):
+        for access in found:
+            if access.offset is None:
+                is_beyond = not access.variable and not has_memory
+            else:
+                is_beyond = not access.variable and access.offset + (access.size or 0) > end
+            if is_beyond:
+                return i
+    return None

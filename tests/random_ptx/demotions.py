@@ -1,0 +1,43 @@
+"""A module under `demote`: of the rules, the kinds of goals and what may follow, those that its seed chooses."""
+
+from collections.abc import Iterator
+
+from allocated import least, unbounded
+from random_ptx.variants import Variant, apply
+
+from ptxtool.base.diag import PtxError
+from ptxtool.ir.nodes import Module
+
+RULES = ("accesses", "frequency", "conflicts")
+
+
+def demotions(module: Module, seed: int) -> Iterator[Variant]:
+    """PTX with registers in shared memory: as many as a goal needs under a bound on registers, and all there can be."""
+    small, large = least(module), unbounded(module)
+    bound = min(255, small + (large - small) * (seed % 5) // 4)
+    goals = (
+        "count=255",
+        f"registers={max(1, bound - 2 - seed % 7)}",
+        f"count={1 + seed % 9}",
+        "occupancy=1.0",
+    )
+    goal = f"{goals[seed // 3 % 4]}:rule={RULES[seed % 3]}:threads=64"
+    after = ("", ",compact", f",allocate:max-regs={bound}")[seed // 12 % 3]
+    yield from _applied(module, f"allocate:max-regs={bound},demote:{goal}{after}")
+    yield from _applied(module, f"allocate,demote:count=255:rule={RULES[(seed + 1) % 3]}:threads=64")
+
+
+def demotions_of_ptxplus(module: Module, seed: int) -> Iterator[Variant]:
+    """PTXPlus with some registers, and with as many as can be, in shared memory."""
+    rule, other = RULES[seed % 3], RULES[(seed + 1) % 3]
+    yield from _applied(module, f"lower-ptxplus,demote:count={1 + seed % 9}:rule={rule}:threads=64,compact")
+    yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={other}:threads=64")
+
+
+def _applied(module: Module, pipeline: str) -> Iterator[Variant]:
+    """The variant, if no pass of it declines."""
+    try:
+        yield apply(module, pipeline)
+    except PtxError as problem:
+        if any(d.code != "E301" for d in problem.diagnostics):
+            raise

@@ -1,0 +1,34 @@
+"""Where the shared memory that a kernel of PTXPlus uses ends."""
+
+import pytest
+from kernels import ptxplus
+
+from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
+
+REGISTERS = ".reg .u32 $r<4>; .reg .u32 $ofs<2>; .reg .u32 $o127;"
+TILE = REGISTERS + " .shared .align 4 .b8 tile[40];"
+
+
+def test_own_bytes() -> None:
+    """A header of 16 bytes, a parameter of 4 and 40 bytes of a variable are 60: 64; and 10 dynamic ones."""
+    assert own_bytes(ptxplus("exit;"), 0) == 32
+    assert own_bytes(ptxplus("exit;", TILE), 0) == 64
+    assert own_bytes(ptxplus("exit;", TILE), 10) == 76
+
+
+@pytest.mark.parametrize(
+    ("body", "registers", "dynamic", "beyond"),
+    [
+        ("mov.u32 $r1, s[0x0010]; exit;", REGISTERS, 0, None),  # the parameter
+        ("mov.u32 $r1, s[0x0020]; exit;", REGISTERS, 0, 0),
+        ("mov.u32 $r1, s[0x0020]; exit;", REGISTERS, 4, None),
+        ("mov.u16 $r1.lo, s[0x0024]; exit;", REGISTERS, 4, 0),
+        ("shl.b32 $ofs1, $r0, 2; mov.u32 s[$ofs1+0x0020], $r1; exit;", REGISTERS, 0, 1),
+        ("shl.b32 $ofs1, $r0, 2; mov.u32 s[$ofs1+0x0020], $r1; exit;", REGISTERS, 64, None),
+        ("shl.b32 $ofs1, $r0, 2; mov.u32 s[$ofs1+0x0014], $r1; exit;", TILE, 0, None),
+        ("ld.shared.u32 $r1, [0x003e]; exit;", TILE, 0, 0),
+        ("ld.global.u32 $r1, [0x003e]; exit;", TILE, 0, None),
+    ],
+)
+def test_accesses_beyond(body: str, registers: str, dynamic: int, beyond: int | None) -> None:
+    assert first_beyond(ptxplus(body, registers), dynamic) == beyond
