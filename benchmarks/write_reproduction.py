@@ -27,7 +27,7 @@ SHARING_SHOWN = (
 )
 REGDEM_SHOWN = (
     *("registers", "slots", "occupancy", "gain", "rules", "switches"),
-    *("predictor", "share", "causes", "conflicts", "added"),
+    *("predictor", "share", "causes", "conflicts", "banks", "added"),
 )
 
 

@@ -61,7 +61,7 @@ def run(cycles: int, busy: int = 0, instructions: int = 500, conflicts: int = 0)
         "cycles": cycles,
         "warp_instructions": instructions,
         "slots": {"issued": busy, "stall": 0, "idle": 0, "scoreboard": cycles - busy},
-        "core": {"bank_conflict_cycles": conflicts},
+        "core": {"bank_conflict_cycles": conflicts, "register_bank_conflicts": 3 * conflicts},
     }
 
 

@@ -136,6 +136,13 @@ def _choices(paper: Paper, benchmarks: Sequence[Measured]) -> Iterator[Exhibit]:
         yield "original", before, None
         yield "largest change by a demoted variant", max(added, key=abs, default=None), 0
 
+    def banks(m: Measured) -> Iterator[Cell]:
+        for column, variant in (
+            ("original", m.original),
+            *((name, m.demoted(PLAIN_RULE, SETTINGS[name])) for name in ("none", "banks")),
+        ):
+            yield column, m.count(variant, "core.register_bank_conflicts"), None
+
     def added(m: Measured) -> Iterator[Cell]:
         before, executed = m.original.instructions, m.count(m.original, "warp_instructions")
         local = next((v for v in m.of("local") if v.target == m.benchmark.target), None)
@@ -149,15 +156,22 @@ def _choices(paper: Paper, benchmarks: Sequence[Measured]) -> Iterator[Exhibit]:
     note = f"the paper prints {paper.predictor_percent:g}% for all benchmarks together"
     title, what = "The predictor against an exhaustive search", "speed, percent of the fastest variant's"
     yield _exhibit(benchmarks, shares, "share", title, "A section 1", what, notes=(note,))
+    missed = (found for m in benchmarks if (found := misprediction(m)) and found.chosen is not found.fastest)
     notes = (
         "predicted: the time of a thread (its issue slots and waits) times a factor of the occupancy",
         "counted: slots of the schedulers that issue or find a unit busy, and slots without a ready warp",
+        *(f"{found.benchmark}: {found.chosen.name}; fastest: {found.fastest.name}" for found in missed),
     )
     title = "What the predictor was wrong about"
     what = "change from its choice to the fastest variant, percent of the time of the choice"
     yield _exhibit(benchmarks, causes, "causes", title, "A section 4", what, 1, signed=True, notes=notes)
     title, what = "Bank conflicts of demoted accesses", "cycles lost to conflicts of shared memory banks"
     yield _exhibit(benchmarks, conflicts, "conflicts", title, "A section 3.2", what, 0)
+    title, what = "Conflicts of register banks", "reads of operands that waited a cycle for their bank"
+    note = (
+        f"rule {PLAIN_RULE} at the paper's registers, with plain compaction and with the one that keeps banks"
+    )
+    yield _exhibit(benchmarks, banks, "banks", title, "A section 3.4.1", what, 0, notes=(note,))
     note = (
         f"rule {PLAIN_RULE} at the paper's registers, without and with the passes after demotion; {LOCAL}: allocate "
         "with at most these registers"

@@ -100,12 +100,8 @@ def _is_wrong(found: Misprediction) -> bool:
 
 
 def _wrong(row: str, found: Misprediction) -> Finding:
-    ours = (
-        f"{found.lost:.1f}% slower ({found.chosen.name}) than {found.fastest.name}: {found.cause} "
-        f"(predicted {found.issue:+.0f}% issue, {found.waits:+.0f}% waits, {found.factor:+.0f}% occupancy; "
-        f"counted {found.busy:+.0f}% busy, {found.not_ready:+.0f}% not ready)"
-    )
-    return Finding(f"wrong by more than {WRONG_PERCENT:g}%: {row}", ours, "", None)
+    ours = f"{found.lost:.1f}% slower than the fastest: {found.cause}"
+    return Finding(f"a choice more than {WRONG_PERCENT:g}% too slow: {row}", ours, "", None)
 
 
 def _conflicts(exhibit: Exhibit) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ class Measured:
 
     @property
     def fastest(self) -> Variant | None:
-        """The variant that an exhaustive search finds; None where no run ended."""
+        """The variant that an exhaustive search finds; None while runs are missing."""
         return fastest(self.tuning.variants)
 
     @property
@@ -72,8 +72,10 @@ class Measured:
 
 
 def fastest(variants: Iterable[Variant]) -> Variant | None:
-    """The variant with the fewest cycles, the first of equal ones; None where no run ended well."""
-    ended = [v for v in variants if v.cycles is not None and not v.problem]
+    """The variant with the fewest cycles, the first of equal ones; None where none ended well or one is missing."""
+    ended = [v for v in variants if not v.problem]
+    if any(v.cycles is None for v in ended):
+        return None
     return min(ended, key=lambda v: v.cycles or 0, default=None)
 
 

@@ -24,6 +24,7 @@ _NOT_READY = ("slots.idle", "slots.scoreboard")
 class Misprediction:
     """From the predictor's choice to the fastest variant: changes of the time, in percent of the choice's time."""
 
+    benchmark: str
     chosen: Variant
     fastest: Variant
     issue: float
@@ -77,6 +78,7 @@ def misprediction(measured: Measured) -> Misprediction | None:
     busy_after = measured.count(fastest, *_BUSY) or 0
     not_ready_after = measured.count(fastest, *_NOT_READY) or 0
     return Misprediction(
+        measured.benchmark.name,
         chosen,
         fastest,
         issue,

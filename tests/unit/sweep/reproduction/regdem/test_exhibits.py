@@ -85,6 +85,8 @@ def test_the_predictor_against_an_exhaustive_search(found: dict[str, Exhibit]) -
         "naive choice": pytest.approx(100 * 800 / 1500),
     }
     assert row(found["causes"])["counted cycles"] == pytest.approx(-20)
+    missed = "cfd: demote 56 accesses hoist; fastest: demote 56 accesses banks+substitute+hoist"
+    assert missed in found["causes"].notes
 
 
 def test_what_demoted_accesses_cost(found: dict[str, Exhibit]) -> None:
@@ -97,10 +99,11 @@ def test_what_demoted_accesses_cost(found: dict[str, Exhibit]) -> None:
         "text, local": 0,
         "executed, local": pytest.approx(-50),
     }
+    assert row(found["banks"]) == {"original": 15, "none": 15, "banks": None}
 
 
 def test_what_did_not_run_leaves_gaps() -> None:
     without = tables(measured(CFD, variant(CFD, "original", None)))
     assert row(without["registers"]) == {"before": 68, "after, as allocated": None, "demoted": None}
-    for key in ("gain", "rules", "switches", "predictor", "share", "causes", "added"):
+    for key in ("gain", "rules", "switches", "predictor", "share", "causes", "banks", "added"):
         assert set(row(without[key]).values()) <= {None}, key

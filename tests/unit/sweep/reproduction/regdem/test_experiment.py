@@ -34,7 +34,7 @@ def ended(candidates: Candidates, **others: StoredResult) -> SweepResult:
         "cycles": 1000,
         "warp_instructions": 5,
         "slots": dict.fromkeys(("issued", "stall", "idle", "scoreboard"), 250),
-        "core": {"bank_conflict_cycles": 0},
+        "core": {"bank_conflict_cycles": 0, "register_bank_conflicts": 0},
     }
     good = StoredResult("done", counters, (), (), "same")
     return SweepResult(

@@ -33,11 +33,18 @@ def test_runs_without_a_good_result_are_never_fastest() -> None:
         CONV,
         variant(CONV, "original", 1000),
         variant(CONV, "local 32", 10, problem="memory differs"),
-        variant(CONV, "demote 32 accesses", None),
+        variant(CONV, "demote 32 accesses", None, problem="out of bounds"),
     )
     assert found.fastest is found.original
     assert [found.gain(v) for v in found.tuning.variants] == [0, None, None]
     assert found.gain(None) is None
+
+
+def test_nothing_is_fastest_while_runs_are_missing() -> None:
+    missing = variant(CONV, "demote 32 accesses", None)
+    found = measured(CONV, variant(CONV, "original", 1000), missing, variant(CONV, "local 32", 900))
+    assert found.fastest is None
+    assert fastest(found.of("local")) is found.tuning.variants[2]
     assert fastest([]) is None
 
 
