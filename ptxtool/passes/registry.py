@@ -76,7 +76,7 @@ class PassInfo:
     options: tuple[Option, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.name:20}{self.summary}", *(f"{'':22}{option}" for option in self.options)])
+        return "\n".join([f"{self.name:19} {self.summary}", *(f"{'':22}{option}" for option in self.options)])
 
 
 def find_pass(name: str) -> type[Pass] | None:

@@ -7,8 +7,8 @@
 
 Demotion has a variant for each register count T that brings another CTA although the slots take shared memory
 (`ptxtool.analysis.demotion.targets`), each of the three rules and each combination of three switches, as RegDem
-enumerates them. Spilling has those of each T that would bring another CTA without slots. A pass runs once for all
-variants that begin with the same passes. What a pass declines is no variant; the reason is kept.
+enumerates them. Spilling has those of each T that would bring another CTA without slots. What a pass declines is no
+variant; the reason is kept. Many variants are alike: a pass runs once on each text, and each text is predicted once.
 
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, section 4.
@@ -94,7 +94,7 @@ def enumerate_variants(kernel: Function, cta: CtaShape, gpu: Gpu) -> Enumerated:
 
 
 class _Maker:
-    """Makes texts of one kernel; every pipeline and its beginnings once."""
+    """Makes texts of one kernel: every pass once on each text, everything else once for each text."""
 
     def __init__(self, kernel: Function, cta: CtaShape, gpu: Gpu):
         self._cta, self._gpu, self._name = cta, gpu, kernel.name
@@ -102,7 +102,11 @@ class _Maker:
         ctas = LaunchedCtas(cta.threads, cta.dynamic_shared)
         self._context = PassContext(gpu, {kernel.name: ctas})
         self._module = kernel.module
-        self._modules: dict[tuple[str, ...], Module | PtxError] = {(): without_other_kernels(kernel)}
+        self._alone = without_other_kernels(kernel)
+        self._by_text = {self._alone.source.text: self._alone}
+        # by the module before, which `_by_text` keeps, and the pass
+        self._after: dict[tuple[int, str], Module | PtxError] = {}
+        self._described: dict[int, Variant] = {}
         self.original = () if kernel.module.is_ptxplus else ("allocate",)
         bound = block_bound(kernel)
         self._threads = f":threads={cta.threads}" if bound is None else ""
@@ -140,7 +144,22 @@ class _Maker:
 
     def variant(self, planned: _Planned) -> Variant:
         """Make, prove and predict a variant. Raises E301 where a pass declines, E402 where its CTAs do not fit."""
-        module = self._made(planned.stages)
+        module = self._alone
+        for stage in planned.stages:
+            module = self._rewritten(module, stage)
+        if id(module) not in self._described:
+            self._described[id(module)] = self._describe(planned, module)
+        return replace(
+            self._described[id(module)],
+            name=planned.name,
+            method=planned.method,
+            pipeline=",".join(planned.stages),
+            target=planned.target,
+            rule=planned.rule,
+            switches=planned.switches,
+        )
+
+    def _describe(self, planned: _Planned, module: Module) -> Variant:
         kernel = module.kernels[self._name]
         registers = registers_per_thread(kernel)
         shared = _static_shared(kernel) + self._dynamic
@@ -165,15 +184,16 @@ class _Maker:
         """The dynamic bytes that limit the CTAs: some of the simulated machines ignore them."""
         return self._cta.dynamic_shared if self._gpu.dispatch.dynamic_scratchpad == "counted" else 0
 
-    def _made(self, stages: tuple[str, ...]) -> Module:
-        """The module after some passes. Raises what the first pass that declines raises."""
-        if stages not in self._modules:
-            before = self._made(stages[:-1])
+    def _rewritten(self, before: Module, stage: str) -> Module:
+        """A module after a pass; one object for each text. Raises what the pass raises."""
+        key = id(before), stage
+        if key not in self._after:
             try:
-                self._modules[stages] = rewrite(before, stages[-1], context=self._context).module
+                after = rewrite(before, stage, context=self._context).module
+                self._after[key] = self._by_text.setdefault(after.source.text, after)
             except PtxError as problem:
-                self._modules[stages] = problem
-        found = self._modules[stages]
+                self._after[key] = problem
+        found = self._after[key]
         if isinstance(found, PtxError):
             raise found
         return found

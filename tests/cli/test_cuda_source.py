@@ -63,6 +63,8 @@ def ptx(tmp_path: Path) -> Path:
     ("command", "plain", "with_source"),
     [
         (["pressure", "--no-ptxas"], "cuda: norm.cu:7", "cuda: norm.cu:7: float x = sq(p[threadIdx.x]);"),
+        (["pressure", "--no-ptxas"], "14 17          norm.cu:7", "cuda: norm.cu:7: float"),
+        (["cfg"], "B2 (fall)                      norm.cu:3 (inlined at norm.cu:7)", "norm.cu:7: float x = sq("),
         (["live"], "// norm.cu:3 (inlined at norm.cu:7)", "// norm.cu:3 (inlined at norm.cu:7): return x * x;"),
         (["cfg"], "line 25 (B2)  norm.cu:7", "norm.cu:7: float x = sq("),
         (["first-use"], "norm.cu:3 (inlined at norm.cu:7)", "norm.cu:7: float x = sq(p["),
@@ -85,6 +87,7 @@ def test_as_data(cli: Cli, ptx: Path) -> None:
     assert (multiply["cuda"], multiply["cuda_inlined_at"]) == ("norm.cu:3", ["norm.cu:7"])
     (pressure,) = clean_data(cli, "pressure", ptx, "--no-ptxas")["kernels"]
     assert pressure["cuda"] == "norm.cu:7"
+    assert {tuple(each["def_cuda"]) for each in pressure["holders"]} == {("norm.cu:7",)}
     (uses,) = clean_data(cli, "first-use", ptx)["kernels"]
     assert {each["name"]: each.get("cuda") for each in uses["registers"]}["%f2"] == "norm.cu:3"
     (shared,) = clean_data(cli, "first-use", ptx, "--space", "shared")["kernels"]
@@ -120,6 +123,14 @@ def test_faults_of_a_run(cli: Cli, ptx: Path, command: list[str]) -> None:
     assert "error[E404]" in result.stderr
     assert command[0] == "run" or "kernel 'norm(float*)', CTA (0,0,0)" in result.stderr
     assert "\n   cuda: norm.cu:8\n    8 | s[0] = p[threadIdx.x + 1] = x;\n   help: " in result.stderr
+
+
+@pytest.mark.parametrize("command", [["run"], ["sim"]])
+def test_where_warps_wait(cli: Cli, ptx: Path, command: list[str]) -> None:
+    ptx.write_text(PTX.replace("\tst.shared", "\tbar.sync 1, 64;\n\tst.shared"))
+    result = cli(*command, ptx, "--grid", "1", "--block", "32", "--arg", "f32[64]")
+    assert result.exit_code == 1
+    assert "waits at 'bar.sync 1, 64;' in line 22 (norm.cu:8)" in result.stderr
 
 
 def test_a_source_that_is_not_there(cli: Cli, ptx: Path) -> None:

@@ -11,12 +11,14 @@ from kernels import sample
 from regdem_benchmarks import FILES, REFERENCES, ROWS
 
 from ptxtool import api
+from ptxtool.analysis.occupancy.occupancy import occupancy
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.resources import resource_dir
 from ptxtool.ir.nodes import Function
+from ptxtool.ir.variables import round_up
 from ptxtool.passes.pipeline import rewrite
 
-GPU = "gtx980-finereg"
+GPU = "gtx-titan-x"
 SCRATCH = {"qtc": {"in_cluster", "to_cluster"}}
 """Buffers that a kernel writes for itself."""
 
@@ -64,16 +66,22 @@ def test_the_whole_grid_is_run_and_nothing_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_threads_registers_and_demoted_bytes_are_those_of_the_paper(name: str) -> None:
+def test_threads_registers_bytes_and_occupancy_are_those_of_the_paper(name: str) -> None:
     row = ROWS[name]
     launch, kernel = sample(f"regdem/{name}")
     assert (launch.threads, registers_per_thread(kernel)) == (row.threads, row.before)
     assert registers_per_thread(rewrite(kernel.module, "allocate").module.kernels[kernel.name]) == row.before
     small, (message,) = demoted(name)
     assert message.startswith(f"{row.demoted} registers demoted to {row.bytes} bytes of shared memory")
-    assert row.after - 1 <= registers_per_thread(small) <= row.after
+    unit = api.gpu(GPU).sm.register_allocation_unit
+    assert round_up(registers_per_thread(small), unit) == row.after
     own = api.static_scratchpad(kernel)
     assert api.static_scratchpad(small) == own + row.bytes
+    found = [
+        occupancy(api.gpu(GPU), row.threads, registers_per_thread(each), api.static_scratchpad(each))
+        for each in (kernel, small)
+    ]
+    assert tuple(each.active_warps / each.max_warps for each in found) == row.occupancy
 
 
 @pytest.mark.parametrize("name", REFERENCES)

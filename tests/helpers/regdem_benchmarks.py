@@ -16,25 +16,26 @@ Values = Mapping[str, Any]
 
 
 class Row(NamedTuple):
-    """Threads of a CTA, registers before and after, registers demoted and their bytes."""
+    """Threads of a CTA, registers demoted and their bytes; registers and occupancy before and after."""
 
     threads: int
     before: int
     after: int
     demoted: int
     bytes: int
+    occupancy: tuple[float, float]
 
 
 ROWS: Mapping[str, Row] = {
-    "cfd": Row(192, 68, 56, 14, 10752),
-    "conv": Row(128, 35, 32, 5, 2560),
-    "gauss": Row(64, 43, 40, 5, 1280),
-    "md": Row(256, 33, 32, 3, 3072),
-    "md5hash": Row(256, 33, 32, 3, 3072),
-    "nn": Row(192, 35, 32, 5, 3840),
-    "pc": Row(256, 36, 32, 6, 6144),
-    "qtc": Row(64, 55, 48, 9, 2304),
-    "vptree": Row(256, 34, 32, 4, 4096),
+    "cfd": Row(192, 68, 56, 14, 10752, (0.375, 0.5625)),
+    "conv": Row(128, 35, 32, 5, 2560, (0.75, 1.0)),
+    "gauss": Row(64, 43, 40, 5, 1280, (0.625, 0.75)),
+    "md": Row(256, 33, 32, 3, 3072, (0.75, 1.0)),
+    "md5hash": Row(256, 33, 32, 3, 3072, (0.75, 1.0)),
+    "nn": Row(192, 35, 32, 5, 3840, (0.75, 0.9375)),
+    "pc": Row(256, 36, 32, 6, 6144, (0.75, 1.0)),
+    "qtc": Row(64, 55, 48, 9, 2304, (0.5625, 0.625)),
+    "vptree": Row(256, 34, 32, 4, 4096, (0.75, 1.0)),
 }
 """P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register spilling",
 2019, section 5, and the scripts published with it."""

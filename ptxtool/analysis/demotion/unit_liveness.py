@@ -11,8 +11,11 @@ as one of any earlier value. Here it counts as one of the value that an instruct
 same guard, as the load, the instruction and the store of a demoted register do.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from ptxtool.analysis.flow.liveness import live_registers
 from ptxtool.analysis.regalloc.physical import units_of
@@ -36,24 +39,48 @@ class UnitLiveness:
 def unit_liveness(kernel: Function) -> UnitLiveness:
     """The units in use around every instruction. Raises `PtxError` (E202) on an undeclared label."""
     cfg = build(kernel, interprocedural=True)
+    mask = unit_masks(kernel)
     own_reads = _own_reads(kernel, cfg)
     live = live_registers(cfg, _without(kernel.def_uses, own_reads))
-    mask = unit_masks(kernel)
-    known: dict[int, int] = {}
-
-    def units(registers: int) -> int:
-        if registers not in known:
-            known[registers] = sum({1 << u for k in indices(registers) for u in indices(mask[k])})
-        return known[registers]
-
-    before, after = [*map(units, live.before_bits)], [*map(units, live.after_bits)]
+    before, after = [0] * len(kernel.instructions), [0] * len(kernel.instructions)
+    for block in cfg.blocks:
+        held = _Held(mask, live.block_out[block.index])
+        for i, begins, ends in live.steps(block.index):
+            after[i] = held.units
+            held.remove(ends)
+            held.add(begins)
+            before[i] = held.units
     for i, k, write in own_reads:
         for point in range(write, i):
             after[point] |= mask[k]
             before[point + 1] |= mask[k]
-    named = (units(sum({1 << k for k in step.touched})) for step in kernel.def_uses)
+    named = (reduce(or_, (mask[k] for k in step.touched), 0) for step in kernel.def_uses)
     busy = tuple(a | b | c for a, b, c in zip(before, after, named, strict=True))
     return UnitLiveness(cfg, mask, tuple(before), tuple(after), busy)
+
+
+class _Held:
+    """The units of a set of registers, some of which may share units."""
+
+    def __init__(self, mask: Sequence[int], registers: int):
+        self._mask, self._times, self.units = mask, Counter[int](), 0
+        self.add(indices(registers))
+
+    def add(self, registers: Iterable[int]) -> None:
+        for k in registers:
+            self._times[self._mask[k]] += 1
+            self.units |= self._mask[k]
+
+    def remove(self, registers: Sequence[int]) -> None:
+        for k in registers:
+            self._times[self._mask[k]] -= 1
+        if registers:
+            gone = {self._mask[k] for k in registers if not self._times[self._mask[k]]}
+            for units in gone:
+                self.units &= ~units
+                del self._times[units]
+            for units in self._times if gone else ():
+                self.units |= units
 
 
 def unit_masks(kernel: Function) -> tuple[int, ...]:

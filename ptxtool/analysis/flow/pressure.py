@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from ptxtool.analysis.flow.cuda_lines import cuda_lines
 from ptxtool.analysis.flow.liveness import Liveness, liveness, result_registers
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.ir.nodes import Function
@@ -32,18 +33,23 @@ def weight_of(register: Register) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class Holder:
-    """One register live at the maximum, with the lines that define and that use it."""
+    """One register live at the maximum, with the lines that define and that use it.
+
+    `def_cuda` are the lines of CUDA sources that the former come from, where the text has `.loc` directives.
+    """
 
     name: str
     kind: str
     units: int
     def_lines: tuple[int, ...]
     use_lines: tuple[int, ...]
+    def_cuda: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
         lines = {"def_lines": list(self.def_lines), "use_lines": list(self.use_lines)}
-        return {"name": self.name, "class": self.kind, "units": self.units, **lines}
+        cuda = {"def_cuda": list(self.def_cuda)} if self.def_cuda else {}
+        return {"name": self.name, "class": self.kind, "units": self.units, **lines, **cuda}
 
 
 @dataclass(frozen=True)
@@ -91,15 +97,23 @@ class Pressure:
         live = indices(self.liveness.live_before(self.at))
         defs: dict[int, list[int]] = {k: [] for k in live}
         uses: dict[int, list[int]] = {k: [] for k in live}
+        cuda: dict[int, dict[str, None]] = {k: {} for k in live}
+        places = cuda_lines(self.kernel)
         for i, step in enumerate(self.liveness.def_uses):
             for found, touched in ((defs, step.defs), (uses, step.uses)):
                 for k in touched:
                     if k in found:
                         found[k].append(self.kernel.line(i))
-        lines = {k: [tuple(dict.fromkeys(some[k])) for some in (defs, uses)] for k in live}
-        return tuple(
-            Holder(registers[k].name, registers[k].kind, registers[k].units, *lines[k]) for k in live
-        )
+            for k in step.defs if places[i] else ():
+                if k in cuda:
+                    cuda[k][places[i]] = None
+
+        def holder(k: int) -> Holder:
+            lines, used = (tuple(dict.fromkeys(some[k])) for some in (defs, uses))
+            own = registers[k]
+            return Holder(own.name, own.kind, own.units, lines, used, tuple(cuda[k]))
+
+        return tuple(map(holder, live))
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""

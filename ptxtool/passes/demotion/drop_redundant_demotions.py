@@ -89,10 +89,10 @@ def _equal_already(kernel: Function, cfg: Cfg, found: PrivateSlots, budget: Unit
                 last, here = guard, set(always)
             pair = (access.register, access.slot) if access else None
             if access is not None and pair in here:
-                first = i
-                while access.is_load and not budget.after[first - 1] & masks[access.register]:
+                units, first = masks[access.register], i
+                while not any(masks[k] & units for k in kernel.def_uses[first - 1].touched):
                     first -= 1
-                if budget.extend(first, i, masks[access.register]):
+                if not access.is_load or budget.extend(first, i, units):
                     yield i
                     continue
             for held in (always, here):

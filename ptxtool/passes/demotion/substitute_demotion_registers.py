@@ -9,9 +9,10 @@
 `demote` uses one value register for all slots, which therefore holds one demoted register at a time. In a basic block
 the value register's life falls into *pieces*: from a write, before which it is dead, to the last read of that value,
 together with the accesses to the slot. Successive pieces with the same slot get another register, a pair for 64 bits,
-if its units are free from the first of them to the last; the slots with the most loads in the block choose first, the
-lowest free units. Values of several slots are then in registers at a time, so that `drop-redundant-demotions` finds
-more loads whose register has the value, and `hoist-demotion-loads` can move loads further.
+if its units are free from the first of them to the last; the slots with the most loads in the block choose first. Of
+several registers it is the one that is free for longest before, of equal ones the lowest. Values of several slots are
+then in registers at a time, so that `drop-redundant-demotions` finds more loads whose register has the value, and
+`hoist-demotion-loads` can move loads further.
 
 Only units that the kernel names already are used, and a thread needs no more registers than before.
 
@@ -25,11 +26,12 @@ spilling", 2019, section 3.4.2; there a register must be free in the whole block
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import takewhile
+from operator import or_
 from typing import Annotated, ClassVar, NamedTuple
 
 from ptxtool.analysis.demotion.unit_budget import UnitBudget
-from ptxtool.analysis.demotion.unit_liveness import unit_liveness
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.base.bits import indices
 from ptxtool.base.phrases import counted
@@ -88,18 +90,19 @@ class _Substitution:
     """New names with their bits."""
 
     def __post_init__(self) -> None:
-        self.live = unit_liveness(self.kernel)
+        self.live = self.budget.live
         self._names = PhysicalNames(self.kernel)
         self._busy = [*self.live.busy]
         masks = self.live.mask
         self._touched = [[k for k in step.touched if masks[k]] for step in self.kernel.def_uses]
         named = in_flight = 0
         for i, touched in enumerate(self._touched):
-            units = sum({1 << u for k in touched for u in indices(masks[k])})
+            units = reduce(or_, (masks[k] for k in touched), 0)
             named |= units
             if self.kernel.instructions[i].opcode.base in ("wgmma", "tcgen05"):
                 in_flight |= units
-        self._free = named & ~in_flight & ~masks[self.found.slots.base]
+        addresses = (masks[k] for k in (self.found.slots.base, *self.found.temporaries))
+        self._free = named & ~reduce(or_, addresses, in_flight)
 
     def in_block(self, block: Block) -> int:
         """Substitute registers in a block; how often."""
@@ -114,7 +117,7 @@ class _Substitution:
             return sum(access is not None and access.is_load for access in accesses)
 
         ordered = sorted(of_slots.values(), key=lambda pieces: (-loads(pieces), pieces[0].instructions))
-        return sum(self._substitute(pieces) for pieces in ordered)
+        return sum(self._substitute(pieces, block) for pieces in ordered)
 
     def _pieces(self, block: Block) -> Iterator[_Piece]:
         """The pieces inside a block, each with the slots of one demoted register."""
@@ -158,11 +161,12 @@ class _Substitution:
         if slots and len(slots) == size <= 2 and is_apart:
             yield _Piece(tuple(inside), units, slots)
 
-    def _substitute(self, pieces: Sequence[_Piece]) -> int:
+    def _substitute(self, pieces: Sequence[_Piece], block: Block) -> int:
         """Give successive pieces other registers, as many as possible the same; how often."""
         n = first = 0
         while first < len(pieces):
-            end, units = self._longest(pieces[first:])
+            end, free = self._longest(pieces[first:])
+            units = self._choice(pieces[first : first + end], free, block)
             if units:
                 self._rename(pieces[first : first + end], units)
                 n += 1
@@ -170,29 +174,41 @@ class _Substitution:
         return n
 
     def _longest(self, pieces: Sequence[_Piece]) -> tuple[int, int]:
-        """How many of the first pieces the lowest possible units can hold, at least 1, and these; 0 for none."""
+        """How many of the first pieces some units can hold, at least 1, and the set of units that can.
+
+        Of pairs the set has the first unit.
+        """
         n_units = pieces[0].units.bit_count()
-        free, found = self._free, 0
+        units, found = self._free, 0
         end = pieces[0].instructions[0]
         for n, piece in enumerate(pieces):
             start, last = piece.instructions[0], piece.instructions[-1]
             is_apart = piece.units.bit_count() == n_units and (n == 0 or start >= end)
-            if not is_apart or (n and not self._have_room(end - 1, start, n_units)):
+            if not is_apart or (n and not self._have_room(end, start, n_units)):
                 return max(n, 1), found
             for i in range(end, last + 1):
-                free &= ~self._busy[i]
-            firsts = indices(free) if n_units == 1 else indices(free & free >> 1 & _EVEN)
-            fitting = (((1 << n_units) - 1) << first for first in firsts)
-            units = next((one for one in fitting if self._can_name(pieces[: n + 1], one)), 0)
-            if not units:
+                units &= ~self._busy[i]
+            free = units if n_units == 1 else units & units >> 1 & _EVEN
+            if not free:
                 return max(n, 1), found
-            found, end = units, last + 1
+            found, end = free, last + 1
         return len(pieces), found
 
-    def _have_room(self, first: int, end: int, n_units: int) -> bool:
-        """Whether the budget has room for more units after each of some instructions."""
-        after, limit = self.budget.after, self.budget.limit
-        return all(after[i].bit_count() + n_units <= limit for i in range(first, end))
+    def _have_room(self, first: int, last: int, n_units: int) -> bool:
+        """Whether the budget has room for more units before each of some instructions."""
+        before, limit = self.budget.before, self.budget.limit
+        return all(before[i].bit_count() + n_units <= limit for i in range(first, last + 1))
+
+    def _choice(self, pieces: Sequence[_Piece], free: int, block: Block) -> int:
+        """Of some units the ones that are free for longest before the pieces, so that loads can move; 0 for none."""
+        mask = (1 << pieces[0].units.bit_count()) - 1
+        fitting = [mask << first for first in indices(free) if self._can_name(pieces, mask << first)]
+        for i in reversed(range(block.start, pieces[0].instructions[0])):
+            longer = [units for units in fitting if not self._busy[i] & units]
+            if not longer:
+                break
+            fitting = longer
+        return fitting[0] if fitting else 0
 
     def _new_names(self, piece: _Piece, units: int) -> Iterator[tuple[int, int, str]]:
         """Per instruction and register of a piece the new name."""
@@ -216,19 +232,22 @@ class _Substitution:
 
     def _rename(self, pieces: Sequence[_Piece], units: int) -> None:
         """Have some units in place of those of the pieces, and in use between them."""
-        after = self.budget.after
+        before = self.budget.before
         for piece in pieces:
             for i, k, name in self._new_names(piece, units):
                 self.names.setdefault(i, {})[k] = name
                 if self.kernel.registers.resolve(name, i) is None:
                     self.declared[name] = self.kernel.registers[k].bits
-            for i in range(piece.instructions[0], piece.instructions[-1] + 1):
+            first, last = piece.instructions[0], piece.instructions[-1]
+            for i in range(first, last + 1):
                 self._busy[i] &= ~piece.units
-                after[i] &= ~piece.units
-        last = pieces[-1].instructions[-1]
-        for i in range(pieces[0].instructions[0], last + 1):
+            for i in range(first + 1, last + 1):
+                before[i] &= ~piece.units
+        first, last = pieces[0].instructions[0], pieces[-1].instructions[-1]
+        for i in range(first, last + 1):
             self._busy[i] |= units
-            after[i] |= units if i < last else 0
+        for i in range(first + 1, last + 1):
+            before[i] |= units
 
     def edits(self) -> Iterator[TextEdit]:
         """The instructions with the new names, and declarations of those that the kernel does not have."""

@@ -26,7 +26,7 @@ def flow_parts(
     """The report of one kernel: `points` are where lanes rejoin, `divergent` the branches that may part them."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for block in cfg.blocks:
         k = block.index
         edges = [f"{cfg.name(e.target)} ({e.kind})" for e in cfg.edges if e.source == k]
@@ -44,17 +44,22 @@ def flow_parts(
             )
         )
     title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
-    parts: list[Part] = [table(_BLOCKS, rows, title)]
+    of_blocks = [cuda_text(kernel, block.start) for block in cfg.blocks]
+    columns = _BLOCKS
+    if any(of_blocks):
+        columns = (*_BLOCKS, *head("CUDA line"))
+        rows = [(*row, place) for row, place in zip(rows, of_blocks, strict=True)]
+    parts: list[Part] = [table(columns, rows, title)]
     parting = [i for i in points if i in divergent]
     if parting:
         branches: list[tuple[object, ...]] = [
             (kernel.line(i), clip(kernel.text(i), 72), _place(cfg, points[i])) for i in parting
         ]
-        columns, cuda = _BRANCHES, [cuda_text(kernel, i, sources) for i in parting]
+        heads, cuda = _BRANCHES, [cuda_text(kernel, i, sources) for i in parting]
         if any(cuda):
-            columns = (*_BRANCHES, *head("CUDA line"))
+            heads = (*_BRANCHES, *head("CUDA line"))
             branches = [(*row, place) for row, place in zip(branches, cuda, strict=True)]
-        parts += ["", table(columns, branches, "reconvergence (immediate post-dominators)")]
+        parts += ["", table(heads, branches, "reconvergence (immediate post-dominators)")]
     uniform = [str(kernel.line(i)) for i in points if i not in divergent]
     if uniform:
         lines = f"line{'s' * (len(uniform) > 1)} {', '.join(uniform)}"

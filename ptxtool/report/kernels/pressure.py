@@ -8,6 +8,7 @@ from ptxtool.report.tables import Part, clip, head, heading, table
 from ptxtool.results.register_counts import RegisterCounts
 
 _COLUMNS = head("register:cyan | class | >32-bit units | defined at lines | used at lines")
+_DEFINED = head("defined at CUDA lines")
 _LINES_SHOWN = 8
 _WAITING = "a thread's, and those of lanes that wait while others run a side of a branch"
 
@@ -25,12 +26,20 @@ def pressure_parts(
         return [heading(kernel.name, "no instructions")]
     head = f"{thread.maximum} live 32-bit registers per thread"
     where = heading(kernel.name, f"{head} before line {thread.line}: {kernel.text(thread.at)}")
-    of_warp = f"{warp.maximum} per warp before line {warp.line}: {_WAITING}"
+    place = "" if warp.at is None or warp.at == thread.at else cuda_text(kernel, warp.at)
+    of_warp = f"{warp.maximum} per warp before line {warp.line}{f' ({place})' if place else ''}: {_WAITING}"
     others = f"most predicates {pressure.max_predicates}"
     if kernel.registers.is_ptxplus:
         others += f", most address registers {pressure.max_addresses}"
     per = pressure.liveness.per
-    rows = [(h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders]
+    rows: list[tuple[object, ...]] = [
+        (h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders
+    ]
+    columns = _COLUMNS
+    if any(h.def_cuda for h in pressure.holders):
+        columns = (*_COLUMNS, *_DEFINED)
+        defined = [_lines(h.def_cuda) if h.def_cuda else "" for h in pressure.holders]
+        rows = [(*row, lines) for row, lines in zip(rows, defined, strict=True)]
     n = len(pressure.curve)
     parts: list[Part] = [
         where,
@@ -39,7 +48,7 @@ def pressure_parts(
         others,
         *map(clip, str(counts).splitlines()),
         "",
-        table(_COLUMNS, rows, f"live per {per} before line {pressure.line}"),
+        table(columns, rows, f"live per {per} before line {pressure.line}"),
     ]
     step = f", {-(-n // 100)} or fewer to a column" if n > 100 else ""
     return [
@@ -50,7 +59,7 @@ def pressure_parts(
     ]
 
 
-def _lines(lines: tuple[int, ...]) -> str:
+def _lines(lines: tuple[int, ...] | tuple[str, ...]) -> str:
     if not lines:
         return "nowhere"
     shown = " ".join(map(str, lines[:_LINES_SHOWN]))

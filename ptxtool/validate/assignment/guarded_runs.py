@@ -25,9 +25,10 @@ Item = tuple[int, int]
 
 
 class Guard(NamedTuple):
-    """The register of a guard, by its index, and its negation."""
+    """The register of a guard, by its index, its name, its negation."""
 
     register: int
+    name: str
     negated: bool
 
 
@@ -74,9 +75,9 @@ class GuardedRuns:
     @staticmethod
     def _guard(function: Function, i: int) -> Guard | None:
         guard = function.instructions[i].guard if i != NONE else None
-        return (
-            None if guard is None else Guard(function.registers.resolve_index(guard.name, i), guard.negated)
-        )
+        if guard is None:
+            return None
+        return Guard(function.registers.resolve_index(guard.name, i), guard.name, guard.negated)
 
     def _sorted(self, items: Sequence[Item], starts: frozenset[int]) -> list[Item]:
         """The items, those between two kept ones or labels in an order that puts runs of one guard side by side."""
@@ -145,12 +146,13 @@ class GuardedRuns:
 
 
 def _joined(run: Run, old: Guard | None, new: Guard | None) -> Run | None:
-    """A run that goes on with these guards; None where they are other ones."""
-    if (None not in (run.old, old) and run.old != old) or (None not in (run.new, new) and run.new != new):
+    """A run that goes on with these guards; None where they are other ones.
+
+    Which guard after stands for one before is known from a kept instruction; else they have the same name.
+    """
+    if (run.old and old and run.old != old) or (run.new and new and run.new != new):
         return None
     joined = run._replace(old=run.old or old, new=run.new or new)
-    return (
-        joined
-        if joined.old is None or joined.new is None or joined.old.negated == joined.new.negated
-        else None
-    )
+    if joined.old is None or joined.new is None or (run.old and run.new) or (old and new):
+        return joined
+    return joined if joined.old[1:] == joined.new[1:] else None

@@ -33,10 +33,14 @@ class SlotAccess(NamedTuple):
 
 
 class PrivateSlots(NamedTuple):
-    """The slots of a kernel, and the instructions that access them, by index."""
+    """The slots of a kernel, and the instructions that access them, by index.
+
+    `temporaries` are registers that have an address in the slots when the code at the start ends; none is read later.
+    """
 
     slots: ThreadSlots
     accesses: Mapping[int, SlotAccess]
+    temporaries: frozenset[int]
 
 
 def private_slots(kernel: Function) -> PrivateSlots | str | None:
@@ -55,8 +59,10 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     if found is None or any(0 < n < found[1] for n, s in kernel.other_statements if type(s) is Label):
         return f"it does not begin with the address of a thread's slots in '{variable}'"
     base, entry = found
-    others = {k for k, value in code.values.items() if k != base and any(variable in term for term in value)}
-    if others and any(liveness(kernel, per="thread").live_before(entry) >> k & 1 for k in others):
+    addresses = (k for k, value in code.values.items() if any(variable in term for term in value))
+    temporaries = frozenset(addresses) - {base}
+    live = liveness(kernel, per="thread").after_bits[entry - 1] if temporaries else 0
+    if any(live >> k & 1 for k in temporaries):
         return f"another register than '{kernel.registers[base].name}' may have an address in '{variable}'"
     slots = ThreadSlots(variable, base, stride, (declarator.dimensions[0] or 0) // stride, entry)
     accesses: dict[int, SlotAccess] = {}
@@ -69,7 +75,7 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
             accesses[j] = access
         elif named.search(kernel.text(j)):
             return f"'{kernel.text(j)}' uses the address of the slots"
-    return PrivateSlots(slots, accesses)
+    return PrivateSlots(slots, accesses, temporaries)
 
 
 def _access(kernel: Function, j: int, slots: ThreadSlots) -> SlotAccess | None:

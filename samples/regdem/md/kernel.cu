@@ -32,7 +32,7 @@ extern "C" __global__ void compute_lj_force(Vector *force, const Vector *positio
             f.z += dz * scale;
         }
     }
-    Vector *result = force + (unsigned)atom;
+    Vector *result = force + (unsigned)atom; // unsigned, so that the loop keeps one 32-bit index, not the offset of `here`
     result->x = f.x;
     result->y = f.y;
     result->z = f.z;

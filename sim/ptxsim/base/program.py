@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptxsim.base.jit import record, record_at
+from ptxtool.base.render import printable
 
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
 # COMMIT ends a group of asynchronous copies, WAIT waits for groups
@@ -266,6 +267,13 @@ class Program:
         function, index = self.positions[i]
         first = next(first for f, first in self.first_registers if f is function)
         return int(self.physical.number(function.name, index, register - first))
+
+    def place(self, i: int) -> str:
+        """The line of an instruction, with that of the CUDA source where the text has it: `14 (k.cu:7)`."""
+        i = min(i, len(self.positions) - 1)
+        function, index = self.positions[i]
+        cuda = function.cuda_place(index) if index >= 0 else None
+        return f"{self.instructions[i]['line']}{f' ({printable(str(cuda))})' if cuda else ''}"
 
     def span(self, i: int) -> tuple[Any, int, int]:
         """The source, start and end of an instruction: for diagnostics."""

@@ -91,7 +91,7 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
     for w, warp in enumerate(warps):
         depth = int(warp["depth"][0])
         if depth == 0:
-            ended.append(f"warp {w} ended at line {_line(program, int(warp['ended_at']))}")
+            ended.append(f"warp {w} ended at line {program.place(int(warp['ended_at']))}")
             continue
         top = depth - 1
         waits = bool(warp["stack_wait"][top, 0])
@@ -102,7 +102,7 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
             alive |= int(warp["stack_mask"][k, 0])
         text = f"warp {w} {_doing(program, i, waits)}"
         if alive & ~lanes:
-            meeting = _line(program, int(warp["stack_pc"][top - 1, 0]))
+            meeting = program.place(int(warp["stack_pc"][top - 1, 0]))
             text = f"warp {w}, lanes {_lanes(lanes)}, {_doing(program, i, waits)}"
             text += f", its lanes {_lanes(alive & ~lanes)} wait for them at line {meeting}"
         shown.append(text)
@@ -123,13 +123,14 @@ def _lanes(mask: int) -> str:
 
 def _doing(program: Program, i: int, waits: bool) -> str:
     if waits:
-        return f"waits at '{program.texts[i]}' in line {_line(program, i)}"
+        return f"waits at '{program.texts[i]}' in line {program.place(i)}"
     function, index = program.positions[min(i, len(program.positions) - 1)]
     around = _loop(function, index)
     if around is None:
-        return f"comes back to line {_line(program, i)}"
+        return f"comes back to line {program.place(i)}"
     first, last = (function.line(function.instructions[k]) for k in around)
-    return f"repeats line {first}" if first == last else f"repeats lines {first} to {last}"
+    place = program.place(i - index + around[0])
+    return f"repeats line {place}" if first == last else f"repeats lines {place} to {last}"
 
 
 def _what_it_waits_for(program: Program, i: int) -> int:
@@ -150,7 +151,3 @@ def _loop(function: Function, index: int) -> tuple[int, int] | None:
         return None
     inside = [found.cfg.blocks[b] for b in around.blocks]
     return min(b.start for b in inside), max(b.end for b in inside) - 1
-
-
-def _line(program: Program, i: int) -> int:
-    return int(program.instructions[min(i, len(program.instructions) - 1)]["line"])

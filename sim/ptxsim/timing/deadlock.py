@@ -166,5 +166,4 @@ def _names(simulation: Simulation, sm: Any, warps: tuple[int, ...]) -> str:
 
 
 def _place(program: Program, i: int) -> str:
-    line = int(program.instructions[min(i, len(program.instructions) - 1)]["line"])
-    return f"waits at '{program.texts[i]}' in line {line}"
+    return f"waits at '{program.texts[i]}' in line {program.place(i)}"

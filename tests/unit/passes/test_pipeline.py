@@ -76,7 +76,9 @@ def test_every_pass_describes_itself() -> None:
             "release-registers",
             "release-scratchpad",
         ),
-        *("allocate", "compact", "demote", "lower-ptxplus"),
+        *("allocate", "compact", "demote"),
+        *("substitute-demotion-registers", "drop-redundant-demotions", "hoist-demotion-loads"),
+        "lower-ptxplus",
     ]
     assert list(infos) == list(PASSES) == every
     order = infos["reorder-decls"].options[0]

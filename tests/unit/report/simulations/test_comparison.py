@@ -1,6 +1,7 @@
 """The ladder's table and JSON on made-up counters; the runs themselves are tested with the simulator."""
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -187,6 +188,19 @@ def test_json() -> None:
     assert data["rungs"][0]["expected"] == {"checked": ["out"], "ok": True, "problems": []}
     assert [r["first_stall"] and r["first_stall"]["line"] for r in data["rungs"]] == [None, 10, 15]
     assert [r["passes"] for r in data["rungs"]] == ["", "", "unroll-decls"]
+
+
+def test_a_percentage_is_written_without_loss() -> None:
+    third = replace(comparison(), percent=Fraction(100, 3))
+    assert text(third).splitlines()[0].endswith(", 100/3% of the registers shared")
+    assert str(third).startswith("k, 100/3% of registers shared\n")
+    assert [
+        replace(third, percent=p).to_dict()["share_percent"] for p in (Fraction(100, 3), Fraction(25, 2), 90)
+    ] == [
+        "100/3",
+        12.5,
+        90,
+    ]
 
 
 def test_str_has_a_line_per_rung() -> None:
