@@ -8,6 +8,7 @@ def machine_timing(gpu: Gpu) -> MachineTiming:
     """Latencies and throughputs of a machine: lanes per cycle = warp size * units / initiation interval.
 
     No unit is faster than the schedulers, each of which issues a warp per cycle; there is one load-store unit per SM.
+    Register banks are those of one warp.
     """
     pipeline, warp = gpu.pipeline, gpu.sm.warp_size
     n_units = {
@@ -21,4 +22,7 @@ def machine_timing(gpu: Gpu) -> MachineTiming:
         for unit, kinds in gpu.latency.items()
         for kind, timing in kinds.items()
     }
-    return MachineTiming(units, most, float(warp), frozenset(gpu.ldst.units))
+    in_partitions = pipeline.bank_function == "reg"
+    banks = pipeline.register_banks // (gpu.sm.register_partitions if in_partitions else 1)
+    memory_units = frozenset(gpu.ldst.units)
+    return MachineTiming(units, most, float(warp), memory_units, banks if pipeline.bank_conflicts else 0)

@@ -1,9 +1,9 @@
 """The variants of a kernel with fewer registers, each made, proved and predicted: for `ptxtool tune`.
 
-    original        allocate
+    original        allocate; of PTXPlus, which has physical registers, compact
     local           allocate:max-regs=T
     local-shared    allocate:max-regs=T:spill=shared
-    demote          allocate,demote:registers=T:rule=R, some of the post passes, compact
+    demote          the original's pass, demote:registers=T:rule=R, some of the post passes, compact
 
 Demotion has a variant for each register count T that brings another CTA although the slots take shared memory
 (`ptxtool.analysis.demotion.targets`), each of the three rules and each combination of three switches, as RegDem
@@ -107,7 +107,8 @@ class _Maker:
         # by the module before, which `_by_text` keeps, and the pass
         self._after: dict[tuple[int, str], Module | PtxError] = {}
         self._described: dict[int, Variant] = {}
-        self.original = () if kernel.module.is_ptxplus else ("allocate",)
+        self.is_ptxplus = kernel.module.is_ptxplus
+        self.original = ("compact",) if self.is_ptxplus else ("allocate",)
         bound = block_bound(kernel)
         self._threads = f":threads={cta.threads}" if bound is None else ""
 
@@ -127,7 +128,7 @@ class _Maker:
 
     def planned(self, original: Variant, targets: DemotionTargets) -> Iterator[_Planned]:
         """Every variant but the original."""
-        for target in self.spill_targets(original) if self.original else ():
+        for target in () if self.is_ptxplus else self.spill_targets(original):
             local = f"allocate:max-regs={target}"
             yield _Planned(f"local {target}", "local", (local,), target)
             shared = f"{local}:spill=shared{self._threads}"

@@ -4,10 +4,11 @@ Three steps, each with the equation of the paper:
 
 1. Per basic block the stall cycles of its instructions, issued in order:
 
-       stall(i) = max(1, MAX_THROUGHPUT / throughput(i) * occupancy) + wait(i)        (equation 2)
+       stall(i) = max(1, MAX_THROUGHPUT / throughput(i) * occupancy) + conflicts(i) + wait(i)     (equation 2)
 
-   The first term is the issue slot; units with few lanes are contended by more warps at higher occupancy. wait(i) is
-   what is missing until the registers that i names are ready: an arithmetic result takes latency + 5 + s cycles for s
+   The first term is the issue slot; units with few lanes are contended by more warps at higher occupancy. conflicts(i)
+   are source registers that are read after another one of their bank, a cycle each (not in the paper). wait(i) is what
+   is missing until the registers that i names are ready: an arithmetic result takes latency + 5 + s cycles for s
    sources (the machine's pipeline), a value from memory L cycles after it was issued. What is in flight at the end of a
    block is waited for in its successor where that has no other predecessor, nowhere otherwise.
 2. A loop multiplies the stalls of its blocks by 10, a call adds those of the function.
@@ -27,12 +28,13 @@ spilling", 2019, section 4, with the constants of its release.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ptxtool.analysis.demotion.candidates import LOOP_FACTOR
 from ptxtool.analysis.flow.loops import loops_of
+from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.base.diag import error
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.names import memory_in
@@ -65,13 +67,15 @@ class MachineTiming:
     """What the predictor needs to know of a machine.
 
     `units` is by the unit column of the instruction table and the class of the type. `max_throughput` is that of the
-    schedulers, in lanes per cycle; so is `memory_throughput`, of the load-store unit, which executes `memory_units`.
+    schedulers, in lanes per cycle; so is `memory_throughput`, of the load-store unit, which executes `memory_units`. A
+    warp's registers are in `register_banks` banks by their number, 0 for no conflicts.
     """
 
     units: Mapping[tuple[str, ArithmeticClass], UnitTiming]
     max_throughput: float
     memory_throughput: float
     memory_units: frozenset[str]
+    register_banks: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,7 @@ class _Predictor:
         self._timing, self._occupancy = timing, occupancy
         self._costs: dict[tuple[str, int, str], _Cost] = {}
         self._done: dict[str, _Stalls] = {}
+        self._banks: dict[str, dict[int, int]] = {}
 
     def of(self, function: Function, callers: tuple[str, ...]) -> _Stalls:
         """The stalls of a function, called functions included."""
@@ -148,12 +153,11 @@ class _Predictor:
             predecessors = cfg.predecessors[block]
             arriving = left.get(predecessors[0], {}) if len(predecessors) == 1 else {}
             start, end = cfg.blocks[block].start, cfg.blocks[block].end
-            stalls, left[block] = self._block(function, start, end, arriving)
-            plain, _ = self._block(function, start, end, {}, is_naive=True)
+            stalls, issued, left[block] = self._block(function, start, end, arriving)
+            plain, _, _ = self._block(function, start, end, {}, is_naive=True)
             weight = LOOP_FACTOR ** nest.depth(block)
-            total, naive = total + weight * stalls, naive + plain
+            total, naive, slots = total + weight * stalls, naive + plain, slots + weight * issued
             for i in range(start, end):
-                slots += weight * self._cost(function, function.instructions[i]).slot
                 if i in called:
                     callee = self.of(called[i], callers)
                     total, naive = total + weight * callee.total, naive + callee.naive
@@ -162,21 +166,32 @@ class _Predictor:
 
     def _block(
         self, function: Function, start: int, end: int, arriving: Mapping[int, float], is_naive: bool = False
-    ) -> tuple[float, dict[int, float]]:
-        """The stalls of a block, and of each register in flight at its end the cycles until it is ready."""
+    ) -> tuple[float, float, dict[int, float]]:
+        """The stalls of a block, the issue slots in them, and of each register in flight at its end the cycles until it
+        is ready."""
         ready = dict(arriving)
-        now = 0.0
+        now = slots = 0.0
         for step, node in zip(function.def_uses[start:end], function.instructions[start:end], strict=True):
             for k in step.touched:
                 now = max(now, ready.get(k, now))
             slot, distance, by_memory = self._cost(function, node)
             if is_naive:
                 slot, by_memory = 1, 0
+            elif len(step.uses) > 1:
+                slot += self._conflicts(function, step.uses)
             if step.defs:
                 at = now + (by_memory or distance + len(step.uses))
                 ready.update(dict.fromkeys(step.defs, at))
-            now += slot
-        return now, {k: at - now for k, at in ready.items() if at > now}
+            now, slots = now + slot, slots + slot
+        return now, slots, {k: at - now for k, at in ready.items() if at > now}
+
+    def _conflicts(self, function: Function, sources: Sequence[int]) -> int:
+        """The source registers of an instruction that are read after another one of their bank."""
+        banks = self._banks.get(function.name)
+        if banks is None:
+            banks = self._banks[function.name] = _banks(function, self._timing.register_banks)
+        found = [banks[k] for k in sources if k in banks]
+        return len(found) - len(set(found))
 
     def _cost(self, function: Function, node: Instruction) -> _Cost:
         is_ptxplus = function.registers.is_ptxplus
@@ -203,6 +218,14 @@ class _Predictor:
 
     def _slot(self, throughput: float) -> float:
         return max(1.0, self._timing.max_throughput / throughput * self._occupancy)
+
+
+def _banks(function: Function, n_banks: int) -> dict[int, int]:
+    """The banks of the registers whose names have numbers; of a wide one that of its first half."""
+    if not n_banks:
+        return {}
+    places = ((k, units_of(register)) for k, register in enumerate(function.registers))
+    return {k: place.first % n_banks for k, place in places if place is not None and place.file == "general"}
 
 
 def _spaces(node: Instruction) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from ptxtool.analysis.demotion.predictor import UnitTiming
 from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.settings import with_settings
 from ptxtool.runs.machine_timing import machine_timing
 
 
@@ -14,4 +15,15 @@ def test_the_tesla_c2050() -> None:
     assert timing.units["mul", "int"] == UnitTiming(4, 16)  # SFU, interval 2
     assert timing.units["mul", "fp32"] == UnitTiming(4, 64)  # either: 96 lanes, but two schedulers
     assert timing.units["div", "fp64"] == UnitTiming(330, 32 / 130)
+    assert timing.register_banks == 16
     assert timing.memory_units == {"ld", "st", "atom", "tex", "membar"}
+
+
+def test_the_gtx_titan_x() -> None:
+    """Four schedulers; doubles at 4 lanes per cycle; 16 banks in four partitions."""
+    timing = machine_timing(load_gpu("gtx-titan-x"))
+    assert timing.max_throughput == 128
+    assert timing.units["add", "fp64"].throughput == 4
+    assert timing.register_banks == 4
+    plain = with_settings(load_gpu("gtx-titan-x"), ["pipeline.bank_conflicts=false"])
+    assert machine_timing(plain).register_banks == 0

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from crowded import crowded
 
+from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.ir.nodes import Function
@@ -108,3 +109,12 @@ def test_dynamic_shared_memory_counts() -> None:
 def test_ctas_that_do_not_fit() -> None:
     with pytest.raises(PtxError, match="E402"):
         enumerate_variants(kernel(), CtaShape(256, 65536), GPU)
+
+
+def test_ptxplus_is_compacted_and_has_no_spills() -> None:
+    """35 registers are declared and 20 needed, with which all six CTAs are resident: there is nothing to gain."""
+    hotspot = api.kernel(api.load("hotspot"))
+    found = enumerate_variants(hotspot, CTA, GPU)
+    assert [(v.name, v.pipeline, v.registers) for v in found.variants] == [("original", "compact", 20)]
+    larger = enumerate_variants(api.kernel(api.load("sgemm")), CtaShape(128), GPU)
+    assert {v.method for v in larger.variants} <= {"original", "demote"}

@@ -1,5 +1,7 @@
 """Predictions that are worked out by hand: stalls of blocks, loops and calls, contention, occupancy."""
 
+from dataclasses import replace
+
 import pytest
 from kernels import ptxplus
 
@@ -13,6 +15,7 @@ TIMING = MachineTiming(
     {
         ("alu", "int"): UnitTiming(1, 128),
         ("add", "int"): UnitTiming(4, 128),
+        ("mad", "int"): UnitTiming(4, 128),
         ("add", "fp64"): UnitTiming(8, 4),
         ("branch", "int"): UnitTiming(1, 128),
         ("compare", "int"): UnitTiming(1, 128),
@@ -70,6 +73,14 @@ def test_units_with_few_lanes_are_contended() -> None:
     assert stalls(body)[1] == 3
 
 
+def test_operands_of_one_bank_are_read_one_by_one() -> None:
+    """Of four banks %r1, %r5 and %r9 are in one: two more cycles; %rd3 is unit 6, beside %r2. None without banks."""
+    body = "mad.lo.u32 %r4, %r1, %r5, %r9; mov.b64 %rd2, {%r1, %r2}; st.shared.u64 [%r2], %rd3; ret;"
+    banked = replace(TIMING, register_banks=4)
+    assert predict(kernel(body), banked, 0.5).stalls - predict(kernel(body), TIMING, 0.5).stalls == 2 + 1
+    assert predict(kernel(body), banked, 0.5).naive == predict(kernel(body), TIMING, 0.5).naive
+
+
 def test_loops_count_ten_times_and_nested_ones_again() -> None:
     """In the loop: the test waits for %r1, the branch for %p0 (1 + 5 + 1 after it), so 7 + 7 + 1 with three slots."""
     loop = "L: mov.u32 %r1, 1; setp.lt.u32 %p0, %r1, 9; @%p0 bra L;"
@@ -119,3 +130,13 @@ def test_occupancy_hides_stalls() -> None:
     assert exposed(0.25) / exposed(1.0) == pytest.approx(3.31, abs=0.005)
     assert Prediction(0.375, 100.0, 1.0).relative_to(1.0) == pytest.approx(233, abs=0.5)
     assert Prediction(0.75, 100.0, 1.0).relative_to(0.75) == pytest.approx(100)
+
+
+def test_issue_slots_are_a_part_of_the_stalls() -> None:
+    """A loop of four instructions, of which the addition waits 23 cycles for the load, ten times."""
+    body = "$L: ld.shared.u32 %r1, [%r0]; add.u32 %r2, %r1, 1; setp.eq.u32 %p1, %r3, 0; bra $L;"
+    found = predict(kernel(body), TIMING, 0.5)
+    assert found.slots == 10 * 4
+    assert found.stalls == 10 * (4 + 23)
+    doubles = predict(kernel("add.f64 %fd1, %fd2, %fd3; ret;"), TIMING, 0.5)
+    assert (doubles.slots, doubles.stalls) == (16 + 1, 16 + 1)  # 128 / 4 lanes, at half of the occupancy
