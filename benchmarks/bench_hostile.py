@@ -1,4 +1,5 @@
-"""Growth on hostile text: CPU seconds of parse, check, layout and emit for each kind of text, at half and full size.
+"""Growth on hostile text: CPU seconds of parse, check, layout and emit for each kind of text, at half and full size,
+and the peak memory of all of them together.
 
     python benchmarks/bench_hostile.py [KIND ...] [--scale 1.0]
 
@@ -20,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
-from forked_command import MIB, import_all, run_forked
+from forked_command import MIB, call_forked, import_all, run_forked
+from hostile_texts import HEAD, body, branches_to_all, chain_of_calls, each, functions_beside
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
@@ -28,21 +30,9 @@ from ptxtool.emit import emit
 from ptxtool.emit.layout import layout
 from ptxtool.parse import parse
 
-HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 PRINTED = 200
 """This many diagnostics are printed as text."""
 WORTH_A_RATIO = 0.2
-
-
-def body(text: str) -> str:
-    """A kernel around statements."""
-    registers = ".reg .u32 a, b, c; .reg .f32 f; .reg .pred p; .shared .align 8 .b8 tile[64];\n"
-    return f"{HEAD}.entry k() {{\n{registers}mov.u32 b, 1; mov.u32 c, 2;\n{text}\nret;\n}}\n"
-
-
-def each(form: str, n: int) -> str:
-    """A text with a number in it, for every number below n."""
-    return "".join(form.replace("#", str(i)) for i in range(n))
 
 
 MILLION, HUNDRED_THOUSAND, TEN_MEGABYTES = 10**6, 10**5, 10**7
@@ -150,30 +140,15 @@ KINDS: dict[str, tuple[int, Callable[[int], str]]] = {
 }  # fmt: skip
 
 
-def chain(n: int) -> str:
-    """Functions that call one another in a row."""
-    first = ".func (.reg .b32 r) f0(.reg .b32 p) { add.u32 r, p, 1; ret; }\n"
-    form = ".func (.reg .b32 r) f#(.reg .b32 p) { .reg .b32 q; call (q), f@, (p); add.u32 r, q, p; ret; }\n"
-    others = "".join(form.replace("#", str(k)).replace("@", str(k - 1)) for k in range(1, n))
-    return f"{HEAD}{first}{others}.entry k() {{ .reg .b32 q; mov.b32 q, 1; call (q), f{n - 1}, (q); ret; }}\n"
-
-
-def tables(n: int) -> str:
-    """Branches, each with all labels as targets."""
-    labels = ",".join(f"L{k}" for k in range(n))
-    return body(f"t: .branchtargets {labels};\n{each('L#: brx.idx a, t;', n)}")
-
-
 OF_COMMANDS: dict[str, tuple[int, Callable[[int], str]]] = {
-    "chain of 3,000 calls": (3000, chain),
-    "3,000 x 3,000 branches": (3000, tables),
-    "100,000 functions beside a kernel": (HUNDRED_THOUSAND, lambda n: (
-        f"{HEAD}{each('.func f#() { ret; }', n)}.entry k() {{ ret; }}\n")),
+    "chain of 3,000 calls": (3000, chain_of_calls),
+    "3,000 x 3,000 branches": (3000, branches_to_all),
+    "100,000 functions beside a kernel": (HUNDRED_THOUSAND, functions_beside),
 }  # fmt: skip
 COMMANDS = (
     "check",
     "occupancy --no-ptxas --block 32 --kernel k",
-    "pressure --kernel k",
+    "pressure --no-ptxas --kernel k",
     "rewrite -p allocate",
 )
 MOST_SECONDS, MOST_BYTES = 300, 8192 * MIB
@@ -199,7 +174,7 @@ def measure_commands(size: int, make: Callable[[int], str]) -> dict[str, object]
 
 
 def seconds(text: str) -> tuple[dict[str, float], str]:
-    """CPU seconds of each stage, and what became of the text."""
+    """CPU seconds of each stage, and what became of the text: refused, or how many problems it has."""
     found: dict[str, float] = {}
     begin = time.process_time()
     try:
@@ -223,14 +198,23 @@ def seconds(text: str) -> tuple[dict[str, float], str]:
 
 
 def measure(size: int, make: Callable[[int], str]) -> dict[str, object]:
-    """The times of a kind at half size and at full size."""
-    (half, _), (full, outcome) = seconds(make(size // 2)), seconds(make(size))
+    """The times and MiB of a kind at half size and at full size, each in a process of its own."""
+    (half, _, half_mib), (full, outcome, full_mib) = measured(make(size // 2)), measured(make(size))
     stages: dict[str, object] = {
         stage: {"half": round(half.get(stage, 0.0), 2), "full": round(spent, 2)}
         | ({"growth": round(spent / half[stage], 1)} if spent >= WORTH_A_RATIO and half.get(stage) else {})
         for stage, spent in full.items()
     }
-    return {"outcome": outcome} | stages
+    return {"outcome": outcome, "mib": {"half": half_mib, "full": full_mib}} | stages
+
+
+def measured(text: str) -> tuple[dict[str, float], str, int]:
+    """`seconds`, and the MiB that it took."""
+    ended = call_forked(
+        lambda: print(json.dumps(seconds(text))), memory_bytes=MOST_BYTES, cpu_seconds=MOST_SECONDS
+    )
+    found, outcome = json.loads(ended.stdout) if not ended.exit_code else ({}, f"ends with {ended.exit_code}")
+    return found, outcome, ended.peak_bytes // MIB
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptxsim.launch_options import LadderKeywords, LaunchKeywords, LaunchOptions, RunKeywords
     from ptxsim.timing.drive import Progress
     from ptxtool.analysis.compare.difference import Difference
+    from ptxtool.analysis.demotion.targets import DemotionTargets
     from ptxtool.analysis.flow.liveness import Liveness
     from ptxtool.analysis.flow.liveness import liveness as liveness
     from ptxtool.analysis.flow.loops import loops as loops
@@ -313,6 +314,28 @@ def register_curve(
         pairs=_pairs(machine),
         registers=range(1, most_registers(_target(machine)) + 1) if registers is None else registers,
     )
+
+
+def demotion_targets(
+    threads: int,
+    registers: int,
+    static_shared: int = 0,
+    dynamic_shared: int = 0,
+    *,
+    gpu: "str | Path | Gpu | CudaTarget" = DEFAULT_GPU,
+    scratchpad_per_sm: int | None = None,
+) -> "DemotionTargets":
+    """The register counts that are worth demoting to: `.before`, `.targets`, and why there are no more, `.end`.
+
+    `threads` and bytes of shared memory are per CTA, `registers` per thread; the rest is as in `occupancy`, and so are
+    the errors.
+    """
+    from ptxtool.analysis.demotion.targets import demotion_targets
+    from ptxtool.analysis.occupancy.cuda_limits import check_registers
+
+    machine = _limits_of(gpu, scratchpad_per_sm)
+    check_registers(_target(machine), registers)
+    return demotion_targets(machine, registers, threads, static_shared, dynamic_shared)
 
 
 def _limits_of(

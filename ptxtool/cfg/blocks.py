@@ -14,13 +14,18 @@ two views: the plain one, in which `callp` continues after itself and `retp` lea
 reconvergence), and the interprocedural one, in which `callp` goes to its target and `retp` to every point
 after a `callp` whose target leads to it (for liveness). Both have the same blocks.
 
+Branches that share a list of targets (`brx.idx`) would have an edge each to every target. They lead to a *junction*
+instead, a virtual node that leads to the targets: n branches with m targets are n + m edges of `successors_by_node`,
+the graph that analyses follow. `edges` and `successors` have the n * m edges between blocks, for reports.
+
 Reference: A. Aho et al., "Compilers", 2nd edition, section 8.4 (basic blocks and flow graphs).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -66,7 +71,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Edge:
-    """From block to block. `kind` is "fall", "taken", "exit", "call" or "return"."""
+    """From block to block, or to a junction. `kind` is "fall", "taken", "exit", "call" or "return"."""
 
     source: int
     target: int
@@ -93,13 +98,15 @@ class Cfg:
     """The control flow graph of one function.
 
     `blocks` are in textual order and cover every instruction once; `exit` is the number of the virtual exit block,
-    which is len(blocks). Tables per block (`successors`, `predecessors`) have len(blocks) + 1 entries. `flows` says,
-    for each instruction that may go elsewhere, where to.
+    which is len(blocks). Tables per block (`successors`, `predecessors`) have len(blocks) + 1 entries. `junctions` are
+    the target lists that several branches share, as blocks; junction k is node exit + 1 + k. `links` are the edges out
+    of blocks, to junctions instead of their targets. `flows` says, for each instruction that may go elsewhere, where.
     """
 
     kernel: Function = field(repr=False, compare=False)
     blocks: tuple[Block, ...]
-    edges: tuple[Edge, ...]
+    links: tuple[Edge, ...]
+    junctions: tuple[tuple[int, ...], ...]
     flows: Mapping[int, Flow] = field(repr=False, compare=False)
     interprocedural: bool = False
 
@@ -117,19 +124,87 @@ class Cfg:
         return len(self.blocks)
 
     @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges between blocks, by source."""
+        return tuple(dict.fromkeys(chain.from_iterable(map(self._expanded, self.links))))
+
+    def _expanded(self, link: Edge) -> Iterator[Edge]:
+        if link.target <= self.exit:
+            return iter((link,))
+        kinds = {self.exit: "exit"}
+        targets = self.junctions[link.target - self.exit - 1]
+        return (Edge(link.source, target, kinds.get(target, "taken")) for target in targets)
+
+    @cached_property
+    def successors_by_node(self) -> tuple[tuple[int, ...], ...]:
+        """Per block, virtual exit and junction, the nodes that may follow, without repetition."""
+        found = _neighbours(self.exit + 1, ((link.source, link.target) for link in self.links))
+        return found + self.junctions
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of blocks and junctions, and one for the virtual exit."""
+        return self.exit + 1 + len(self.junctions)
+
+    @cached_property
+    def predecessors_by_node(self) -> tuple[tuple[int, ...], ...]:
+        """Per block, virtual exit and junction, the nodes it may follow, without repetition."""
+        following = enumerate(self.successors_by_node)
+        pairs = ((target, node) for node, targets in following for target in targets)
+        return _neighbours(self.n_nodes, pairs)
+
+    @cached_property
     def successors(self) -> tuple[tuple[int, ...], ...]:
         """Per block, the virtual exit included, the blocks that may follow, without repetition."""
-        return _neighbours(self.exit + 1, ((e.source, e.target) for e in self.edges))
+        if not self.junctions:
+            return self.successors_by_node
+        return tuple([self._blocks_at(nodes) for nodes in self.successors_by_node[: self.exit + 1]])
+
+    def _blocks_at(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
+        """Nodes with a junction's targets in its place; branches that go nowhere else share its tuple."""
+        if len(nodes) == 1 and nodes[0] > self.exit:
+            return self.successors_by_node[nodes[0]]
+        parts = [self.successors_by_node[node] if node > self.exit else (node,) for node in nodes]
+        return tuple(dict.fromkeys(chain.from_iterable(parts)))
 
     @cached_property
     def predecessors(self) -> tuple[tuple[int, ...], ...]:
         """Per block, the virtual exit included, the blocks it may follow, without repetition."""
-        return _neighbours(self.exit + 1, ((e.target, e.source) for e in self.edges))
+        following = enumerate(self.successors)
+        return _neighbours(
+            self.exit + 1, ((target, block) for block, targets in following for target in targets)
+        )
 
     @cached_property
     def reverse_postorder(self) -> tuple[int, ...]:
         """The blocks reachable from the entry, each before its successors except along retreating edges."""
-        return reverse_postorder(self.successors, [self.entry])
+        return self.reverse_postorder_from(self.entry)
+
+    def reverse_postorder_from(self, block: int) -> tuple[int, ...]:
+        """The same for another block than the entry."""
+        return reverse_postorder(self.successors_by_node, [block], self.exit + 1)
+
+    @cached_property
+    def rank(self) -> Mapping[int, int]:
+        """Of nodes that the entry reaches, the place in reverse post-order; of a junction its last predecessor's."""
+        found = {block: place for place, block in enumerate(self.reverse_postorder)}
+        for node in range(self.exit + 1, self.n_nodes):
+            places = [found[block] for block in self.predecessors_by_node[node] if block in found]
+            found |= {node: max(places)} if places else {}
+        return MappingProxyType(found)
+
+    @cached_property
+    def before_exit(self) -> frozenset[int]:
+        """The blocks that may leave the function."""
+        found = self.predecessors_by_node[self.exit]
+        return frozenset(
+            chain(found, *(self.predecessors_by_node[node] for node in found if node > self.exit))
+        )
+
+    @cached_property
+    def returning(self) -> frozenset[int]:
+        """The blocks that return to after a call of PTXPlus, in the interprocedural view."""
+        return frozenset(link.source for link in self.links if link.kind == "return")
 
     @cached_property
     def unreachable(self) -> tuple[int, ...]:
@@ -190,10 +265,18 @@ def _neighbours(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
     return tuple(map(tuple, found))
 
 
-def reverse_postorder(successors: Sequence[Sequence[int]], roots: Iterable[int]) -> tuple[int, ...]:
-    """Depth-first reverse post-order from the roots, first successors visited first."""
+def reverse_postorder(
+    successors: Sequence[Sequence[int]], roots: Iterable[int], first_junction: int | None = None
+) -> tuple[int, ...]:
+    """Depth-first reverse post-order from the roots, first successors visited first.
+
+    Junctions, the nodes from `first_junction` on, have no place: their successors count as those of the nodes before
+    them. What one of these has visited is done for the others, so that each junction is walked once.
+    """
+    n = len(successors) if first_junction is None else first_junction
     order: list[int] = []
-    seen = [False] * len(successors)
+    seen = [False] * n
+    left = {node: iter(successors[node]) for node in range(n, len(successors))}
     for root in roots:
         if seen[root]:
             continue
@@ -202,13 +285,17 @@ def reverse_postorder(successors: Sequence[Sequence[int]], roots: Iterable[int])
         while stack:
             node, rest = stack[-1]
             for successor in rest:
+                if successor >= n:
+                    stack.append((successor, left[successor]))
+                    break
                 if not seen[successor]:
                     seen[successor] = True
                     stack.append((successor, iter(successors[successor])))
                     break
             else:
-                order.append(node)
                 stack.pop()
+                if node < n:
+                    order.append(node)
     return tuple(reversed(order))
 
 
@@ -268,12 +355,12 @@ def _targets(
             return (_label(kernel, labels, index, instruction, place),)
         if spec.role == "s":
             operand = instruction.operands[place]
-            found = labels.resolve_list(operand.text, index) if isinstance(operand, Name) else None
+            found = labels.distinct_targets(operand.text, index) if isinstance(operand, Name) else None
             if found is None:
                 what = f"branch target list '{kernel.text(instruction)}'"
                 help = "declare 'name: .branchtargets label, ...;' before the branch"
                 raise _undeclared(kernel, instruction, what, help)
-            return tuple(dict.fromkeys(found))
+            return found
     return labels.targets()
 
 
@@ -319,17 +406,32 @@ def connect(
         Block(i, start, end, tuple(names.get(start, ()))) for i, (start, end) in enumerate(pairwise(bounds))
     )
     at = {block.start: block.index for block in blocks} | {n: len(blocks)}
-    edges = tuple(
-        edge for block in blocks for edge in _edges(block, flows.get(block.last, Flow()), at, len(blocks))
+    lists = [flow.targets for flow in flows.values() if len(flow.targets) > 1]
+    n_branches = Counter(
+        map(id, lists)
+    )  # equal lists are one object, and comparing them would cost their length
+    shared = {id(targets): targets for targets in lists if n_branches[id(targets)] > 1}
+    junctions = {key: node for node, key in enumerate(shared, len(blocks) + 1)}
+    links = tuple(
+        edge
+        for block in blocks
+        for edge in _links(block, flows.get(block.last, Flow()), at, len(blocks), junctions)
     )
-    plain = Cfg(kernel, blocks, edges, flows)
+    places = tuple([tuple(map(at.__getitem__, targets)) for targets in shared.values()])
+    plain = Cfg(kernel, blocks, links, places, flows)
     return _interprocedural(plain, at) if interprocedural else plain
 
 
-def _edges(block: Block, flow: Flow, at: dict[int, int], exit: int) -> list[Edge]:
-    """The plain view's edges out of a block."""
-    targets = {at[t]: "exit" if at[t] == exit else "taken" for t in flow.targets}
-    edges = [Edge(block.index, target, kind) for target, kind in targets.items()]
+def _links(
+    block: Block, flow: Flow, at: Mapping[int, int], exit: int, junctions: Mapping[int, int]
+) -> list[Edge]:
+    """The plain view's edges out of a block; `junctions` are those of target lists, by identity."""
+    junction = junctions.get(id(flow.targets))
+    if junction is not None:
+        edges = [Edge(block.index, junction, "taken")]
+    else:
+        targets = {at[t]: "exit" if at[t] == exit else "taken" for t in flow.targets}
+        edges = [Edge(block.index, target, kind) for target, kind in targets.items()]
     if flow.leaves or flow.returns:
         edges.append(Edge(block.index, exit, "exit"))
     if flow.falls or flow.calls is not None:
@@ -346,11 +448,11 @@ def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
             sites.setdefault(at[flow.calls], []).append(at[i + 1])
     reached_by: dict[int, list[int]] = {}  # block -> the callees that lead to it
     for callee in sites:
-        for block in reverse_postorder(plain.successors, [callee]):
+        for block in plain.reverse_postorder_from(callee):
             reached_by.setdefault(block, []).append(callee)
     main = set(plain.reverse_postorder)
     edges: list[Edge] = []
-    for edge in plain.edges:
+    for edge in plain.links:
         flow = plain.flow_of(edge.source)
         if flow.calls is not None:
             if edge.kind in ("fall", "exit"):
@@ -364,4 +466,5 @@ def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
                 edges.append(edge)
         else:
             edges.append(edge)
-    return Cfg(plain.kernel, plain.blocks, tuple(dict.fromkeys(edges)), plain.flows, interprocedural=True)
+    links = tuple(dict.fromkeys(edges))
+    return Cfg(plain.kernel, plain.blocks, links, plain.junctions, plain.flows, interprocedural=True)

@@ -80,39 +80,53 @@ class DominatorTree:
 
 
 def _tree(cfg: Cfg, edges: Iterable[tuple[int, int]], root: int) -> DominatorTree:
+    """The tree of the blocks: dominators are those on all paths, which junctions neither add to nor take from."""
     import networkx  # lazily: the commands that need no graph start faster
 
-    n = len(cfg.blocks) + 1
     graph = networkx.DiGraph()
-    graph.add_nodes_from(range(n))
+    graph.add_nodes_from(range(cfg.n_nodes))
     graph.add_edges_from(edges)
     found: dict[int, int | None] = networkx.immediate_dominators(graph, root)
-    idom = tuple(None if block == root else found.get(block) for block in range(n))
-    return DominatorTree(root, idom, tuple(cfg.name(block) for block in range(n)))
+    idom: list[int | None] = []
+    for block in range(cfg.exit + 1):
+        parent = None if block == root else found.get(block)
+        while parent is not None and parent > cfg.exit:
+            parent = found[parent]
+        idom.append(parent)
+    return DominatorTree(root, tuple(idom), tuple(cfg.name(block) for block in range(cfg.exit + 1)))
 
 
 def dominators(cfg: Cfg) -> DominatorTree:
     """The dominator tree, rooted at the entry."""
-    return _tree(cfg, ((e.source, e.target) for e in cfg.edges), cfg.entry)
+    following = enumerate(cfg.successors_by_node)
+    return _tree(cfg, ((node, s) for node, successors in following for s in successors), cfg.entry)
 
 
 def post_dominators(cfg: Cfg) -> DominatorTree:
     """The post-dominator tree, rooted at the virtual exit."""
-    edges = [(e.target, e.source) for e in cfg.edges]
+    preceding = enumerate(cfg.predecessors_by_node)
+    edges = [(node, p) for node, predecessors in preceding for p in predecessors]
     edges += [(cfg.exit, block) for block in _ends_of_endless_loops(cfg)]
     return _tree(cfg, edges, cfg.exit)
 
 
 def _ends_of_endless_loops(cfg: Cfg) -> tuple[int, ...]:
     """The last block of every loop that nothing leaves."""
+    with_exit = {cfg.exit}
+    work = [cfg.exit]
+    while work:
+        before = [p for p in cfg.predecessors_by_node[work.pop()] if p not in with_exit]
+        with_exit.update(before)
+        work += before
+    successors = cfg.successors_by_node
+    if len(with_exit) == cfg.n_nodes:
+        return ()
     import networkx
 
-    if not cfg.blocks:
-        return ()
-    graph = cfg.graph
-    with_exit: set[int] = networkx.ancestors(graph, cfg.exit) | {cfg.exit}
-    endless = graph.subgraph([b for b in graph if b not in with_exit])
+    endless = networkx.DiGraph()
+    nodes = [node for node in range(cfg.n_nodes) if node not in with_exit]
+    endless.add_nodes_from(nodes)
+    endless.add_edges_from((node, s) for node in nodes for s in successors[node])
     loops = networkx.strongly_connected_components(endless)
-    return tuple(
-        sorted(max(loop) for loop in loops if all(s in loop for b in loop for s in cfg.successors[b]))
-    )
+    closed = [loop for loop in loops if all(s in loop for node in loop for s in successors[node])]
+    return tuple(sorted(max(node for node in loop if node < cfg.exit) for loop in closed))

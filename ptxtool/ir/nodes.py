@@ -434,16 +434,34 @@ class Module:
                     found[declarator.name] = item
         return MappingProxyType(found)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of its variables and functions."""
+        return frozenset((*self.variables, *self.functions))
+
+    @cached_property
+    def number_prefixes(self) -> frozenset[str]:
+        """Of the names that end in a number, what stands before it."""
+        return frozenset(
+            name.rstrip("0123456789") for name in self.names if name[-1].isdecimal() and name.isascii()
+        )
+
     def declarations(self) -> Iterator[Declaration]:
         return (item for item in self.items if isinstance(item, Declaration))
 
     def storage(self) -> Iterator[Declaration]:
         """Its declarations without the `.extern` variables that another of them defines: each variable once."""
+        return iter(self._storage)
+
+    @cached_property
+    def _storage(self) -> tuple[Declaration, ...]:
+        found: list[Declaration] = []
         for item in self.declarations():
             if "extern" in item.linkage and any(self.variables[d.name] is not item for d in item.declarators):
                 own = tuple(d for d in item.declarators if self.variables[d.name] is item)
                 item = msgspec.structs.replace(item, declarators=own)
-            yield item
+            found.append(item)
+        return tuple(found)
 
     def directive(self, name: str) -> str | None:
         """The text of the first module-level directive of that name."""

@@ -464,6 +464,9 @@ class LabelTable:
                 open_blocks.pop()
                 braces.append((position, -1))
             at = -1
+        self._braces = [position for position, _ in braces]
+        self._distinct: dict[tuple[str, int], tuple[int, ...] | None] = {}
+        self._same_targets: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._histories: dict[str, NameHistory[int]] = {}  # a block's labels count from its beginning
         scopes = Scopes[int]()
         for position, number in braces if len(braces) > 1 else ():
@@ -492,6 +495,19 @@ class LabelTable:
         targets = (self.resolve(word.strip(), instruction_index) for word in text.split(","))
         return tuple(target for target in targets if target is not None)
 
+    def distinct_targets(self, name: str, instruction_index: int) -> tuple[int, ...] | None:
+        """`resolve_list` without repetitions: one object for all instructions with the same targets."""
+        key = name, bisect_right(self._braces, instruction_index)  # between two braces a name means the same
+        if key not in self._distinct:
+            found = self.resolve_list(name, instruction_index)
+            targets = None if found is None else tuple(dict.fromkeys(found))
+            self._distinct[key] = targets and self._same_targets.setdefault(targets, targets)
+        return self._distinct[key]
+
     def targets(self) -> tuple[int, ...]:
-        """Every instruction that a label stands before, ascending."""
+        """Every instruction that a label stands before, ascending; always the same object."""
+        return self._targets
+
+    @cached_property
+    def _targets(self) -> tuple[int, ...]:
         return tuple(sorted({position for block in self._blocks for position in block.values()}))

@@ -103,6 +103,11 @@ def run(
         return RewriteResult(module, tuple(remarks))
 
 
+def takes_context(one: Pass) -> bool:
+    """Whether what a pass does depends on the machine and the launches."""
+    return isinstance(one, Demote) or (isinstance(one, Allocate) and one.spill == "shared")
+
+
 def _with_cuda(remark: Remark, module: Module) -> Remark:
     """A remark about a line with the line of the CUDA source that it was compiled from."""
     source = module.source

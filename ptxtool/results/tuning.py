@@ -20,8 +20,8 @@ class Variant:
 
     `target` is the register count asked for, None of the original. `rule` and `switches` are those of demotion.
     `shared_bytes` are of a CTA, dynamic ones included. `predicted` is in stall cycles at the best occupancy of all
-    variants; `cycles` are those of a simulation, None without one; `problem` is why that one counts for nothing.
-    `same_as` names an earlier variant with the same text.
+    variants, `predicted_regdem` the same by the paper's equations alone. `cycles` are those of a simulation, None
+    without one; `problem` is why that one counts for nothing. `same_as` names an earlier variant with the same text.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Variant:
     occupancy: Occupancy
     prediction: Prediction
     predicted: float = 0.0
+    predicted_regdem: float = 0.0
     same_as: str = ""
     cycles: int | None = None
     problem: str = ""
@@ -57,6 +58,7 @@ class Variant:
             "resident_ctas": self.occupancy.resident_ctas,
             "limiter": self.occupancy.limiter,
             "predicted": self.predicted,
+            "predicted_regdem": self.predicted_regdem,
             "predicted_naive": self.prediction.naive,
             "same_as": self.same_as or None,
             "cycles": self.cycles,

@@ -18,11 +18,15 @@ def machine_timing(gpu: Gpu) -> MachineTiming:
     }
     most = float(warp * gpu.sm.schedulers)
     units = {
-        (unit, kind): UnitTiming(timing.latency, min(most, warp * n_units[timing.unit] / timing.interval))
+        (unit, kind): UnitTiming(
+            timing.latency, min(most, warp * n_units[timing.unit] / timing.interval), timing.unit
+        )
         for unit, kinds in gpu.latency.items()
         for kind, timing in kinds.items()
     }
     in_partitions = pipeline.bank_function == "reg"
     banks = pipeline.register_banks // (gpu.sm.register_partitions if in_partitions else 1)
     memory_units = frozenset(gpu.ldst.units)
-    return MachineTiming(units, most, float(warp), memory_units, banks if pipeline.bank_conflicts else 0)
+    return MachineTiming(
+        units, most, float(warp), memory_units, banks if pipeline.bank_conflicts else 0, warp
+    )

@@ -87,7 +87,8 @@ def enumerate_variants(kernel: Function, cta: CtaShape, gpu: Gpu) -> Enumerated:
         same_as = first.setdefault(variant.text, variant.name)
         found[k] = replace(
             variant,
-            predicted=variant.prediction.relative_to(best),
+            predicted=variant.prediction.bounded(best, gpu.sm.warps),
+            predicted_regdem=variant.prediction.relative_to(best),
             same_as="" if same_as == variant.name else same_as,
         )
     return Enumerated(tuple(found), tuple(declined), targets.end)

@@ -95,7 +95,7 @@ def _first_reads(
     everything = (1 << len(bit)) - 1
     gen = [sum(bit[r] for r in e.written & bit.keys()) for e in exposed_by] + [0]
     solution = solve(
-        cfg.successors,
+        cfg.successors_by_node,
         gen,
         [0] * len(gen),
         direction="forward",

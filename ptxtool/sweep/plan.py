@@ -261,8 +261,7 @@ class _Planner:
         These are proved by runs without time; the runs with time are the sweep's. Raises E302 for what is no pipeline.
         """
         from ptxtool.formats.issue_counts import read_issue_counts
-        from ptxtool.passes.demotion.demote import Demote
-        from ptxtool.passes.pipeline import run
+        from ptxtool.passes.pipeline import run, takes_context
         from ptxtool.passes.syntax import read_stages
         from ptxtool.runs.pass_context import pass_context
         from ptxtool.runs.proof import ProofOptions, prove
@@ -273,9 +272,9 @@ class _Planner:
 
         stages = _once(self._stages, pipeline, lambda: read_stages(pipeline, self._own))
         code = tuple(stage.own.digest for stage in stages if stage.own)
-        demotes = any(isinstance(stage.run, Demote) for stage in stages)
-        of_launch = (id(launch), entry) if code or demotes else None
-        where = id(module), pipeline, of_launch, self._gpu_digest(gpu) if demotes else None
+        in_context = any(takes_context(stage.run) for stage in stages)
+        of_launch = (id(launch), entry) if code or in_context else None
+        where = id(module), pipeline, of_launch, self._gpu_digest(gpu) if in_context else None
         if where not in self._rewritten:
             try:
                 context = pass_context(module, launch, gpu, entry)

@@ -88,7 +88,7 @@ class _PathSearch:
         points = points_of(self._plain)
         divergent = uniformity(self._cfg.kernel).divergent
         # a `retp` without a call exits, and no lane waits for lanes that exit
-        returning = {edge.source for edge in self._cfg.edges if edge.kind == "return"}
+        returning = self._cfg.returning
         for block in self._cfg.blocks:
             flow = self._cfg.flow_of(block.index)
             if block.last not in divergent:

@@ -1,5 +1,6 @@
 """`ptxtool occupancy` without a file: resident CTAs, their limiter, the sharing plan and the curve."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,28 @@ def test_occupancy_with_scratchpad(cli: Cli) -> None:
     wanted = {"resident_ctas": 4, "unshared_ctas": 0, "shared_pairs": 2, "limiter": "scratchpad"}
     assert {key: found[key] for key in wanted} == wanted
     assert found["private_scratchpad"] == 716
+
+
+def test_registers_worth_demoting_to(cli: Cli) -> None:
+    """12 of the paper's 16 CTAs of conv, with 35 registers; 5 in slots are 2560 bytes of each."""
+    options = "--gpu", "gtx-titan-x", "--block", 128, "--registers", 35, "--demotion"
+    found = clean_data(cli, "occupancy", *options)
+    assert found["before"]["resident_ctas"] == 12
+    (target,) = found["targets"]
+    wanted = {"registers": 32, "demoted": 5, "slot_bytes": 2560, "resident_ctas": 16, "occupancy": 1.0}
+    assert {key: target[key] for key in wanted} == wanted
+    assert found["end"] == "threads limit an SM to 16 CTAs"
+    of_file = cli("occupancy", "regdem/cfd", "--demotion", "--gpu", "gtx-titan-x", "--no-ptxas", "--json")
+    (target,) = json.loads(of_file.stdout)["targets"]
+    assert (target["registers"], target["slot_bytes"]) == (56, 10752)
+
+
+@pytest.mark.parametrize("other", ["--curve", "--switching=finereg", "--share-registers=50"])
+def test_demotion_goes_alone(cli: Cli, other: str) -> None:
+    command = "occupancy", "--gpu", "gtx980-finereg", "--block", 128, "--registers", 35, "--demotion", other
+    result = cli(*command)
+    assert result.exit_code == 2
+    assert "--demotion goes with none of" in result.stderr
 
 
 def test_occupancy_by_scratchpad_alone(cli: Cli) -> None:

@@ -40,27 +40,34 @@ REFERENCE_KERNELS = (
 """Short ones: CTAs of one, two and many warps in one and two dimensions, static and dynamic shared memory, pairs."""
 
 
-def demoted(module: Module, options: str) -> Module:
+AFTER = ",substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
+"""The passes that change the accesses to slots."""
+
+
+def demoted(module: Module, options: str, passes: str = "") -> Module:
     """Physical registers, some of them in shared memory; a unit's other names are spoiled."""
-    return clobbered(rewrite(rewrite(module, "allocate").module, f"demote{{{options}}}").module)
+    return clobbered(rewrite(rewrite(module, "allocate").module, f"demote{{{options}}}{passes}").module)
 
 
+@pytest.mark.parametrize("passes", ["", AFTER], ids=["demote", "after"])
 @pytest.mark.parametrize("path", PTX_FILES, ids=lambda p: p.name)
-def test_every_row_computes_the_same(path: Path) -> None:
+def test_every_row_computes_the_same(path: Path, passes: str) -> None:
     """As many registers as can be demoted for CTAs of 128 threads, the least frequent first."""
     kernels = [k for k in hand_kernels(path) if k.semantics == "hardware"]
-    after = demoted(kernels[0].kernel.module, "count=255,threads=128")
+    after = demoted(kernels[0].kernel.module, "count=255,threads=128", passes)
     again = [replace(k, kernel=after.kernels[k.kernel.name]) for k in kernels]
     wrong = [line for kernel in again for line in kernel.differences(functional.run)]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("rule", "passes"), [*((rule, "") for rule in RULES), ("frequency", f"{AFTER},compact")]
+)
 @pytest.mark.parametrize("name", ["saxpy"])
-def test_sample(name: str, rule: str) -> None:
+def test_sample(name: str, rule: str, passes: str) -> None:
     """In both runs, and by the reference interpreter."""
     launch, kernel = sample(name)
-    after = demoted(kernel.module, f"count=4,rule={rule},threads=256")
+    after = demoted(kernel.module, f"count=4,rule={rule},threads=256", passes)
 
     def memory(module: Module, run: Any, **more: Any) -> list[bytes]:
         arguments = launch.arguments()
@@ -74,7 +81,8 @@ def test_sample(name: str, rule: str) -> None:
     assert memory(after, run_reference, ctas=ctas) == memory(kernel.module, run_reference, ctas=ctas)
 
 
-def test_reference_kernels(shared: Path) -> None:
+@pytest.mark.parametrize("passes", ["", AFTER], ids=["demote", "after"])
+def test_reference_kernels(shared: Path, passes: str) -> None:
     """Their results are a C++ program's."""
     modules: dict[int, Module] = {}
     for launch in launches(shared):
@@ -82,7 +90,7 @@ def test_reference_kernels(shared: Path) -> None:
             continue
         threads = int(np.prod(launch.data["block"]))
         if threads not in modules:
-            modules[threads] = demoted(reference_module(shared), f"count=3,threads={threads}")
+            modules[threads] = demoted(reference_module(shared), f"count=3,threads={threads}", passes)
         arguments, buffers = launch.arguments()
         shape = launch.data
         kernel = modules[threads].kernels[shape["kernel"]]
@@ -112,7 +120,7 @@ def test_ptxas_takes_the_corpus(shared: Path) -> None:
             with pytest.raises(PtxError, match="not physical for certain"):
                 rewrite(module, "demote{count=8,threads=1024}")
             continue
-        text = rewrite(module, "demote{count=8,threads=1024}").module.source.text
+        text = rewrite(module, f"demote{{count=8,threads=1024}}{AFTER}").module.source.text
         target = re.search(r"^\s*\.target\s+sm_(\d+)(\w?)", text, re.MULTILINE)
         assert target is not None
         assert ptxas_errors(text, f"sm_{max(int(target[1]), 75)}{target[2]}") == {}, path.name

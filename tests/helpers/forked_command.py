@@ -7,7 +7,7 @@ import os
 import resource
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -51,12 +51,21 @@ def run_forked(
 
     `memory_bytes` limits address space; after `cpu_seconds` a signal ends the process.
     """
+    return call_forked(
+        lambda: main.main(list(arguments)), folder, memory_bytes=memory_bytes, cpu_seconds=cpu_seconds
+    )
+
+
+def call_forked(
+    call: Callable[[], object], folder: Path | None = None, *, memory_bytes: int, cpu_seconds: int
+) -> Ended:
+    """`run_forked` for a function: its exit code is 0, or 70 after an exception."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         own = _resident_bytes()
         process = os.fork()
         if process == 0:
-            _child(arguments, folder, out.fileno(), err.fileno(), memory_bytes, cpu_seconds)
+            _child(call, folder, out.fileno(), err.fileno(), memory_bytes, cpu_seconds)
         _, status, usage = os.wait4(process, 0)
         texts = []
         for stream in (out, err):
@@ -75,7 +84,7 @@ def _resident_bytes() -> int:
 
 
 def _child(
-    arguments: Sequence[str], folder: Path | None, out: int, err: int, memory_bytes: int, cpu_seconds: int
+    call: Callable[[], object], folder: Path | None, out: int, err: int, memory_bytes: int, cpu_seconds: int
 ) -> None:
     code = 70
     try:
@@ -87,7 +96,8 @@ def _child(
             os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-        main.main(list(arguments))
+        call()
+        code = 0
     except SystemExit as done:
         code = done.code if isinstance(done.code, int) else 1
     except BaseException:

@@ -9,6 +9,8 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 
 RULES = ("accesses", "frequency", "conflicts")
+CHANGED = ",substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
+"""The passes that change the accesses to slots."""
 
 
 def demotions(module: Module, seed: int) -> Iterator[Variant]:
@@ -22,9 +24,10 @@ def demotions(module: Module, seed: int) -> Iterator[Variant]:
         "occupancy=1.0",
     )
     goal = f"{goals[seed // 3 % 4]}:rule={RULES[seed % 3]}:threads=64"
-    after = ("", ",compact", f",allocate:max-regs={bound}")[seed // 12 % 3]
+    after = (CHANGED, ",compact", f",allocate:max-regs={bound}", f"{CHANGED},compact")[seed // 12 % 4]
     yield from _applied(module, f"allocate:max-regs={bound},demote:{goal}{after}")
-    yield from _applied(module, f"allocate,demote:count=255:rule={RULES[(seed + 1) % 3]}:threads=64")
+    more = ("", ",drop-redundant-demotions", CHANGED, ",hoist-demotion-loads")[seed % 4]
+    yield from _applied(module, f"allocate,demote:count=255:rule={RULES[(seed + 1) % 3]}:threads=64{more}")
 
 
 def demotions_of_ptxplus(module: Module, seed: int) -> Iterator[Variant]:

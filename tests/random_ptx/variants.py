@@ -49,10 +49,6 @@ def variants(module: Module) -> Iterator[Variant]:
         "allocate,demote{count=4,rule=frequency,threads=64}": 255,
         f"allocate{{max-regs={middle}}},demote{{count=255,rule=conflicts,threads=64}},compact{{banks=true}}": 255,
     }
-    after_demotion = "substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
-    bounds[f"allocate,demote{{count=6,threads=64}},{after_demotion},compact"] = 255
-    few = f"allocate{{max-regs={middle}}},demote{{count=255,rule=frequency,threads=64}},compact"
-    bounds[f"{few},drop-redundant-demotions,{after_demotion},drop-redundant-demotions"] = 255
     for pipeline, bound in bounds.items():
         try:
             variant = apply(module, pipeline)

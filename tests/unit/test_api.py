@@ -196,6 +196,8 @@ def test_machines() -> None:
     assert [storage.bits_per_sm for storage in api.overhead()] == [273, 93]
     assert [p.resident_ctas for p in api.register_curve(256, registers=(32, 36))] == [4, 3]
     assert api.occupancy(256, 36, gpu=api.gpu("tesla-c2050")).resident_ctas == 3
+    (target,) = api.demotion_targets(128, 35, gpu="sm_52").targets
+    assert (target.registers, target.slot_bytes, target.occupancy.resident_ctas) == (32, 2560, 16)
 
 
 def test_vectors_round_trip(tmp_path: Path) -> None:

@@ -16,6 +16,10 @@ Three steps, each with the equation of the paper:
 
        predicted = stalls * f(occupancy) / f(best occupancy),   f(o) = 0.14088 * o ** -0.86281        (equation 3)
 
+   The paper ends here, as if any stall could be hidden. But no warp waits less than its turn takes: with the cycles
+   `busy` for which a warp occupies the busiest resource of an SM (schedulers, load-store unit, execution units), and W
+   warps resident at the best occupancy, `bounded` is the larger one of `predicted` and W * busy.
+
 Predictions are comparable among variants of one kernel; they are no cycles of a run. In the paper, for SASS, stall
 counts are in the text; here a scoreboard's waits take their place. The paper scales them whole; here the slot alone is
 scaled, as a long pipeline does not become longer by contention. `naive` is the paper's baseline: the waits for
@@ -56,10 +60,11 @@ _FOLDED_ON_CHIP = ("s", "c")
 
 
 class UnitTiming(NamedTuple):
-    """How a class of instructions executes: cycles of latency, and lanes per cycle on all units of an SM."""
+    """How a class of instructions executes: cycles of latency, lanes per cycle on all units of an SM, their name."""
 
     latency: int
     throughput: float
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -76,23 +81,28 @@ class MachineTiming:
     memory_throughput: float
     memory_units: frozenset[str]
     register_banks: int = 0
+    warp_size: int = 32
 
 
 @dataclass(frozen=True)
 class Prediction:
     """The stall cycles of a kernel at an occupancy (`stalls`, steps 1 and 2), and without a model of it (`naive`).
 
-    `slots` is the part of the stalls that are issue slots; the rest are waits.
+    `busy` are cycles of an SM for which a warp occupies its busiest resource.
     """
 
     occupancy: float
     stalls: float
     naive: float
-    slots: float = 0.0
+    busy: float = 0.0
 
     def relative_to(self, best_occupancy: float) -> float:
         """Equation 3; `best_occupancy` is the highest among the variants."""
         return self.stalls * exposed(self.occupancy) / exposed(best_occupancy)
+
+    def bounded(self, best_occupancy: float, max_warps: int) -> float:
+        """The same, but no less than the busiest resource takes; an SM holds `max_warps` at an occupancy of 1."""
+        return max(self.relative_to(best_occupancy), self.busy * best_occupancy * max_warps)
 
 
 def exposed(occupancy: float) -> float:
@@ -105,34 +115,42 @@ def predict(kernel: Function, timing: MachineTiming, occupancy: float) -> Predic
 
     Raises E301 for recursive calls, E202 for an undeclared label.
     """
-    return Prediction(occupancy, *_Predictor(timing, occupancy).of(kernel, ()))
-
-
-class _Stalls(NamedTuple):
-    """Of a function: all, the naive ones, and those that are issue slots."""
-
-    total: float
-    naive: float
-    slots: float
+    predictor = _Predictor(timing, occupancy)
+    stalls, naive, busy = predictor.of(kernel, ())
+    return Prediction(occupancy, stalls, naive, max(busy.values(), default=0.0))
 
 
 class _Cost(NamedTuple):
-    """Of an opcode: cycles of its slot, and from its issue to a dependent one; `by_memory` in place of the latter."""
+    """Of an opcode: cycles of its slot, and from its issue to a dependent one; `by_memory` in place of the latter.
+
+    `occupies` is the unit that executes it, for `cycles`.
+    """
 
     slot: float
     distance: int
     by_memory: int
+    occupies: str
+    cycles: float
+
+
+class _Function(NamedTuple):
+    """Of a function with those it calls: stalls, naive ones, and for how many cycles a warp occupies each resource."""
+
+    stalls: float
+    naive: float
+    busy: Mapping[str, float]
 
 
 class _Predictor:
     def __init__(self, timing: MachineTiming, occupancy: float):
         self._timing, self._occupancy = timing, occupancy
+        self._issue = timing.warp_size / timing.max_throughput
         self._costs: dict[tuple[str, int, str], _Cost] = {}
-        self._done: dict[str, _Stalls] = {}
+        self._done: dict[str, _Function] = {}
         self._banks: dict[str, dict[int, int]] = {}
 
-    def of(self, function: Function, callers: tuple[str, ...]) -> _Stalls:
-        """The stalls of a function, called functions included."""
+    def of(self, function: Function, callers: tuple[str, ...]) -> _Function:
+        """The figures of a function, called functions included."""
         if function.name in callers:
             what = f"'{function.name}' is recursive: how often it runs is unknown"
             help = "tune kernels without recursive calls"
@@ -141,11 +159,12 @@ class _Predictor:
             self._done[function.name] = self._of(function, (*callers, function.name))
         return self._done[function.name]
 
-    def _of(self, function: Function, callers: tuple[str, ...]) -> _Stalls:
+    def _of(self, function: Function, callers: tuple[str, ...]) -> _Function:
         cfg = build(function)
         nest = loops_of(cfg)
         called = dict(_called(function))
-        total = naive = slots = 0.0
+        total = naive = 0.0
+        busy: dict[str, float] = {}
         left: dict[int, dict[int, float]] = {}  # by block: what is in flight at its end
         for block in cfg.reverse_postorder:
             if block >= len(cfg.blocks):
@@ -153,28 +172,31 @@ class _Predictor:
             predecessors = cfg.predecessors[block]
             arriving = left.get(predecessors[0], {}) if len(predecessors) == 1 else {}
             start, end = cfg.blocks[block].start, cfg.blocks[block].end
-            stalls, issued, left[block] = self._block(function, start, end, arriving)
-            plain, _, _ = self._block(function, start, end, {}, is_naive=True)
+            stalls, left[block] = self._block(function, start, end, arriving)
+            plain, _ = self._block(function, start, end, {}, is_naive=True)
             weight = LOOP_FACTOR ** nest.depth(block)
-            total, naive, slots = total + weight * stalls, naive + plain, slots + weight * issued
+            total, naive = total + weight * stalls, naive + plain
             for i in range(start, end):
+                cost = self._cost(function, function.instructions[i])
+                busy["issue"] = busy.get("issue", 0.0) + weight * self._issue
+                busy[cost.occupies] = busy.get(cost.occupies, 0.0) + weight * cost.cycles
                 if i in called:
                     callee = self.of(called[i], callers)
-                    total, naive = total + weight * callee.total, naive + callee.naive
-                    slots += weight * callee.slots
-        return _Stalls(total, naive, slots)
+                    total, naive = total + weight * callee.stalls, naive + callee.naive
+                    for name, cycles in callee.busy.items():
+                        busy[name] = busy.get(name, 0.0) + weight * cycles
+        return _Function(total, naive, busy)
 
     def _block(
         self, function: Function, start: int, end: int, arriving: Mapping[int, float], is_naive: bool = False
-    ) -> tuple[float, float, dict[int, float]]:
-        """The stalls of a block, the issue slots in them, and of each register in flight at its end the cycles until it
-        is ready."""
+    ) -> tuple[float, dict[int, float]]:
+        """The stalls of a block, and of each register in flight at its end the cycles until it is ready."""
         ready = dict(arriving)
-        now = slots = 0.0
+        now = 0.0
         for step, node in zip(function.def_uses[start:end], function.instructions[start:end], strict=True):
             for k in step.touched:
                 now = max(now, ready.get(k, now))
-            slot, distance, by_memory = self._cost(function, node)
+            slot, distance, by_memory, _, _ = self._cost(function, node)
             if is_naive:
                 slot, by_memory = 1, 0
             elif len(step.uses) > 1:
@@ -182,8 +204,8 @@ class _Predictor:
             if step.defs:
                 at = now + (by_memory or distance + len(step.uses))
                 ready.update(dict.fromkeys(step.defs, at))
-            now, slots = now + slot, slots + slot
-        return now, slots, {k: at - now for k, at in ready.items() if at > now}
+            now += slot
+        return now, {k: at - now for k, at in ready.items() if at > now}
 
     def _conflicts(self, function: Function, sources: Sequence[int]) -> int:
         """The source registers of an instruction that are read after another one of their bank."""
@@ -211,10 +233,13 @@ class _Predictor:
         if unit in timing.memory_units or is_folded_move:
             on_chip = symbol in _FOLDED_ON_CHIP if symbol else not _ON_CHIP.isdisjoint(_spaces(node))
             latency = SHARED_LATENCY if on_chip else GLOBAL_LATENCY
-            return _Cost(self._slot(timing.memory_throughput), PIPELINE_CYCLES + 1, latency)
+            throughput = timing.memory_throughput
+            cycles = timing.warp_size / throughput
+            return _Cost(self._slot(throughput), PIPELINE_CYCLES + 1, latency, "memory", cycles)
         kind = arithmetic_class(match.type) if match else "int"
         of_unit = timing.units[unit, kind]
-        return _Cost(self._slot(of_unit.throughput), PIPELINE_CYCLES + of_unit.latency, 0)
+        distance, cycles = PIPELINE_CYCLES + of_unit.latency, timing.warp_size / of_unit.throughput
+        return _Cost(self._slot(of_unit.throughput), distance, 0, of_unit.unit, cycles)
 
     def _slot(self, throughput: float) -> float:
         return max(1.0, self._timing.max_throughput / throughput * self._occupancy)

@@ -11,8 +11,8 @@ than every larger multiple has. To get from r registers to T takes
 and the resident CTAs are those with these bytes (`ptxtool.analysis.occupancy`). The targets end where registers do not
 limit the CTAs any longer, where the slots would, or where these exceed a kernel's static shared memory.
 
-For `demote:occupancy=W` and for tuning. A machine that rounds CTAs to even counts, as RegDem's rule has it, does so in
-its `SmLimits`.
+For `demote:occupancy=W`, `ptxtool occupancy --demotion` and tuning. A machine that rounds CTAs to even counts, as
+RegDem's rule has it, does so in its `SmLimits`.
 
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, section 4, and the tuning scripts of its release.
@@ -42,6 +42,11 @@ class DemotionTarget:
     slot_bytes: int
     occupancy: Occupancy
 
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        cost = {"registers": self.registers, "demoted": self.demoted, "slot_bytes": self.slot_bytes}
+        return self.occupancy.to_dict() | cost
+
 
 @dataclass(frozen=True)
 class DemotionTargets:
@@ -53,6 +58,11 @@ class DemotionTargets:
     before: Occupancy | None
     targets: tuple[DemotionTarget, ...]
     end: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        before = self.before.to_dict() if self.before else None
+        return {"before": before, "targets": [target.to_dict() for target in self.targets], "end": self.end}
 
 
 def slot_bytes(registers: int, threads: int) -> int:

@@ -100,13 +100,13 @@ def _is_constant(function: Function, i: int, name: nodes.Name, meanings: Mapping
     known = special(name.text)
     if known is not None:
         return known.scope in _SAME_ALL_ALONG
-    return meanings.get(name.text, 0) == 1
+    return meanings.get(name.text, 0) + (name.text in function.module.names) == 1
 
 
 def _meanings(function: Function) -> Counter[str]:
-    """The number of meanings of every name; more than one if it is declared in a nested block, unknown outside."""
-    module = function.module
-    found = Counter([*module.variables, *module.functions])
+    """The number of meanings of a name in a function, besides the module's; more than one if it is declared in a nested
+    block, unknown outside."""
+    found = Counter[str]()
     found.update(d.name for p in (*function.returns, *function.params) for d in p.declarators)
     depth = 0
     for _, statement in function.other_statements:

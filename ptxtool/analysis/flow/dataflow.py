@@ -44,8 +44,12 @@ def solve(
     boundary: int = 0,
     boundaries: Mapping[int, int] | None = None,
 ) -> Solution:
-    """The fixed point. `universe` is the set of everything, needed for "intersection" only."""
-    n = len(successors)
+    """The fixed point. `universe` is the set of everything, needed for "intersection" only.
+
+    Nodes beyond those of `gen`, a graph's junctions, pass on what they get and are left out of the solution.
+    """
+    n, n_nodes = len(successors), len(gen)
+    gen, kill = [*gen, *[0] * (n - n_nodes)], [*kill, *[0] * (n - n_nodes)]
     predecessors: list[list[int]] = [[] for _ in range(n)]
     for node, following in enumerate(successors):
         for successor in following:
@@ -86,6 +90,7 @@ def solve(
                 if not waiting[reader]:
                     waiting[reader] = True
                     heappush(work, (rank[reader], reader))
+    del incoming[n_nodes:], outgoing[n_nodes:]
     if forward:
         return Solution(tuple(incoming), tuple(outgoing))
     return Solution(tuple(outgoing), tuple(incoming))

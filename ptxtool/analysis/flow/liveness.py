@@ -32,12 +32,14 @@ management for augmenting GPU throughput", 2018, section V.A (compiler support).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, reduce
+from itertools import accumulate
+from operator import or_
 from typing import Literal
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.analysis.flow.uniformity import Uniformity, uniformity
-from ptxtool.base.bits import from_indices, indices
+from ptxtool.base.bits import WORD_BITS, from_indices, indices, to_words, word_count
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
@@ -180,7 +182,7 @@ def live_registers(cfg: Cfg, def_uses: tuple[DefUse, ...], of_warp: Uniformity |
     results = result_registers(kernel)
     crossing = set(results).union(*exposed)  # only these can be live between blocks
     solution = solve(
-        cfg.successors,
+        cfg.successors_by_node,
         [*map(from_indices, exposed), 0],
         [*(from_indices(kill & crossing) for kill in killed), 0],
         direction="backward",
@@ -203,30 +205,33 @@ def _waiting(found: Uniformity, live_in: Sequence[int]) -> list[int]:
     cfg, sides = found.cfg, found.sides
     held: dict[int, int] = {}  # per side, the registers of the lanes that are not on it
     at_end: list[int] = []  # the sides whose lanes rejoin the others at the end
-    for split in sides.splits:
-        if split.instruction not in found.divergent:
-            continue
-        for number, side in zip(split.numbers, split.sides, strict=True):
-            held[number] = live_in[split.rejoin]
-            for other in split.sides:
-                if other != side:
-                    held[number] |= live_in[other]
+    for split in sides.different(found.divergent):
+        at_sides = [live_in[side] for side in split.sides]
+        for number, others in zip(split.numbers, _unions_of_others(at_sides), strict=True):
+            held[number] = live_in[split.rejoin] | others
         if split.rejoin == cfg.exit:
             at_end += split.numbers
     # lanes that rejoin at the end by way of `retp` may wait after the call
-    for source in {e.source for e in cfg.edges if e.kind == "return"}:
+    for source in cfg.returning:
         for number in at_end:
             if sides.reaching[source] >> number & 1:
                 for point in cfg.successors[source]:
                     held[number] |= live_in[point]
-    unions: dict[int, int] = {}
+
+    @cache  # blocks near each other have most sides in common
+    def held_by(first: int, word: int) -> int:
+        return reduce(or_, [held[first + number] for number in indices(word)], 0)
+
     result: list[int] = []
     for block in cfg.blocks:
         here = sides.reaching[block.index] & found.divergent_sides
-        if here not in unions:
-            bits = 0
-            for number in indices(here):
-                bits |= held[number]
-            unions[here] = bits
-        result.append(unions[here])
+        words = enumerate(to_words(here, word_count(here.bit_length())))
+        result.append(reduce(or_, [held_by(place * WORD_BITS, word) for place, word in words if word], 0))
     return result
+
+
+def _unions_of_others(sets: Sequence[int]) -> list[int]:
+    """Per set, the union of all others."""
+    before = accumulate(sets[:-1], or_, initial=0)
+    after = accumulate(reversed(sets[1:]), or_, initial=0)
+    return [*map(or_, before, reversed([*after]))]

@@ -123,7 +123,7 @@ class _FixedPoint:
         written = [
             {number[k] for i in block.instructions for k in self._effects[i].writes} for block in cfg.blocks
         ]
-        self._written = [*map(from_indices, written), 0]
+        self._written = [*map(from_indices, written), *[0] * (cfg.n_nodes - len(written))]
         self._named = [
             from_indices({number[k] for i in block.instructions for k in named[i]}) for block in cfg.blocks
         ]
@@ -131,22 +131,31 @@ class _FixedPoint:
             self._named[split.block] |= from_indices(number[k] for k in self._inputs[split.block] or ())
         self._number = number
         self._everything = (1 << len(number)) - 1
-        self._varying = [0] * (cfg.exit + 1)
-        self._rank = {block: place for place, block in enumerate(cfg.reverse_postorder)}
+        self._varying = [0] * cfg.n_nodes
+        self._rank = cfg.rank
         self._work: list[tuple[int, int]] = []
         self._entered: set[int] = set()
         self._divergent: set[int] = set()
         self._meeting = _meeting_blocks(self._sides)
-        # per block where lanes rejoin, marks of the blocks whose registers vary there so far
-        self._between: dict[int, bytearray] = {}
+        self._has_calls = any(flow.calls is not None for flow in cfg.flows.values())
+        self._between: dict[
+            int, int
+        ] = {}  # W(d) by d's first side, of the branches for which it was computed
+        reached = [split for split in self._sides.splits if split.block in self._rank and not self._has_calls]
+        for split in sorted(reached, key=lambda split: -self._rank[split.block]):  # inner branches first
+            if split.first not in self._between:
+                self._between[split.first] = self._written_between(split)
 
     def result(self) -> Uniformity:
         cfg = self._cfg
         self._add(cfg.entry, self._everything)
         while self._work:
-            _, block = heappop(self._work)
-            if block != cfg.exit:
-                self._visit(block)
+            _, node = heappop(self._work)
+            if node < cfg.exit:
+                self._visit(node)
+            elif node > cfg.exit:
+                for block in cfg.successors_by_node[node]:
+                    self._add(block, self._varying[node])
         for block in cfg.unreachable:
             self._varying[block] = self._everything
         unreachable = {s.instruction for s in self._sides.splits if s.block not in self._rank}
@@ -167,7 +176,7 @@ class _FixedPoint:
         written = self._written[block]
         out = self._varying[block] & ~written
         out |= from_indices(n for k in varying if written >> (n := self._number[k]) & 1)
-        for successor in self._cfg.successors[block]:
+        for successor in self._cfg.successors_by_node[block]:
             self._add(successor, out)
         split = self._split_of.get(block)
         if split is not None and split.instruction not in self._divergent:
@@ -186,42 +195,48 @@ class _FixedPoint:
 
     def _diverge(self, split: Split) -> None:
         """Make the registers vary that lanes of different sides may have written before they meet."""
+        written = self._between.get(split.first)
+        if written is None:
+            written = self._between[split.first] = self._written_between(split)
         if split.rejoin in self._rank:  # some path leads there
-            seen = self._between.setdefault(split.rejoin, self._no_marks())
-            self._add(split.rejoin, self._written_between(split, seen))
-        if split.instruction in self._meeting:
-            written = self._written_between(split, self._no_marks())
-            for block in self._meeting[split.instruction]:
-                self._add(block, written)
+            self._add(split.rejoin, written)
+        for block in self._meeting.pop(split.first, ()):  # once for all branches with the same sides
+            self._add(block, written)
 
-    def _no_marks(self) -> bytearray:
-        return bytearray(self._cfg.exit + 1)
+    def _written_between(self, split: Split) -> int:
+        """The registers written on paths from the sides of a branch to where its lanes rejoin.
 
-    def _written_between(self, split: Split, seen: bytearray) -> int:
-        """The registers written on paths from the sides of a branch to where its lanes rejoin, without the blocks that
-        are marked in `seen`; marks the others."""
-        found = 0
-        work = list(split.sides)
+        Branches on the way are passed at once: their lanes rejoin before, or at the same place. With calls this does
+        not hold, as paths lead from a function to all of its callers.
+        """
+        found, seen, work = 0, {split.rejoin}, [*self._cfg.successors_by_node[split.block]]
         while work:
-            block = work.pop()
-            if not seen[block] and block != split.rejoin:
-                seen[block] = 1
-                found |= self._written[block]
-                work += self._cfg.successors[block]
+            node = work.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            found |= self._written[node]
+            inner = None if self._has_calls else self._split_of.get(node)
+            known = None if inner is None else self._between.get(inner.first)
+            if inner is None or known is None:
+                work += self._cfg.successors_by_node[node]
+            else:
+                found |= known
+                work.append(inner.rejoin)
         return found
 
 
 def _meeting_blocks(sides: BranchSides) -> dict[int, list[int]]:
-    """Per branch, by instruction, the blocks that more than one of its sides reaches before they rejoin."""
+    """Per branch, by its first side, the blocks that more than one of its sides reaches before they rejoin."""
     found: dict[int, list[int]] = {}
-    split_of = {split.first: split for split in sides.splits if len(split.sides) == 2}
-    firsts = from_indices(split_of)
-    others = [split for split in sides.splits if len(split.sides) > 2]
+    splits = {split.first: len(split.sides) for split in sides.splits}
+    pairs = from_indices(first for first, n in splits.items() if n == 2)
+    others = [(first, (1 << n) - 1) for first, n in splits.items() if n > 2]
     for block, reaching in enumerate(sides.reaching):
-        met = [split_of[k] for k in indices(reaching & reaching >> 1 & firsts)]
-        for split in others:
-            own = reaching >> split.first & (1 << len(split.sides)) - 1
-            met += [split] * (own & (own - 1) != 0)
-        for split in met:
-            found.setdefault(split.instruction, []).append(block)
+        met = list(indices(reaching & reaching >> 1 & pairs))
+        for first, mask in others:
+            own = reaching >> first & mask
+            met += [first] * (own & (own - 1) != 0)
+        for first in met:
+            found.setdefault(first, []).append(block)
     return found

@@ -3,22 +3,23 @@
 An instruction reads its operands from the banks of the register file; the bank of unit u is u mod 4, as on Maxwell.
 Units in one bank are read one after another, so n of them cost n - 1 conflicts.
 
-`banked` closes the gaps in the registers that the text has (`relocation.py`), which stay in their bank if possible. The
-result is this or the new assignment of the values: what needs fewer registers or, with as many, has fewer conflicts.
+`banked` closes the gaps in the registers that the text has (`relocation.py`), which stay in their bank if possible, or
+takes the new assignment of the values: whichever needs fewer registers or, with as many, has fewer conflicts. A new
+assignment ignores banks, so registers trade places then where that saves conflicts (`bank_swaps.py`).
 
 Not handled: registers that are not physical, of which two that share a unit are live at once, or beyond the hardware's
-limit; and PTXPlus tuples of more than four registers. They have the new assignment alone.
+limit, have the new assignment alone; and where a PTXPlus tuple is longer than four registers, none trade places.
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, section 3.4.1.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ptxtool.analysis.regalloc.assignment import Assignment
+from ptxtool.analysis.regalloc.bank_swaps import traded
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT, units_of
 from ptxtool.analysis.regalloc.register_tuples import register_tuples
 from ptxtool.analysis.regalloc.relocation import relocated
@@ -30,17 +31,18 @@ BANKS = 4
 
 def bank_conflicts(assignment: Assignment) -> int:
     """Reads of units, over the instructions of the text, that have to wait for another one of their bank."""
+    return sum(len(units) - len({u % BANKS for u in units}) for units in _reads(assignment))
+
+
+def _reads(assignment: Assignment) -> Iterator[set[int]]:
+    """The units of the general file that each instruction reads."""
     width, general = assignment.spills.values.width, {*_general(assignment)}
-    n_conflicts = 0
     for i, webs in enumerate(assignment.ranges.reads):
-        if len(webs) < 2:
-            continue
         units: set[int] = set()
         for web in general.intersection(webs):
             first = assignment.place(web, i)
             units.update(range(first, first + int(width[web])))
-        n_conflicts += sum(n - 1 for n in Counter(u % BANKS for u in units).values())
-    return n_conflicts
+        yield units
 
 
 def as_named(assignment: Assignment) -> Assignment | None:
@@ -57,22 +59,32 @@ def as_named(assignment: Assignment) -> Assignment | None:
 
 
 def banked(assignment: Assignment) -> Assignment:
-    """The better one of an assignment without spills and of the registers in the text, moved together by banks."""
+    """The registers of an assignment without spills arranged by banks, or those of the text moved together by banks."""
+    found = [assignment]
     named = as_named(assignment)
     entries = _entries(named) if named else None
-    if named is None or entries is None:
-        return assignment
-    pinned: frozenset[int] = frozenset()
-    if assignment.ranges.function.registers.is_ptxplus:  # the thread id when the kernel starts
-        entries, pinned = {0: 1} | entries, frozenset({0})
-    places = relocated(entries, BANKS, pinned)
-    first = {u: entry for entry, n in entries.items() for u in range(entry, entry + n)}
-    units = {
-        web: named.unit[web] + places[first[named.unit[web]]] - first[named.unit[web]]
-        for web in _general(named)
-    }
-    moved = _moved(assignment, units)
-    return min(moved, assignment, key=lambda each: (each.registers, bank_conflicts(each)))
+    if named and entries:
+        found.insert(0, _renumbered(named, entries, relocated(entries, BANKS, _pinned(named))))
+    best = min(found, key=lambda each: (each.registers, bank_conflicts(each)))
+    entries = _entries(best) if best.registers <= GENERAL_LIMIT else None
+    if not entries:
+        return best
+    unfilled = frozenset(
+        first for first, n in entries.items() if first + n > best.used["general"]
+    )  # the last one
+    arranged = _renumbered(best, entries, traded(_reads(best), entries, BANKS, _pinned(best) | unfilled))
+    return min(best, arranged, key=bank_conflicts)
+
+
+def _pinned(assignment: Assignment) -> frozenset[int]:
+    """Entries that stay: where a kernel of PTXPlus finds the thread id no other register may be."""
+    return frozenset({0}) if assignment.ranges.function.registers.is_ptxplus else frozenset()
+
+
+def _renumbered(assignment: Assignment, entries: Mapping[int, int], places: Mapping[int, int]) -> Assignment:
+    """The assignment with its entries at other places."""
+    moved = {u: places[first] + u - first for first, n in entries.items() for u in range(first, first + n)}
+    return _moved(assignment, {web: moved[assignment.unit[web]] for web in _general(assignment)})
 
 
 def _general(assignment: Assignment) -> Sequence[int]:
@@ -109,6 +121,8 @@ def _entries(named: Assignment) -> dict[int, int] | None:
     for adjacent in register_tuples(named.ranges).values():
         units = [named.unit[web] for web in adjacent.numbers if web in general]
         together += [(min(units), max(units))] if units else []
+    if _pinned(named):
+        together.append((0, 0))
     blocks: dict[int, set[int]] = {4: set(), 2: set(), 1: set()}
     for low, high in together:
         n = next((n for n in (1, 2, 4) if low // n == high // n), 0)

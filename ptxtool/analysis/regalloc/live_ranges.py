@@ -89,7 +89,12 @@ class Ranges:
 
 def live_ranges(function: Function) -> Ranges:
     """The webs of a function. Raises `PtxError` (E202) on an undeclared label."""
-    return _Builder(liveness(function, per="thread")).result()
+    return ranges_of(liveness(function, per="thread"))
+
+
+def ranges_of(live: Liveness) -> Ranges:
+    """`live_ranges` from a liveness per thread."""
+    return _Builder(live).result()
 
 
 class _Builder:
@@ -105,8 +110,9 @@ class _Builder:
         starts = self._starts = np.array([block.start for block in cfg.blocks], np.int64)
         ends = self._ends = np.array([block.end for block in cfg.blocks], np.int64)
         block_of = np.repeat(np.arange(len(starts)), ends - starts)
-        # the instructions in the order of the walk
+        # the instructions in the order of the walk, and the place of each there
         self._order = (starts + ends - 1)[block_of] - np.arange(n)
+        self._place = np.argsort(self._order)
         steps = [def_uses[i] for i in self._order.tolist()]
         defs, uses, kills = [s.defs for s in steps], [s.uses for s in steps], [s.kills for s in steps]
         n_defs, n_uses, n_kills = (np.fromiter(map(len, sides), np.int64, n) for sides in (defs, uses, kills))
@@ -125,10 +131,11 @@ class _Builder:
         at_start = frozenset(indices(live.block_in[0]) if live.block_in else ())
         undefined = _undefined_at_start(live, at_start)
         at_end = [*successive_indices(live.block_out)]
-        cut: list[tuple[int, int]] = []  # blocks with registers that have no value yet at their start
+        # blocks with the registers that have no value yet at their start
+        cut: list[tuple[int, tuple[int, ...]]] = []
         for block, bits in enumerate(undefined):
             if bits:
-                cut += ((block, k) for k in indices(bits))
+                cut.append((block, indices(bits)))
                 at_end[block] = self._without_value(block, bits, at_end[block], kills_one)
         self._n_out = np.fromiter(map(len, at_end), np.int64, len(at_end))
         out = np.fromiter(chain.from_iterable(at_end), np.int64)
@@ -164,10 +171,9 @@ class _Builder:
             for k in def_uses[i].defs:
                 if bits >> k & 1:
                     first_def.setdefault(k, i)
-        place_of = {i: place for place, i in enumerate(self._order.tolist())} if first_def else {}
         for k, i in first_def.items():
             if k not in def_uses[i].uses:
-                kills[self._first_named[place_of[i]] + def_uses[i].defs.index(k)] = True
+                kills[self._first_named[self._place[i]] + def_uses[i].defs.index(k)] = True
         return [k for k in at_end if not bits >> k & 1 or k in first_def]
 
     def _registers_apart(self, at_start: frozenset[int]) -> Flags:
@@ -184,7 +190,7 @@ class _Builder:
             apart[self._rank[np.isin(self._block, unreachable)]] = True
         return apart
 
-    def _find_local_ranges(self, cut: Sequence[tuple[int, int]]) -> None:
+    def _find_local_ranges(self, cut: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """The runs of events that belong together, in the order in which the walk opens them.
 
         A definition that overwrites the register closes its run, as does one whose value is never read.
@@ -214,7 +220,9 @@ class _Builder:
         end = np.where(at < 0, 2 * self._ends[block], 2 * at + 1 + self._is_def[first])
         is_in = start == 2 * self._starts[block]
         if cut:
-            keys = np.array([b * len(self._registers) + np.searchsorted(self._registers, k) for b, k in cut])
+            blocks = np.repeat([b for b, _ in cut], [len(registers) for _, registers in cut])
+            rank = np.searchsorted(self._registers, [k for _, registers in cut for k in registers])
+            keys = blocks * len(self._registers) + rank
             is_in &= ~np.isin(block * len(self._registers) + self._rank[first], keys)
         self._ranges = _LocalRanges(self._rank[first], start, end, block, is_in)
 
@@ -227,7 +235,7 @@ class _Builder:
         named = webs[self._range_of[place]]
         as_list = named.tolist()
         bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
-        k = 2 * np.argsort(self._order)
+        k = 2 * self._place
         first, middle, end = (bounds[k + side].tolist() for side in range(3))
         return Ranges(
             cfg.kernel,
@@ -266,20 +274,54 @@ def _webs(cfg: Cfg, ranges: _LocalRanges, n_out: Numbers, apart: Flags) -> Numbe
     first_of_block = np.searchsorted(ranges.block, np.arange(len(n_out) + 1))
     ins = number[ranges.is_in & is_apart]
     outs = number[(number - first_of_block[ranges.block] < n_out[ranges.block]) & is_apart]
-    # every edge of the graph with every range that is live into its target
-    edges = [(b.index, s) for b in cfg.blocks for s in cfg.successors[b.index] if s != cfg.exit]
-    source, target = np.array(edges, np.int64).reshape(-1, 2).T
-    first_in = np.searchsorted(ranges.block[ins], np.arange(len(n_out) + 1))
+    blocks = np.arange(len(n_out) + 1)
+    first_in = np.searchsorted(ranges.block[ins], blocks)
+    # every edge between blocks with every range that is live into its target
+    source, target = _edges(cfg, range(cfg.exit), range(cfg.exit))
     index, _ = rows(first_in, target)
-    n_in = np.diff(first_in)[target]
     after = ins[index]
     # and the range of the same register that is live out of its source, if there is one
     keys = ranges.block[outs] * len(apart) + ranges.rank[outs]
-    wanted = np.repeat(source, n_in) * len(apart) + ranges.rank[after]
+    wanted = np.repeat(source, np.diff(first_in)[target]) * len(apart) + ranges.rank[after]
     place = np.searchsorted(keys, wanted)
     found = np.append(keys, -1)[place] == wanted
     label = _components(label, outs[place[found]], after[found])
+    if cfg.junctions:
+        label = _components(label, *_joined_at_junctions(cfg, ranges, outs, ins, len(apart)))
     return (np.cumsum(label == number) - 1)[label]
+
+
+def _joined_at_junctions(
+    cfg: Cfg, ranges: _LocalRanges, outs: Numbers, ins: Numbers, n_registers: int
+) -> tuple[Numbers, Numbers]:
+    """Pairs that connect, per junction and register, the ranges live into it with those live out of it.
+
+    Each is connected with the first that is live out, if there are ranges on both sides.
+    """
+    nodes = range(cfg.exit + 1, cfg.n_nodes)
+
+    def at(some: Numbers, edges: tuple[Numbers, Numbers], block_side: int) -> tuple[Numbers, Numbers]:
+        """Of some ranges, those at the blocks' side of edges, and keys of junction and register."""
+        blocks, junctions = edges[block_side], edges[1 - block_side]
+        first = np.searchsorted(ranges.block[some], np.arange(cfg.exit + 1))
+        index, _ = rows(first, blocks)
+        found = some[index]
+        return found, np.repeat(junctions, np.diff(first)[blocks]) * n_registers + ranges.rank[found]
+
+    before, before_keys = at(outs, _edges(cfg, range(cfg.exit), nodes), 0)
+    after, after_keys = at(ins, _edges(cfg, nodes, range(cfg.exit)), 1)
+    known, place = np.unique(after_keys, return_index=True)
+    found, keys = np.append(before, after), np.append(before_keys, after_keys)
+    on_both_sides = np.isin(keys, before_keys) & np.isin(keys, after_keys)
+    found, keys = found[on_both_sides], keys[on_both_sides]
+    return found, after[place][np.searchsorted(known, keys)]
+
+
+def _edges(cfg: Cfg, sources: range, targets: range) -> tuple[Numbers, Numbers]:
+    """The edges of the graph between nodes of two ranges: their sources, their targets."""
+    pairs = [(a, b) for a in sources for b in cfg.successors_by_node[a] if b in targets]
+    source, target = np.array(pairs, np.int64).reshape(-1, 2).T
+    return source, target
 
 
 def _components(label: Numbers, a: Numbers, b: Numbers) -> Numbers:
@@ -323,6 +365,6 @@ def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[in
         from_indices(waiting.intersection(k for i in block.instructions for k in live.def_uses[i].defs))
         for block in cfg.blocks
     ]
-    reached = solve(cfg.successors, [*defined, 0], [0] * (n + 1), direction="forward").entry
+    reached = solve(cfg.successors_by_node, [*defined, 0], [0] * (n + 1), direction="forward").entry
     at_entry = from_indices(waiting)
     return [at_entry & ~reached[b] for b in range(n)]

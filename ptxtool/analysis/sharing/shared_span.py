@@ -51,7 +51,9 @@ class SharedSpans:
             return 0.0
         later = may_touch(self._kernel, touches)
         gen = [int(any(touches[i] for i in block.instructions)) for block in self._cfg.blocks]
-        before = solve(self._cfg.successors, [*gen, 0], [0] * (len(gen) + 1), direction="forward").entry
+        before = solve(
+            self._cfg.successors_by_node, [*gen, 0], [0] * (len(gen) + 1), direction="forward"
+        ).entry
         total = 0.0
         for block in self._cfg.blocks:
             begun = before[block.index] != 0

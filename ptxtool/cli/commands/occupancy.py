@@ -59,6 +59,11 @@ def extent(value: str) -> int:
 @common.share_option("scratchpad")
 @common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
+@click.option(
+    "--demotion",
+    is_flag=True,
+    help="The registers per thread that are worth demoting to, what that takes and brings, instead.",
+)
 @common.no_ptxas_option
 @common.allow_outside_option
 @common.report_options
@@ -72,6 +77,7 @@ def command(
     scratchpad_per_sm: int | None,
     switching: str | None,
     curve: bool,
+    demotion: bool,
     no_ptxas: bool,
     sink: common.Sink,
     **shares: Any,
@@ -84,8 +90,13 @@ def command(
     declares. A launch file for another kernel is ignored. With a compute capability as --gpu the limits are CUDA's.
     """
     switched = switching not in (None, "none")
-    if switched and (curve or set(shares.values()) != {"0"}):
+    is_shared = set(shares.values()) != {"0"}
+    if switched and (curve or is_shared):
         raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
+    if demotion and (curve or switched or is_shared):
+        raise click.UsageError(
+            "--demotion goes with none of --curve, --switching and --share-...: choose one"
+        )
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
     chosen = _limits(gpu, switched)
@@ -96,15 +107,27 @@ def command(
         _note_newer(settled.target, chosen)
     if block is None:
         raise click.UsageError("--block T is needed: threads per CTA" + (settled.silence if settled else ""))
-    if registers is None and not curve and scratchpad is None:
+    if registers is None and not curve and (demotion or scratchpad is None):
         raise click.UsageError("--registers N is needed: registers per thread (or --scratchpad BYTES alone)")
     limits: dict[str, Any] = {"gpu": chosen, "scratchpad_per_sm": scratchpad_per_sm}
-    from ptxtool.report.simulations.machines import curve_table, plan_parts, switching_parts
+    from ptxtool.report.simulations.machines import (
+        curve_table,
+        demotion_parts,
+        plan_parts,
+        switching_parts,
+    )
 
     if curve:
         plans = api.register_curve(block, scratchpad or 0, **limits, **shares)
         curve_data = {"curve": [plan.to_dict() for plan in plans]}
         sink.put(lambda: curve_data, lambda: [curve_table(plans)])
+        return 0
+    if demotion and registers is not None:
+        shared = scratchpad or 0
+        static = shared if settled is None else min(shared, settled.static)
+        targets = api.demotion_targets(block, registers, static, shared - static, **limits)
+        parts = demotion_parts(targets, registers)
+        sink.put(targets.to_dict, lambda: parts)
         return 0
     needs = block, registers or 0, scratchpad or 0
     more = settled.to_dict() if settled else {}
@@ -122,12 +145,14 @@ def command(
 class _CtaNeeds:
     """What a CTA needs, from the command line, the launch file and the kernel.
 
-    `source` is where the number of registers comes from, `silence` why the launch file gives no block.
+    The kernel declares `static` bytes of scratchpad. `source` is where the number of registers comes from, `silence`
+    why the launch file gives no block.
     """
 
     registers: int | None
     block: int | None
     scratchpad: int
+    static: int
     source: str
     counts: "RegisterCounts"
     silence: str
@@ -160,8 +185,9 @@ def _from_file(
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
     launch = common.of_kernel(beside, function)
     (counts,) = common.register_counts(module, [function], no_ptxas)
+    static = api.static_scratchpad(function)
     if scratchpad is None:
-        scratchpad = api.static_scratchpad(function)
+        scratchpad = static
         if launch is not None and _counts_dynamic(gpu):
             scratchpad += launch.dynamic_shared
         dynamic = [] if launch is not None else _dynamic(function)
@@ -197,7 +223,7 @@ def _from_file(
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
-    return _CtaNeeds(registers, block, scratchpad, source, counts, silence, module.target)
+    return _CtaNeeds(registers, block, scratchpad, static, source, counts, silence, module.target)
 
 
 def _limits(gpu: str, switched: bool) -> "Gpu | CudaTarget":

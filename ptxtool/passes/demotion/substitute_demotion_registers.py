@@ -66,6 +66,8 @@ def _substituted(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> t
     return one.edits(), f"{of} to slots with other registers ({counted(n, 'substitution')})"
 
 
+FAR = 100
+"""Instructions that hide the latency of a load, whatever it is: no choice of a register looks further."""
 _EVEN = sum(1 << unit for unit in range(0, GENERAL_LIMIT + 1, 2))
 
 
@@ -203,7 +205,8 @@ class _Substitution:
         """Of some units the ones that are free for longest before the pieces, so that loads can move; 0 for none."""
         mask = (1 << pieces[0].units.bit_count()) - 1
         fitting = [mask << first for first in indices(free) if self._can_name(pieces, mask << first)]
-        for i in reversed(range(block.start, pieces[0].instructions[0])):
+        start = pieces[0].instructions[0]
+        for i in reversed(range(max(block.start, start - FAR), start)):
             longer = [units for units in fitting if not self._busy[i] & units]
             if not longer:
                 break

@@ -5,8 +5,8 @@ Values with disjoint live ranges share a register. PTX has the physical names of
 halves of one register, post-incremented addresses stay in one, `$r0` holds the thread id when the kernel starts,
 `$r124` and `$o127` keep their names.
 
-`banks` keeps physical registers in their bank of the register file, four of them by number, where that needs no more
-registers and has fewer operands in one bank (`ptxtool.analysis.regalloc.bank_conflicts`).
+`banks` arranges the registers by the four banks of the register file, so that fewer operands of an instruction lie in
+one, with no more registers than without (`ptxtool.analysis.regalloc.bank_conflicts`).
 
 `max-regs` refuses (E301) what needs more than that many; 0 asks for the fewest and refuses nothing.
 

@@ -8,7 +8,7 @@ that mean something else in the text.
 
 from ptxtool.analysis.regalloc.assignment import Assignment
 from ptxtool.ir.nodes import Function
-from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames, Spelling, other_names
+from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames, Spelling, local_names
 
 
 class NewNames:
@@ -61,8 +61,8 @@ class NewNames:
         if len(owner) < len(names):  # blocks that hide names
             hidden = [k for k, name in names.items() if owner[name] != k]
             others.update(hidden, [owner[names[k]] for k in hidden])
-        words = {*self.function.bases, *other_names(self.function)}
-        others.update(owner[name] for name in owner.keys() & words)
+        words, of_module = {*self.function.bases, *local_names(self.function)}, self.function.module.names
+        others.update(k for name, k in owner.items() if name in words or name in of_module)
         if not self.are_marked:
             others |= left
         uniform = {

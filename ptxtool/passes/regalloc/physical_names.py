@@ -5,7 +5,7 @@ for spilled values is taken, a number follows it: `__ptxtool_spill1`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, count
 
@@ -23,8 +23,9 @@ class PhysicalNames:
     def __init__(self, function: Function):
         self.is_ptxplus = function.registers.is_ptxplus
         self._function = function
-        taken = {m[1] for name in other_names(function) if (m := _PREFIXED.fullmatch(name))}
-        self._prefixes = {bits: _free(prefix, taken) for bits, prefix in _PREFIXES.items()}
+        taken = {m[1] for name in local_names(function) if (m := _PREFIXED.fullmatch(name))}
+        of_module = function.module.number_prefixes
+        self._prefixes = {bits: _free(prefix, taken, of_module) for bits, prefix in _PREFIXES.items()}
 
     def of(self, file: str, bits: int, unit: int) -> str:
         """The name of a value of that width in a file."""
@@ -72,22 +73,21 @@ class Spelling(dict[int, str]):
         return max(self) // max(1, self.bits // 32) + 1 if self else 0
 
 
-def _free(prefix: str, taken: set[str]) -> str:
-    while prefix in taken:
+def _free(prefix: str, *taken: Container[str]) -> str:
+    while any(prefix in some for some in taken):
         prefix += "_"
     return prefix
 
 
 def unused_name(function: Function, stem: str) -> str:
     """A name for a variable that the text does not have: the stem, or the stem with a number."""
-    taken = {*other_names(function)}
-    return next(name for name in chain([stem], map(f"{stem}{{}}".format, count(1))) if name not in taken)
+    taken, of_module = {*local_names(function)}, function.module.names
+    candidates = chain([stem], map(f"{stem}{{}}".format, count(1)))
+    return next(name for name in candidates if name not in taken and name not in of_module)
 
 
-def other_names(function: Function) -> Iterator[str]:
-    """The names in scope that are no registers of the body."""
-    yield from function.module.variables
-    yield from function.module.functions
+def local_names(function: Function) -> Iterator[str]:
+    """The names that a function declares and that are no registers of the body."""
     for declaration in (*function.params, *function.returns):
         yield from (d.name for d in declaration.declarators)
     for _, statement in function.other_statements:

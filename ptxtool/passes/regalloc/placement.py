@@ -10,7 +10,7 @@ from ptxtool.analysis.regalloc.numbering import Order, numbered
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.phrases import counted
-from ptxtool.cfg.blocks import build
+from ptxtool.cfg.blocks import build, control_flow
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
@@ -49,7 +49,7 @@ def place_registers(
 ) -> PassResult:
     """The edits of a pass of that name. Raises E301, with the least bound that works, where functions do not fit.
 
-    With `by_banks` registers keep their bank where that needs no more of them (without spilling).
+    `by_banks` arranges registers by banks, with no more of them; it takes bounds that let no value spill.
     """
     edits: list[TextEdit] = []
     remarks: list[Remark] = []
@@ -65,8 +65,9 @@ def place_registers(
             except PtxError as problem:
                 problems += problem.diagnostics
                 continue
-            edits += renamed.edits
-            origins[function.name] = renamed.origins
+            if renamed.edits:
+                edits += renamed.edits
+                origins[function.name] = renamed.origins
             if slots is not None:
                 threads[function.name] = slots.threads
             remarks.append(remark)
@@ -80,6 +81,10 @@ def _placed(
     function: Function, name: str, bounds: Bounds, order: Order, by_banks: bool
 ) -> tuple[Renamed, Remark, SharedSlots | None]:
     """The edits of one function, the remark, and the slots in shared memory if it has any."""
+    if not function.registers and not function.registers.is_ptxplus and not by_banks:
+        control_flow(function)  # E202 as for other functions
+        remark = Remark(name, "0 registers in 0", function.name, function.source.line(function.start))
+        return Renamed((), (), 0), remark, None
     found, slots = _assigned(function, bounds), None
     if found.n_spilled and bounds.shared is not None and function.kind == "entry":
         threads = bounds.shared.threads_of(function)

@@ -6,6 +6,7 @@ it shares that with a label. The declarations of registers are deleted, the new 
 Copies of a unit to itself are deleted, as are definitions of constants that are computed anew where they are read.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -23,6 +24,8 @@ from ptxtool.passes.regalloc.new_names import NewNames
 from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames
 from ptxtool.passes.regalloc.register_words import MARKED, TOKEN, Words
 from ptxtool.passes.regalloc.shared_slots import SharedSlots
+
+_BLANKS = re.compile(r"[^\S\n]*")
 
 
 @dataclass(frozen=True)
@@ -163,18 +166,18 @@ def indent_at(function: Function, offset: int) -> str:
     text = function.source.text
     if text.startswith("\n\t", offset - 2):  # as compilers write it
         return "\t"
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return line[: len(line) - len(line.lstrip())] or "\t"
+    start = function.source.line_starts[function.source.line(offset) - 1]
+    return text[start : _BLANKS.match(text, start, offset).end()] or "\t"  # type: ignore[union-attr]  # matches ""
 
 
 def _line(function: Function, node: Instruction | Declaration) -> tuple[int, int]:
     """The start and end of a statement's line, or of the statement if it shares its line."""
-    text, start, end = function.source.text, node.start, node.end
-    line = text.rfind("\n", 0, start) + 1
-    stop = text.find("\n", end)
-    if stop >= 0 and not text[line:start].strip() and not text[end:stop].strip():
-        return line, stop + 1
-    return start, end
+    text, start = function.source.text, node.start
+    while start and text[start - 1].isspace() and text[start - 1] != "\n":
+        start -= 1
+    stop = _BLANKS.match(text, node.end).end()  # type: ignore[union-attr]  # matches ""
+    is_alone = text.startswith("\n", stop) and (not start or text[start - 1] == "\n")
+    return (start, stop + 1) if is_alone else (node.start, node.end)
 
 
 # ---- declarations

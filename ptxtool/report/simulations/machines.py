@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from ptxtool.analysis.occupancy.occupancy import LIMITERS
+from ptxtool.analysis.demotion.targets import DemotionTargets
+from ptxtool.analysis.occupancy.occupancy import LIMITERS, Occupancy
 from ptxtool.analysis.occupancy.overhead import Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage_text
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
@@ -15,6 +16,7 @@ from ptxtool.results.register_counts import RegisterCounts
 _CURVE = head(
     ">registers | >resident:bold | >unshared | >pairs | >without sharing | >warps | limiter | :cyan"
 )
+_DEMOTION = head(">registers | >demoted | >bytes of a CTA | >resident CTAs:bold | >warps | :cyan")
 _STORAGE = head(">bits per SM:bold | what | formula")
 
 
@@ -82,6 +84,23 @@ def curve_table(plans: Sequence[SharingPlan]) -> TextTable:
         span = str(first) if first == last else f"{first}-{last}"
         rows.append((span, *figures, bar(alike[0].active_warps, longest, 24)))
     return table(_CURVE, rows, f"resident CTAs over registers per thread ({plans[0].unshared.gpu})")
+
+
+def demotion_parts(found: DemotionTargets, registers: int) -> list[Part]:
+    """The register counts that are worth demoting to: what they take, what they bring, and why there are no more."""
+    rows: list[tuple[object, ...]] = []
+    if found.before:
+        rows.append((registers, "-", "-", *_resident(found.before)))
+    rows += [(t.registers, t.demoted, t.slot_bytes, *_resident(t.occupancy)) for t in found.targets]
+    if not found.targets:
+        return [f"no count below {counted(registers, 'register')} is worth demoting to: {found.end}"]
+    gpu = found.targets[0].occupancy.gpu
+    title = f"registers per thread that are worth demoting to ({gpu})"
+    return [table(_DEMOTION, rows, title, (f"no more: {found.end}",))]
+
+
+def _resident(found: Occupancy) -> tuple[object, ...]:
+    return found.resident_ctas, found.active_warps, bar(found.active_warps, found.max_warps, 24)
 
 
 def _figures(plan: SharingPlan) -> tuple[object, ...]:

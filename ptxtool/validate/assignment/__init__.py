@@ -155,6 +155,7 @@ def _graph(before: Function, after: Function, aligned: Alignment, branches: Mapp
     """The control flow of the items, calls of PTXPlus followed. `branches` go around runs of guarded items."""
     old_flows, new_flows = control_flow(before), control_flow(after)
     flows = {item: Flow(targets=(end,)) for item, end in branches.items()}
+    lists: dict[tuple[int, int], tuple[int, ...]] = {}  # by identity: branches with one list keep one
     for item, i, j in [(n, i, j) for n, (i, j) in enumerate(aligned.items) if i in old_flows]:
         if j == NONE:
             continue
@@ -162,7 +163,10 @@ def _graph(before: Function, after: Function, aligned: Alignment, branches: Mapp
         calls = None
         if old.calls is not None and new.calls is not None:
             (calls,) = label_items(((old.calls,), (new.calls,)), aligned.labels)
-        targets = label_items((old.targets, new.targets), aligned.labels)
+        key = id(old.targets), id(new.targets)
+        if key not in lists:
+            lists[key] = label_items((old.targets, new.targets), aligned.labels)
+        targets = lists[key]
         flows[item] = replace(old, targets=targets, calls=calls)
     starts = (*aligned.labels.values(), *branches.values())
     return connect(before, len(aligned.items), flows, starts, {}, interprocedural=True)

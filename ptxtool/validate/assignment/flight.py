@@ -69,7 +69,7 @@ class FlightCheck:
             return
 
         def meet(block: int, out: Mapping[int, frozenset[Flight]]) -> frozenset[Flight]:
-            return frozenset[Flight]().union(*(out[p] for p in cfg.predecessors[block] if p in out))
+            return frozenset[Flight]().union(*(out[p] for p in cfg.predecessors_by_node[block] if p in out))
 
         def transfer(block: int, flights: frozenset[Flight]) -> frozenset[Flight]:
             for item in cfg.blocks[block].instructions:

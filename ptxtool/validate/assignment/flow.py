@@ -68,7 +68,7 @@ class Boundary(NamedTuple):
 
 
 class LiveValues:
-    """The values that are live at the blocks' edges in the old function, in bits of those that some block reads."""
+    """The values that are live around blocks in the old function, in bits of those that some block reads."""
 
     def __init__(
         self,
@@ -104,10 +104,11 @@ class LiveValues:
         self.crossing = sorted(needed.union(*exposed))
         self.bit = {value: n for n, value in enumerate(self.crossing)}
         self._sets: dict[int, frozenset[int]] = {}
+        nothing = [0] * (cfg.n_nodes - len(cfg.blocks))
         live = solve(
-            cfg.successors,
-            [*(from_indices(self.bit[v] for v in use) for use in exposed), 0],
-            [*(from_indices(self.bit[v] for v in kill if v in self.bit) for kill in killed), 0],
+            cfg.successors_by_node,
+            [*(from_indices(self.bit[v] for v in use) for use in exposed), *nothing],
+            [*(from_indices(self.bit[v] for v in kill if v in self.bit) for kill in killed), *nothing],
             direction="backward",
             boundaries={cfg.exit: from_indices(self.bit[v] for v in needed)},
         )
@@ -171,9 +172,10 @@ def fixed_point(
     """The states at the starts of blocks. Both functions get a block: `meet` the ends known so far, `transfer` a start.
 
     Forward, sweeps in reverse post-order; for facts that gen and kill sets do not describe (`analysis.flow.dataflow`).
-    A block meets its predecessors once a sweep, not whenever one of them changes: a table of branches has many.
+    A block meets its predecessors once a sweep, not whenever one of them changes. Junctions are met like blocks, for
+    which `meet` has to be associative, and pass on what they get.
     """
-    rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
+    rank = cfg.rank
     out: dict[int, S] = {}
     into: dict[int, S] = {}
     work = [(0, 0, cfg.entry)]  # by sweep, then by rank
@@ -185,15 +187,15 @@ def fixed_point(
         if into.get(block) == met:
             continue
         into[block] = met
-        left = transfer(block, met)
+        left = transfer(block, met) if block < cfg.exit else met
         if out.get(block) == left:
             continue
         out[block] = left
-        for successor in cfg.successors[block]:
+        for successor in cfg.successors_by_node[block]:
             if successor != cfg.exit and successor not in waiting:
                 waiting.add(successor)
                 heappush(work, (sweep + (rank[successor] <= place), rank[successor], successor))
-    return into
+    return {block: start for block, start in into.items() if block < cfg.exit}
 
 
 class Checker:
@@ -232,7 +234,7 @@ class Checker:
             self._width,
             self._n,
         )  # `fact % n`: the register, `width` is four times n
-        ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
+        ends = [out[p] for p in self._cfg.predecessors_by_node[block] if p in out]
         if block == self._cfg.entry:
             start = [(value, place) for value, place in self._boundary.at_start if value in bit]
             facts = frozenset(place * width + value for value, place in start)
@@ -298,7 +300,7 @@ class Checker:
                 if not isinstance(step, Known | Equal):  # these write no place
                     self._guarded = None
                 self._other(step)
-        if self._cfg.exit in self._cfg.successors[block]:
+        if block in self._cfg.before_exit:
             for value, place in self._boundary.at_end:
                 if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
                     violations.append(self._violation(item, value, place))

@@ -49,7 +49,7 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     if not declared:
         return None
     bound = block_bound(kernel)
-    if len(declared) > 1 or kernel.kind != "entry" or bound is None:
+    if len(declared) > 1 or kernel.kind != "entry" or bound is None or bound.threads < 1:
         return "it is no kernel with one variable for slots and a bound on its threads"
     (declarator,) = declared[0].declarators
     variable, stride = declarator.name, 4 * bound.threads

@@ -4,7 +4,7 @@ import pytest
 from kernels import ptx, ptxplus
 
 from ptxtool.base.diag import PtxError
-from ptxtool.cfg.blocks import Cfg, build
+from ptxtool.cfg.blocks import Cfg, build, reverse_postorder
 
 
 def shape(cfg: Cfg) -> list[str]:
@@ -55,6 +55,39 @@ def test_a_branch_to_a_label_at_the_end_leaves() -> None:
 def test_indexed_branch_goes_to_its_list() -> None:
     cfg = build(ptx("ts: .branchtargets A, B, A; brx.idx %r0, ts; A: ret; B: ret;"))
     assert shape(cfg) == ["0 -> 1 taken", "0 -> 2 taken", "1 -> x exit", "2 -> x exit"]
+
+
+def test_branches_with_one_list_share_a_junction() -> None:
+    cfg = build(ptx("ts: .branchtargets A, B; A: brx.idx %r0, ts; B: @%p0 brx.idx %r0, ts; C: ret;"))
+    assert cfg.junctions == ((0, 1),)
+    assert cfg.successors_by_node == ((4,), (4, 2), (3,), (), (0, 1))
+    assert cfg.predecessors_by_node == ((4,), (4,), (1,), (2,), (0, 1))
+    assert cfg.successors == ((0, 1), (0, 1, 2), (3,), ())
+    assert cfg.predecessors == ((0, 1), (0, 1), (1,), (2,))
+    assert shape(cfg) == [
+        "0 -> 0 taken",
+        "0 -> 1 taken",
+        "1 -> 0 taken",
+        "1 -> 1 taken",
+        "1 -> 2 fall",
+        "2 -> x exit",
+    ]
+    assert cfg.rank == {0: 0, 1: 1, 2: 2, 3: 3, 4: 1}
+
+
+def test_a_junction_to_the_end_leaves() -> None:
+    cfg = build(ptx("ts: .branchtargets A, E; A: @%p0 brx.idx %r0, ts; brx.idx %r0, ts; E:"))
+    assert shape(cfg) == ["0 -> 0 taken", "0 -> x exit", "0 -> 1 fall", "1 -> 0 taken", "1 -> x exit"]
+    assert cfg.before_exit >= {0, 1}
+
+
+def test_branches_with_one_list_have_edges_in_proportion() -> None:
+    n = 50
+    labels = ", ".join(f"L{k}" for k in range(n))
+    branches = "".join(f"L{k}: brx.idx %r0, ts; " for k in range(n))
+    cfg = build(ptx(f"ts: .branchtargets {labels}; {branches} ret;"))
+    assert sum(map(len, cfg.successors_by_node)) == 2 * n + 1
+    assert cfg.reverse_postorder == reverse_postorder(cfg.successors, [0]) == tuple(range(n))
 
 
 def test_ptxplus_brx_may_go_to_every_label() -> None:

@@ -53,6 +53,23 @@ def test_an_endless_loop_on_one_side_only() -> None:
     assert post_dominators(cfg).idom == (3, 3, 3, None)
 
 
+def test_branches_with_one_list_of_targets() -> None:
+    # 0 -> 1, 2, 3;  1 -> 1, 2, 3;  2 -> 1, 2, 3, 3 after it;  3 -> exit
+    cfg = build(
+        ptx(
+            "ts: .branchtargets A, B, C; brx.idx %r0, ts; A: brx.idx %r0, ts; B: @%p0 brx.idx %r0, ts; C: ret;"
+        )
+    )
+    assert dominators(cfg).idom == (None, 0, 0, 0, 3)
+    assert post_dominators(cfg).idom == (3, 3, 3, 4, None)
+
+
+def test_an_endless_loop_of_branches_with_one_list() -> None:
+    cfg = build(ptx("ts: .branchtargets A, B; A: brx.idx %r0, ts; B: brx.idx %r0, ts; ret;"))
+    assert dominators(cfg).idom == (None, 0, None, None)
+    assert post_dominators(cfg).idom == (1, 3, 3, None)
+
+
 def test_an_empty_function() -> None:
     cfg = build(ptx(""))
     assert dominators(cfg).idom == (None,)

@@ -120,6 +120,16 @@ def test_a_branch_target_list_is_no_label() -> None:
     assert labels.resolve_list("A", 0) is None
 
 
+def test_equal_targets_of_a_branch_target_list_are_one_object() -> None:
+    labels = ptx(
+        "A: ts: .branchtargets A, B, A; brx.idx %r0, ts; { B: brx.idx %r0, ts; } B: ret;"
+    ).label_table
+    assert labels.distinct_targets("ts", 0) == (0, 2)
+    assert labels.distinct_targets("ts", 0) is labels.distinct_targets("ts", 2)
+    assert labels.distinct_targets("ts", 1) == (0, 1)
+    assert labels.distinct_targets("A", 0) is None
+
+
 def test_what_a_name_means_wherever_it_stands() -> None:
     kernel = ptx(
         "{ .reg .b32 %a; mov.b32 %a, 1; } .reg .b32 %late<3>; mov.b32 %late1, %r1;", ".reg .b32 %r<9>;"

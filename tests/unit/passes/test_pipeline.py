@@ -12,7 +12,7 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult
-from ptxtool.passes.pipeline import NOT_RUN, Prove, rewrite, run
+from ptxtool.passes.pipeline import NOT_RUN, Prove, rewrite, run, takes_context
 from ptxtool.passes.registry import PASSES, pass_infos
 from ptxtool.passes.syntax import parse_pipeline
 from ptxtool.runs.run_values import for_run
@@ -230,3 +230,18 @@ def test_a_callers_pass_raises_what_it_raises() -> None:
         run(parse(TEXT), [Replace("nothing of that kind", "")])
     result = run(parse(TEXT), [Replace("\t.reg .b32 b;", "\t.reg .b32  b;")])
     assert str(result.remarks[-1]) == f"replace: {NOT_RUN}"
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "expected"),
+    [
+        ("demote:count=1", True),
+        ("allocate:max-regs=20:spill=shared", True),
+        ("allocate", False),
+        ("unroll-decls", False),
+    ],
+)
+def test_passes_that_depend_on_machine_and_launch(pipeline: str, expected: bool) -> None:
+    """Sweeps rewrite a kernel once for all others."""
+    (one,) = parse_pipeline(pipeline)
+    assert takes_context(one) == expected

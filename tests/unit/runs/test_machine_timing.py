@@ -10,11 +10,11 @@ def test_the_tesla_c2050() -> None:
     """Two schedulers of 32 lanes; two SP units, one SFU; a row of the file each."""
     timing = machine_timing(load_gpu("tesla-c2050"))
     assert (timing.max_throughput, timing.memory_throughput) == (64, 32)
-    assert timing.units["add", "int"] == UnitTiming(4, 64)  # SP, interval 1: 2 * 32 lanes
-    assert timing.units["add", "fp64"] == UnitTiming(8, 8)  # SP, interval 8
-    assert timing.units["mul", "int"] == UnitTiming(4, 16)  # SFU, interval 2
-    assert timing.units["mul", "fp32"] == UnitTiming(4, 64)  # either: 96 lanes, but two schedulers
-    assert timing.units["div", "fp64"] == UnitTiming(330, 32 / 130)
+    assert timing.units["add", "int"] == UnitTiming(4, 64, "SP")  # SP, interval 1: 2 * 32 lanes
+    assert timing.units["add", "fp64"] == UnitTiming(8, 8, "SP")  # SP, interval 8
+    assert timing.units["mul", "int"] == UnitTiming(4, 16, "SFU")  # SFU, interval 2
+    assert timing.units["mul", "fp32"] == UnitTiming(4, 64, "EITHER")  # either: 96 lanes, but two schedulers
+    assert timing.units["div", "fp64"] == UnitTiming(330, 32 / 130, "SFU")
     assert timing.register_banks == 16
     assert timing.memory_units == {"ld", "st", "atom", "tex", "membar"}
 

@@ -13,12 +13,12 @@ from ptxtool.parse import parse
 HEAD = ".version 8.0\n.target sm_70\n.address_size 64\n"
 TIMING = MachineTiming(
     {
-        ("alu", "int"): UnitTiming(1, 128),
-        ("add", "int"): UnitTiming(4, 128),
-        ("mad", "int"): UnitTiming(4, 128),
-        ("add", "fp64"): UnitTiming(8, 4),
-        ("branch", "int"): UnitTiming(1, 128),
-        ("compare", "int"): UnitTiming(1, 128),
+        ("alu", "int"): UnitTiming(1, 128, "SP"),
+        ("add", "int"): UnitTiming(4, 128, "SP"),
+        ("mad", "int"): UnitTiming(4, 128, "SP"),
+        ("add", "fp64"): UnitTiming(8, 4, "SFU"),
+        ("branch", "int"): UnitTiming(1, 128, "SP"),
+        ("compare", "int"): UnitTiming(1, 128, "SP"),
     },
     max_throughput=128,
     memory_throughput=128,
@@ -132,11 +132,16 @@ def test_occupancy_hides_stalls() -> None:
     assert Prediction(0.75, 100.0, 1.0).relative_to(0.75) == pytest.approx(100)
 
 
-def test_issue_slots_are_a_part_of_the_stalls() -> None:
-    """A loop of four instructions, of which the addition waits 23 cycles for the load, ten times."""
-    body = "$L: ld.shared.u32 %r1, [%r0]; add.u32 %r2, %r1, 1; setp.eq.u32 %p1, %r3, 0; bra $L;"
-    found = predict(kernel(body), TIMING, 0.5)
-    assert found.slots == 10 * 4
-    assert found.stalls == 10 * (4 + 23)
-    doubles = predict(kernel("add.f64 %fd1, %fd2, %fd3; ret;"), TIMING, 0.5)
-    assert (doubles.slots, doubles.stalls) == (16 + 1, 16 + 1)  # 128 / 4 lanes, at half of the occupancy
+def test_no_warp_waits_less_than_its_turn() -> None:
+    """In the loop a double, which occupies the SFU for 32 / 4 cycles; the schedulers for a quarter cycle each."""
+    found = predict(
+        kernel("L: add.f64 %fd1, %fd2, %fd3; @%p0 bra L; st.shared.u32 [%r1], %r1; ret;"), TIMING, 0.5
+    )
+    assert found.busy == 10 * 8
+    moves = predict(kernel("mov.u32 %r1, 1; mov.u32 %r2, 1; mov.u32 %r3, 1; ret;"), TIMING, 0.5)
+    assert moves.busy == 4 * 0.25
+    called = ".func f() { .reg .b32 %r<3>; mov.u32 %r1, 1; ret; }\n"
+    assert predict(kernel("call f, (); ret;", called), TIMING, 0.5).busy == 4 * 0.25
+    few, many = Prediction(0.5, 1000.0, 1.0, 10.0), Prediction(0.5, 1000.0, 1.0, 100.0)
+    assert few.bounded(0.5, 64) == few.relative_to(0.5) == 1000
+    assert many.bounded(0.5, 64) == 32 * 100

@@ -49,3 +49,13 @@ def test_numbers_of_some_branches() -> None:
     assert indices(found.numbers({second})) == (2, 3)
     assert indices(found.numbers({first, second})) == (0, 1, 2, 3)
     assert found.numbers(()) == 0
+
+
+def test_branches_with_one_list_have_their_sides_in_common() -> None:
+    found = branch_sides(ptx("ts: .branchtargets A, B, C; A: brx.idx %r0, ts; B: brx.idx %r0, ts; C: ret;"))
+    first, second = found.splits
+    assert (first.block, first.rejoin, first.sides, first.first) == (0, 2, (0, 1, 2), 0)
+    assert (second.block, second.rejoin, second.sides, second.first) == (1, 2, (0, 1, 2), 0)
+    assert found.different({first.instruction, second.instruction}) == [first]
+    assert found.numbers({second.instruction}) == 0b111
+    assert [indices(bits) for bits in found.reaching] == [(0, 1), (0, 1), (), ()]

@@ -43,3 +43,11 @@ def test_boundaries() -> None:
 
 def test_no_nodes() -> None:
     assert solve((), [], [], direction="forward").entry == ()
+
+
+def test_a_junction_passes_on_what_it_gets() -> None:
+    successors = [(3,), (3,), (), (1, 2)]  # 0 and 1 lead to 1 and 2
+    found = solve(successors, [0b01, 0b10, 0], [0, 0, 0], direction="forward")
+    assert found.entry == (0, 0b11, 0b11)
+    found = solve(successors, [0, 0, 0b1], [0, 0, 0], direction="backward")
+    assert found.entry == (0b1, 0b1, 0b1)

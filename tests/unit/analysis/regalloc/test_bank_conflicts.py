@@ -4,6 +4,7 @@ import pytest
 
 from ptxtool.analysis.regalloc.assignment import Assignment, assign
 from ptxtool.analysis.regalloc.bank_conflicts import as_named, bank_conflicts, banked
+from ptxtool.analysis.regalloc.numbering import numbered
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -55,16 +56,30 @@ def test_registers_that_share_a_unit_at_once_are_not_physical() -> None:
     assert as_named(assign(kernel(".reg .b32 %r300;\nmov.u32 %r300, 1;"))) is None
 
 
-# %r0 to %r8 are live at once but for a gap in bank 3
-GAP = "\n".join(f"mov.u32 %r{k}, {k};" for k in (0, 1, 2, 4, 5, 6, 7)) + "\n"
-SUM = "".join(f"add.u32 %r0, %r0, %r{k};\n" for k in (1, 2, 4, 5, 6, 7)) + "st.global.u32 [0], %r0;"
+# seven registers that live at once, with a gap at 3; no two of an instruction are in one bank
+MOVES = "".join(f"mov.u32 %r{k}, {k};\n" for k in (0, 1, 2, 4, 5, 6, 7))
+SUMS = (
+    "".join(f"add.u32 %r0, %r0, %r{k};\n" for k in (1, 2, 5, 6, 7))
+    + "st.global.u32 [%r4], %r2;\nst.global.u32 [0], %r0;"
+)
 
 
 def test_a_gap_takes_a_register_of_its_bank() -> None:
-    assignment = assign(kernel(GAP + SUM))
+    assignment = assign(kernel(MOVES + SUMS))
     found = banked(assignment)
-    assert found.registers == assignment.registers == 7
+    assert (found.registers, assignment.registers) == (7, 7)
     assert units(found) == {f"%r{k}": k for k in (0, 1, 2, 4, 5, 6)} | {"%r7": 3}
+
+
+def test_registers_of_a_new_assignment_trade_places() -> None:
+    """%x0 to %x4 are virtual: in order, 0 and 4 are in one bank. Exchanged with another, no two that are added are."""
+    body = "".join(f".reg .b32 %x{k}a;\nmov.u32 %x{k}a, {k};\n" for k in range(5)) + (
+        "add.u32 %x0a, %x0a, %x4a;\nst.global.u32 [%x1a], %x0a;\nst.global.u32 [%x2a], %x3a;\n"
+    )
+    assignment = numbered(assign(kernel(body)), "first-use")
+    assert units(assignment) == {f"%x{k}a": k for k in range(5)}
+    found = banked(assignment)
+    assert (found.registers, bank_conflicts(assignment), bank_conflicts(found)) == (5, 1, 0)
 
 
 def test_fewer_registers_count_more_than_fewer_conflicts() -> None:

@@ -72,6 +72,21 @@ def test_a_loop_carries_one_web_round() -> None:
     assert of(body, "%p1") == [((7, 9),)]
 
 
+def test_a_web_that_passes_branches_with_one_list() -> None:
+    body = """
+        ld.param.u64 %rd1, [a];
+        mov.u32 %r0, %tid.x;
+    ts: .branchtargets A, B, C;
+    A:  mov.b32 %r1, 1;
+        brx.idx %r0, ts;
+    B:  mov.b32 %r1, 2;
+        brx.idx %r0, ts;
+    C:  st.global.u32 [%rd1], %r1;
+        ret;
+    """
+    assert of(body, "%r1") == [((5, 8), (9, 13))]
+
+
 def test_a_value_made_anew_in_every_round_is_not_live_around_the_loop() -> None:
     body = """
         mov.b32 %r1, 0;

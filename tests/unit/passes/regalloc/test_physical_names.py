@@ -5,7 +5,7 @@ from kernels import ptxplus
 
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames, Spelling, other_names
+from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames, Spelling, local_names
 
 
 def kernel(body: str = "", before: str = "", parameters: str = "") -> Function:
@@ -44,10 +44,10 @@ def test_a_prefix_that_something_else_has_is_left_to_it() -> None:
     assert names.declarations({64: 3, 32: 2, 1: 0}) == [".reg .b32 %r_<2>;", ".reg .b64 %rd__<3>;"]
 
 
-def test_other_names_are_no_registers_of_the_body() -> None:
+def test_local_names_are_no_registers_of_the_body() -> None:
     body = ".reg .b32 %r<3>; .shared .b32 tile; L: "
     function = kernel(body, ".global .u32 g;\n.func f();\n", ".param .u32 n")
-    assert sorted(other_names(function)) == ["L", "f", "g", "k", "n", "tile"]
+    assert sorted(local_names(function)) == ["L", "n", "tile"]
 
 
 def test_the_units_of_declared_names_are_their_indices() -> None:

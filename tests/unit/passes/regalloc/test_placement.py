@@ -34,6 +34,17 @@ def test_every_function_with_a_body_has_a_remark() -> None:
     ]
 
 
+def test_functions_without_registers_stay_as_they_are() -> None:
+    result = place_registers(parse(HEAD + ".func f() { ret; }\n"), "p", Bounds(), "first-use")
+    assert ([str(remark) for remark in result.remarks], result.edits) == (
+        ["p: f: 0 registers in 0 (line 4)"],
+        (),
+    )
+    with pytest.raises(PtxError) as caught:
+        place_registers(parse(HEAD + ".func f() { bra L; }\n"), "p", Bounds(), "first-use")
+    assert [d.code for d in caught.value.diagnostics] == ["E202"]
+
+
 def test_every_function_that_does_not_fit_says_what_it_needs() -> None:
     text = HEAD + function(5, "f") + function(2, "g") + function(4, "h", 3)
     found = refusals(text, Bounds(3, 2, most=4, advice=CAN_SPILL))

@@ -72,5 +72,6 @@ def test_the_bound_on_threads() -> None:
     """Three dimensions need all thread ids; without a bound nobody knows how many threads there are."""
     assert NOT_FIRST in str(private_slots(kernel(BODY, directives=".maxntid 32").kernels["k"]))
     assert "bound on its threads" in str(private_slots(kernel(BODY, directives="").kernels["k"]))
+    assert "bound on its threads" in str(private_slots(kernel(BODY, directives=".maxntid 0").kernels["k"]))
     twice = SLOTS + SLOTS.replace("demoted", "demoted1")
     assert "one variable" in str(private_slots(kernel(BODY, declared=twice).kernels["k"]))
