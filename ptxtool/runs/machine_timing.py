@@ -24,9 +24,8 @@ def machine_timing(gpu: Gpu) -> MachineTiming:
         for unit, kinds in gpu.latency.items()
         for kind, timing in kinds.items()
     }
-    in_partitions = pipeline.bank_function == "reg"
-    banks = pipeline.register_banks // (gpu.sm.register_partitions if in_partitions else 1)
-    memory_units = frozenset(gpu.ldst.units)
-    return MachineTiming(
-        units, most, float(warp), memory_units, banks if pipeline.bank_conflicts else 0, warp
-    )
+    memory_units, partitions = frozenset(gpu.ldst.units), gpu.sm.register_partitions
+    # with "reg+warp" different warps have a register in different banks, so that no bank is busier than the others
+    is_by_number = pipeline.bank_conflicts and pipeline.bank_function == "reg"
+    banks = pipeline.register_banks // partitions if is_by_number else 0
+    return MachineTiming(units, most, float(warp), memory_units, banks, partitions, warp)

@@ -4,11 +4,10 @@ Three steps, each with the equation of the paper:
 
 1. Per basic block the stall cycles of its instructions, issued in order:
 
-       stall(i) = max(1, MAX_THROUGHPUT / throughput(i) * occupancy) + conflicts(i) + wait(i)     (equation 2)
+       stall(i) = max(1, MAX_THROUGHPUT / throughput(i) * occupancy) + wait(i)        (equation 2)
 
-   The first term is the issue slot; units with few lanes are contended by more warps at higher occupancy. conflicts(i)
-   are source registers that are read after another one of their bank, a cycle each (not in the paper). wait(i) is what
-   is missing until the registers that i names are ready: an arithmetic result takes latency + 5 + s cycles for s
+   The first term is the issue slot; units with few lanes are contended by more warps at higher occupancy. wait(i) is
+   what is missing until the registers that i names are ready: an arithmetic result takes latency + 5 + s cycles for s
    sources (the machine's pipeline), a value from memory L cycles after it was issued. What is in flight at the end of a
    block is waited for in its successor where that has no other predecessor, nowhere otherwise.
 2. A loop multiplies the stalls of its blocks by 10, a call adds those of the function.
@@ -16,9 +15,10 @@ Three steps, each with the equation of the paper:
 
        predicted = stalls * f(occupancy) / f(best occupancy),   f(o) = 0.14088 * o ** -0.86281        (equation 3)
 
-   The paper ends here, as if any stall could be hidden. But no warp waits less than its turn takes: with the cycles
-   `busy` for which a warp occupies the busiest resource of an SM (schedulers, load-store unit, execution units), and W
-   warps resident at the best occupancy, `bounded` is the larger one of `predicted` and W * busy.
+   The paper ends here, as if any stall could be hidden. But no warp waits less than its turn takes: a warp occupies the
+   busiest resource of an SM for `busy` cycles (schedulers, load-store unit, execution units, a bank of its registers,
+   which serves an operand or a result per cycle). With W warps resident at the best occupancy, `bounded` is the larger
+   one of `predicted` and W * busy.
 
 Predictions are comparable among variants of one kernel; they are no cycles of a run. In the paper, for SASS, stall
 counts are in the text; here a scoreboard's waits take their place. The paper scales them whole; here the slot alone is
@@ -32,7 +32,7 @@ spilling", 2019, section 4, with the constants of its release.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -73,7 +73,8 @@ class MachineTiming:
 
     `units` is by the unit column of the instruction table and the class of the type. `max_throughput` is that of the
     schedulers, in lanes per cycle; so is `memory_throughput`, of the load-store unit, which executes `memory_units`. A
-    warp's registers are in `register_banks` banks by their number, 0 for no conflicts.
+    warp's registers are in `register_banks` banks of one of the `partitions`, by their number; 0 banks: in no bank of
+    their own, as where it depends on the warp.
     """
 
     units: Mapping[tuple[str, ArithmeticClass], UnitTiming]
@@ -81,6 +82,7 @@ class MachineTiming:
     memory_throughput: float
     memory_units: frozenset[str]
     register_banks: int = 0
+    partitions: int = 1
     warp_size: int = 32
 
 
@@ -147,7 +149,6 @@ class _Predictor:
         self._issue = timing.warp_size / timing.max_throughput
         self._costs: dict[tuple[str, int, str], _Cost] = {}
         self._done: dict[str, _Function] = {}
-        self._banks: dict[str, dict[int, int]] = {}
 
     def of(self, function: Function, callers: tuple[str, ...]) -> _Function:
         """The figures of a function, called functions included."""
@@ -165,6 +166,7 @@ class _Predictor:
         called = dict(_called(function))
         total = naive = 0.0
         busy: dict[str, float] = {}
+        banks, per_access = _banks(function, self._timing.register_banks), 1 / self._timing.partitions
         left: dict[int, dict[int, float]] = {}  # by block: what is in flight at its end
         for block in cfg.reverse_postorder:
             if block >= len(cfg.blocks):
@@ -177,9 +179,11 @@ class _Predictor:
             weight = LOOP_FACTOR ** nest.depth(block)
             total, naive = total + weight * stalls, naive + plain
             for i in range(start, end):
-                cost = self._cost(function, function.instructions[i])
-                busy["issue"] = busy.get("issue", 0.0) + weight * self._issue
-                busy[cost.occupies] = busy.get(cost.occupies, 0.0) + weight * cost.cycles
+                cost, step = self._cost(function, function.instructions[i]), function.def_uses[i]
+                occupied = [("issue", self._issue), (cost.occupies, cost.cycles)]
+                occupied += [(banks[k], per_access) for k in (*step.uses, *step.defs) if k in banks]
+                for name, cycles in occupied:
+                    busy[name] = busy.get(name, 0.0) + weight * cycles
                 if i in called:
                     callee = self.of(called[i], callers)
                     total, naive = total + weight * callee.stalls, naive + callee.naive
@@ -199,21 +203,11 @@ class _Predictor:
             slot, distance, by_memory, _, _ = self._cost(function, node)
             if is_naive:
                 slot, by_memory = 1, 0
-            elif len(step.uses) > 1:
-                slot += self._conflicts(function, step.uses)
             if step.defs:
                 at = now + (by_memory or distance + len(step.uses))
                 ready.update(dict.fromkeys(step.defs, at))
             now += slot
         return now, {k: at - now for k, at in ready.items() if at > now}
-
-    def _conflicts(self, function: Function, sources: Sequence[int]) -> int:
-        """The source registers of an instruction that are read after another one of their bank."""
-        banks = self._banks.get(function.name)
-        if banks is None:
-            banks = self._banks[function.name] = _banks(function, self._timing.register_banks)
-        found = [banks[k] for k in sources if k in banks]
-        return len(found) - len(set(found))
 
     def _cost(self, function: Function, node: Instruction) -> _Cost:
         is_ptxplus = function.registers.is_ptxplus
@@ -245,12 +239,16 @@ class _Predictor:
         return max(1.0, self._timing.max_throughput / throughput * self._occupancy)
 
 
-def _banks(function: Function, n_banks: int) -> dict[int, int]:
-    """The banks of the registers whose names have numbers; of a wide one that of its first half."""
+def _banks(function: Function, n_banks: int) -> dict[int, str]:
+    """The names of the banks of registers whose names have numbers; of a wide one that of its first half."""
     if not n_banks:
         return {}
     places = ((k, units_of(register)) for k, register in enumerate(function.registers))
-    return {k: place.first % n_banks for k, place in places if place is not None and place.file == "general"}
+    return {
+        k: f"bank {place.first % n_banks}"
+        for k, place in places
+        if place is not None and place.file == "general"
+    }
 
 
 def _spaces(node: Instruction) -> Iterator[str]:

@@ -15,7 +15,7 @@ def test_the_tesla_c2050() -> None:
     assert timing.units["mul", "int"] == UnitTiming(4, 16, "SFU")  # SFU, interval 2
     assert timing.units["mul", "fp32"] == UnitTiming(4, 64, "EITHER")  # either: 96 lanes, but two schedulers
     assert timing.units["div", "fp64"] == UnitTiming(330, 32 / 130, "SFU")
-    assert timing.register_banks == 16
+    assert timing.register_banks == 0, "warps have them in turn"
     assert timing.memory_units == {"ld", "st", "atom", "tex", "membar"}
 
 
@@ -24,6 +24,6 @@ def test_the_gtx_titan_x() -> None:
     timing = machine_timing(load_gpu("gtx-titan-x"))
     assert timing.max_throughput == 128
     assert timing.units["add", "fp64"].throughput == 4
-    assert timing.register_banks == 4
+    assert (timing.register_banks, timing.partitions) == (4, 4)
     plain = with_settings(load_gpu("gtx-titan-x"), ["pipeline.bank_conflicts=false"])
     assert machine_timing(plain).register_banks == 0
