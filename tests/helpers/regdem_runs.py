@@ -47,7 +47,7 @@ def variant(
         shared_bytes=n_bytes,
         instructions=110 if is_demoted else 100,
         occupancy=plan,
-        prediction=Prediction(plan.fraction, stalls, naive, slots),
+        prediction=Prediction(plan.fraction, stalls, naive, slots=slots),
         predicted=stalls if predicted is None else predicted,
         same_as=same_as,
         cycles=cycles,

@@ -158,7 +158,8 @@ def _choices(paper: Paper, benchmarks: Sequence[Measured]) -> Iterator[Exhibit]:
     yield _exhibit(benchmarks, shares, "share", title, "A section 1", what, notes=(note,))
     missed = (found for m in benchmarks if (found := misprediction(m)) and found.chosen is not found.fastest)
     notes = (
-        "predicted: the time of a thread (its issue slots and waits) times a factor of the occupancy",
+        "predicted: the time of a thread (its issue slots and waits) times a factor of the occupancy, or that of the "
+        "busiest resource where it is more",
         "counted: slots of the schedulers that issue or find a unit busy, and slots without a ready warp",
         *(f"{found.benchmark}: {found.chosen.name}; fastest: {found.fastest.name}" for found in missed),
     )

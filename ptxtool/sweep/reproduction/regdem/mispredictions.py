@@ -1,14 +1,15 @@
 """Which quantity of the predictor was wrong where its choice is not the fastest variant.
 
-The predictor says stalls * f(occupancy), with stalls = issue slots + waits of one thread. From its choice c to the
-fastest variant b, in parts of c's stalls, this changes by
+The predictor says stalls * f(occupancy), with stalls = issue slots + waits of one thread, or what the busiest resource
+of an SM takes where that is more. From its choice c to the fastest variant b, in parts of c's stalls, this changes by
 
     issue = (slots(b) - slots(c)) / stalls(c)      waits = (waits(b) - waits(c)) / stalls(c)
 
-and by the occupancy factor, which is the rest of predicted(b) / predicted(c) - 1. The simulator counts scheduler slots
-in which a warp issues or finds its unit busy, and slots in which none is ready; in parts of c's slots their changes
-are held against `issue`, and against `waits` and the factor together, since occupancy acts on what other warps hide.
-The larger error has the cause; of waits and factor it is the one that changed the prediction more.
+by the occupancy factor, which is the rest of the change of stalls * f(occupancy), and by the busiest resource, which is
+the rest of the change of the prediction. The simulator counts scheduler slots in which a warp issues or finds its unit
+busy, and slots in which none is ready. In parts of c's slots the changes of the first are held against issue and
+resource, those of the second against waits and factor, since occupancy acts on what other warps hide. The larger error
+has the cause; of its two quantities it is the one that changed the prediction more.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Misprediction:
     issue: float
     waits: float
     factor: float
+    resource: float
     busy: float
     not_ready: float
     cycles: float
@@ -37,7 +39,7 @@ class Misprediction:
     @property
     def predicted(self) -> float:
         """The change that was predicted, at least 0: the choice is the best prediction."""
-        return self.issue + self.waits + self.factor
+        return self.issue + self.waits + self.factor + self.resource
 
     @property
     def lost(self) -> float:
@@ -47,8 +49,8 @@ class Misprediction:
     @property
     def cause(self) -> str:
         """The quantity with the largest error."""
-        if abs(self.issue - self.busy) > abs(self.waits + self.factor - self.not_ready):
-            return "issue slots"
+        if abs(self.issue + self.resource - self.busy) > abs(self.waits + self.factor - self.not_ready):
+            return "busiest resource" if abs(self.resource) > abs(self.issue) else "issue slots"
         return "occupancy factor" if abs(self.factor) > abs(self.waits) else "waits"
 
     @property
@@ -59,6 +61,7 @@ class Misprediction:
             ("issue slots", self.issue),
             ("waits", self.waits),
             ("occupancy factor", self.factor),
+            ("busiest resource", self.resource),
             ("counted cycles", self.cycles),
             ("busy slots", self.busy),
             ("slots without a ready warp", self.not_ready),
@@ -75,6 +78,7 @@ def misprediction(measured: Measured) -> Misprediction | None:
     before, after = chosen.prediction, fastest.prediction
     issue = 100 * (after.slots - before.slots) / before.stalls
     waits = 100 * ((after.stalls - after.slots) - (before.stalls - before.slots)) / before.stalls
+    by_stalls = 100 * (after.relative_to(1) / before.relative_to(1) - 1)
     busy_after = measured.count(fastest, *_BUSY) or 0
     not_ready_after = measured.count(fastest, *_NOT_READY) or 0
     return Misprediction(
@@ -83,7 +87,8 @@ def misprediction(measured: Measured) -> Misprediction | None:
         fastest,
         issue,
         waits,
-        100 * (fastest.predicted / chosen.predicted - 1) - issue - waits,
+        by_stalls - issue - waits,
+        100 * (fastest.predicted / chosen.predicted - 1) - by_stalls,
         100 * (busy_after - busy) / all_slots,
         100 * (not_ready_after - (all_slots - busy)) / all_slots,
         100 * (fastest.cycles / chosen.cycles - 1),

@@ -81,7 +81,7 @@ def test_large_errors_of_the_predictor_have_a_cause() -> None:
         answers = found([demoted("cfd", 9, better=better)])
         assert ("a choice more than 5% too slow: cfd" in answers) is is_reported
     reported = answers["a choice more than 5% too slow: cfd"]
-    assert reported.ours == "5.1% slower than the fastest: occupancy factor"
+    assert reported.ours == "5.1% slower than the fastest: busiest resource"
     assert reported.agrees is None
 
 

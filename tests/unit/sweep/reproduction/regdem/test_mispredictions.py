@@ -28,19 +28,16 @@ def between(
 
 
 def test_the_parts_of_a_prediction_are_its_change() -> None:
-    """Issue slots 60 -> 80 and waits 40 -> 45 of 100, but 120 predicted: the factor takes 5."""
+    """Issue slots 60 -> 80 and waits 40 -> 45 of 100 at the same occupancy, but 130 predicted: 5 by a resource."""
     found = between(
         {"stalls": 100, "slots": 60},
-        {"stalls": 125, "slots": 80, "predicted": 120},
+        {"stalls": 125, "slots": 80, "predicted": 130},
         busy=400,
         busy_fastest=500,
     )
-    assert (found.issue, found.waits, found.factor) == (
-        pytest.approx(20),
-        pytest.approx(5),
-        pytest.approx(-5),
-    )
-    assert found.predicted == pytest.approx(20)
+    parts = (found.issue, found.waits, found.factor, found.resource)
+    assert parts == (pytest.approx(20), pytest.approx(5), pytest.approx(0), pytest.approx(5))
+    assert found.predicted == pytest.approx(30)
     assert (found.busy, found.not_ready, found.cycles) == (10, -30, pytest.approx(-20))
     assert found.lost == pytest.approx(25)
     assert dict(found.columns)["counted cycles"] == pytest.approx(-20)
@@ -59,14 +56,32 @@ def test_waits_that_were_hidden() -> None:
     assert found.cause == "waits"
 
 
-def test_occupancy_that_mattered_less_than_its_factor() -> None:
+def test_a_resource_that_was_not_as_busy() -> None:
+    """Nothing but the bound differs, and it says 30% more; counted are as many busy slots and 20% fewer others."""
     found = between(
         {"stalls": 100, "slots": 60},
         {"stalls": 100, "slots": 60, "predicted": 130},
         busy=400,
         busy_fastest=400,
     )
-    assert (found.issue, found.waits, found.factor) == (0, 0, pytest.approx(30))
+    assert (found.issue, found.waits, found.factor, found.resource) == (0, 0, 0, pytest.approx(30))
+    assert found.cause == "busiest resource"
+
+
+def test_occupancy_that_mattered_less_than_its_factor() -> None:
+    """0.75 ** -0.86281 is 1.2817: that much longer without demotion, says the predictor."""
+    found = misprediction(
+        measured(
+            CONV,
+            variant(CONV, "original", 800, stalls=100, predicted=128.17),
+            variant(CONV, "demote 32 accesses", 1000, stalls=100, predicted=100),
+            original=run(800, 400),
+            demote_32_accesses=run(1000, 400),
+        )
+    )
+    assert found is not None
+    assert found.factor == pytest.approx(28.17, abs=0.01)
+    assert (found.issue, found.waits, found.resource) == (0, 0, pytest.approx(0, abs=0.01))
     assert found.cause == "occupancy factor"
 
 
