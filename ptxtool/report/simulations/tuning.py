@@ -78,6 +78,7 @@ def _verdict(tuning: Tuning) -> Iterator[str]:
     yield f"chosen {how}: {chosen.name}"
     yield f"  {chosen.pipeline}"
     before, after = first.occupancy, chosen.occupancy
+    limiters = before.limiter if before.limiter == after.limiter else f"{before.limiter}, then {after.limiter}"
     added = chosen.instructions - first.instructions
     yield (
         f"  {first.registers} -> {chosen.registers} registers, {first.shared_bytes} -> {chosen.shared_bytes} bytes of "
@@ -85,5 +86,5 @@ def _verdict(tuning: Tuning) -> Iterator[str]:
     )
     yield (
         f"  {before.resident_ctas} -> {after.resident_ctas} CTAs per SM, {100 * before.fraction:.1f}% -> "
-        f"{100 * after.fraction:.1f}% of the warps; limited by {before.limiter}, then by {after.limiter}"
+        f"{100 * after.fraction:.1f}% of the warps; limited by {limiters}"
     )

@@ -36,7 +36,7 @@ def test_the_table_and_the_reason() -> None:
         "chosen by prediction: local 24",
         "  allocate:max-regs=24",
         "  25 -> 23 registers, 0 -> 0 bytes of shared memory, 2 instructions added",
-        "  4 -> 5 CTAs per SM, 66.7% -> 83.3% of the warps; limited by registers, then by registers",
+        "  4 -> 5 CTAs per SM, 66.7% -> 83.3% of the warps; limited by registers",
     ]
 
 
