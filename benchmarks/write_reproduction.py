@@ -1,9 +1,9 @@
-"""Make both experiments of the papers and put their tables into docs/reproduction.md and benchmarks-of-the-papers.md.
+"""Make experiments of the papers and put their tables into docs/reproduction.md and benchmarks-of-the-papers.md.
 
-    python benchmarks/write_reproduction.py [--jobs N] [--stores FOLDER]
+    python benchmarks/write_reproduction.py [EXPERIMENT...] [--jobs N] [--stores FOLDER]
 
-Runs that the stores have (FOLDER/register-sharing.db, FOLDER/scratchpad-sharing.db; default: the current folder) are
-not made again. Prints how long it took.
+Without a name all are made. Runs that the stores have (FOLDER/EXPERIMENT.db; default: the current folder) are not made
+again. Prints how long it took.
 """
 
 import argparse
@@ -18,25 +18,42 @@ from page_tables import put_tables  # noqa: E402
 
 from ptxtool import api  # noqa: E402
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction  # noqa: E402
+from ptxtool.sweep.reproduction.experiments import EXPERIMENTS  # noqa: E402
+from ptxtool.sweep.reproduction.papers import SHARING  # noqa: E402
 
-EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
-SHOWN = ("gain", "ladder", "why", "gto", "two-level", "double", "ipc-by-percent", "unlimited", "release")
+SHARING_SHOWN = (
+    *("gain", "ladder", "why", "gto", "two-level", "double"),
+    *("ipc-by-percent", "unlimited", "release"),
+)
+REGDEM_SHOWN = (
+    *("registers", "slots", "occupancy", "gain", "rules", "switches"),
+    *("predictor", "share", "causes", "conflicts", "banks", "added"),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--stores", type=Path, default=Path())
     asked = parser.parse_args()
     made: dict[str, Reproduction] = {}
-    for name in EXPERIMENTS:
+    for name in asked.experiments or EXPERIMENTS:
         begin = time.perf_counter()
         made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs)
         print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
     tables = {f"{name} findings": findings(reproduction) for name, reproduction in made.items()}
-    tables |= {f"{name} {key}": exhibit_table(made[name].exhibit(key)) for name in made for key in SHOWN}
+    tables |= {
+        f"{name} {key}": exhibit_table(made[name].exhibit(key)) for name in made for key in shown(name)
+    }
     put_tables(CHECKOUT / "docs" / "reproduction.md", tables)
-    put_tables(CHECKOUT / "docs" / "benchmarks-of-the-papers.md", {"gains": gains(made)})
+    if set(SHARING) <= made.keys():
+        put_tables(CHECKOUT / "docs" / "benchmarks-of-the-papers.md", {"gains": gains(made)})
+
+
+def shown(experiment: str) -> tuple[str, ...]:
+    """The exhibits of an experiment that are on the page."""
+    return SHARING_SHOWN if experiment in SHARING else REGDEM_SHOWN
 
 
 def findings(reproduction: Reproduction) -> str:
@@ -68,7 +85,8 @@ def cell(exhibit: Exhibit, value: ExhibitValue | None) -> str:
 def gains(made: dict[str, Reproduction]) -> str:
     """The table of docs/benchmarks-of-the-papers.md: the full schemes' gains."""
     lines = ["| shared | application | CTAs | gain | papers |", "|---|---|---:|---:|---:|"]
-    for name, reproduction in made.items():
+    for name in SHARING:
+        reproduction = made[name]
         gain, resident = reproduction.exhibit("gain"), reproduction.exhibit("resident")
         for value in gain.values:
             ctas = [resident.at(value.row, column) for column in resident.columns]

@@ -691,11 +691,11 @@ def reproduce(
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> "Reproduction":
-    """Run "register-sharing" or "scratchpad-sharing", the papers' experiments: `.exhibits`, `.findings`, `.failures`.
+    """Run "register-sharing", "scratchpad-sharing" or "regdem": `.exhibits`, `.findings`, `.failures`.
 
     Options are those of `sweep`. Raises what `sweep` raises, and E502 for another name.
     """
-    from ptxtool.sweep.reproduction.experiment import reproduce
+    from ptxtool.sweep.reproduction.experiments import reproduce
 
     return reproduce(
         experiment,

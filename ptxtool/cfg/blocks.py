@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import counted, one_line
+from ptxtool.cfg.postorder import reverse_postorder
 from ptxtool.ir.nodes import Function, Instruction, Name
 from ptxtool.ir.symbols import LabelTable
 from ptxtool.isa.table import Match, table
@@ -263,40 +264,6 @@ def _neighbours(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
     for block, neighbour in edges:
         found[block][neighbour] = None
     return tuple(map(tuple, found))
-
-
-def reverse_postorder(
-    successors: Sequence[Sequence[int]], roots: Iterable[int], first_junction: int | None = None
-) -> tuple[int, ...]:
-    """Depth-first reverse post-order from the roots, first successors visited first.
-
-    Junctions, the nodes from `first_junction` on, have no place: their successors count as those of the nodes before
-    them. What one of these has visited is done for the others, so that each junction is walked once.
-    """
-    n = len(successors) if first_junction is None else first_junction
-    order: list[int] = []
-    seen = [False] * n
-    left = {node: iter(successors[node]) for node in range(n, len(successors))}
-    for root in roots:
-        if seen[root]:
-            continue
-        seen[root] = True
-        stack = [(root, iter(successors[root]))]
-        while stack:
-            node, rest = stack[-1]
-            for successor in rest:
-                if successor >= n:
-                    stack.append((successor, left[successor]))
-                    break
-                if not seen[successor]:
-                    seen[successor] = True
-                    stack.append((successor, iter(successors[successor])))
-                    break
-            else:
-                stack.pop()
-                if node < n:
-                    order.append(node)
-    return tuple(reversed(order))
 
 
 # opcodes and numbers of operands that have been seen to go on, which are nearly all: of PTX, and of PTXPlus

@@ -100,7 +100,7 @@ def complete_experiment(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The experiments of the papers."""
-    from ptxtool.sweep.reproduction.papers import EXPERIMENTS
+    from ptxtool.sweep.reproduction.experiments import EXPERIMENTS
 
     return _beginning(EXPERIMENTS, incomplete)
 

@@ -62,7 +62,7 @@ def tune(
     """
     if launch is not None:
         only_one(launch)
-    cta = _cta(kernel, launch)
+    cta = cta_shape(kernel, launch)
     if launch is None and options.mode != "predict":
         help = "give a launch file (--launch), or predict only (--predict)"
         raise error("E501", f"no launch to simulate '{kernel.name}' with", help=help)
@@ -91,12 +91,12 @@ def tune(
     )
     records = {record.label: record for record in result}
     first = records[tuning.original.name]
-    found = tuple(_with_record(v, records.get(v.same_as or v.name), first) for v in tuning.variants)
+    found = tuple(with_record(v, records.get(v.same_as or v.name), first) for v in tuning.variants)
     return replace(tuning, variants=found, interrupted=result.interrupted)
 
 
-def _cta(kernel: Function, launch: Launch | None) -> CtaShape:
-    """The CTAs of the launch, or of the kernel's head."""
+def cta_shape(kernel: Function, launch: Launch | None) -> CtaShape:
+    """The CTAs of the launch, or of the kernel's head. Raises E402 where neither says their size."""
     if launch is not None:
         x, y, z = launch.block
         return CtaShape(x * y * z, launch.dynamic_shared)
@@ -117,20 +117,7 @@ def _simulated(
     options: TuningOptions,
 ) -> SweepResult:
     """The runs of some variants, by their names."""
-    configurations = [
-        Configuration(
-            kernel.source.name,
-            launch.source.name,
-            gpu,
-            scheduler=options.scheduler,
-            passes="",
-            registers=variant.registers,
-            label=variant.name,
-            entry=kernel.name,
-            text=variant.text,
-        )
-        for variant in variants
-    ]
+    configurations = [variant_run(variant, kernel, launch, gpu, options.scheduler) for variant in variants]
     return run_sweep(
         configurations,
         kernel_named,
@@ -143,8 +130,24 @@ def _simulated(
     )
 
 
-def _with_record(variant: Variant, record: Record | None, first: Record) -> Variant:
-    """A variant with what its run found; unchanged without one."""
+def variant_run(
+    variant: Variant, kernel: Function, launch: Launch, gpu: Gpu, scheduler: str = ""
+) -> Configuration:
+    """The run of a variant of a kernel, under the variant's name; by default with the machine's scheduler."""
+    return Configuration(
+        kernel.source.name,
+        launch.source.name,
+        gpu,
+        scheduler=scheduler,
+        registers=variant.registers,
+        label=variant.name,
+        entry=kernel.name,
+        text=variant.text,
+    )
+
+
+def with_record(variant: Variant, record: Record | None, first: Record) -> Variant:
+    """A variant with what its run found, `first` being the original's; unchanged without one."""
     if record is None or record.status == "waiting":
         return variant
     if not record.ok:

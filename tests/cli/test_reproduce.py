@@ -73,3 +73,36 @@ def test_an_unknown_experiment(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     assert reported.exit_code == 1
     assert "error[E502]: no experiment 'scratchpads'" in reported.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_demotion(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RegDem's tables of one small kernel: all runs, then the same from the store."""
+    from crowded import crowded, launch
+
+    from ptxtool.sweep.reproduction.regdem import experiment as regdem
+    from ptxtool.sweep.reproduction.regdem.paper import Benchmark
+
+    monkeypatch.chdir(tmp_path)
+    Path("crowded.ptx").write_text(crowded())
+    Path("launch.toml").write_text(launch(28))
+    # 4 and 6 CTAs of 8 warps on an SM that can hold 48 warps; 25 - 20 + 2 registers of 4 * 256 bytes
+    row = Benchmark("crowded", "ours", "crowded.ptx", 256, 7, (25, 20), 7168, (32 / 48, 1.0))
+    small = msgspec.structs.replace(regdem.paper(), gpu="tesla-c2050", benchmark=(row,))
+    monkeypatch.setattr(regdem, "paper", lambda: small)
+    first = cli("reproduce", "regdem", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("Register demotion on tesla-c2050: ")
+    assert "What demotion gains (A abstract): gain of speed" in first.stdout
+    lines = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    assert {(line["ours"], line["paper"]) for line in lines if line["exhibit"] == "slots"} == {
+        ("7168", "7168")
+    }
+    assert "<td>crowded</td>" in Path("out.html").read_text()
+    again = cli("reproduce", "regdem", "--jobs", 1, "--json")
+    assert "0 simulated" in again.stderr or not again.stderr
+    data = json.loads(again.stdout)
+    agrees = {finding["question"]: finding["agrees"] for finding in data["findings"]}
+    assert agrees["results as the original's under all variants"] is True
+    assert agrees["bank conflicts of demoted accesses"] is True
+    for table in ("registers", "shared memory", "occupancy"):
+        assert agrees[f"entries of the table of {table}"] is True

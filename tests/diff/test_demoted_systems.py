@@ -140,6 +140,21 @@ def test_dynamic_shared_memory_stays_apart(rule: str) -> None:
             run_turned(kernel, run, shape)
 
 
+def test_dynamic_shared_memory_of_ptxplus_stays_apart() -> None:
+    """Its variable has no size, and its address is a number: the slots begin after the bytes of the launches."""
+    module = rewrite(parse(TURNED), "lower-ptxplus").module
+    with pytest.raises(PtxError, match=r"E301.*may access shared memory after its 48 bytes"):
+        rewrite(module, "demote:count=4:threads=128")
+    for shape in ((3, 128, 128), (2, 64, 1000), (5, 32, 33)):
+        n_bytes = 4 * shape[2]
+        result = rewrite(module, f"demote:count=255:threads=128:dynamic-shared={n_bytes}")
+        assert f"for launches with {n_bytes} bytes of dynamic shared memory" in result.remarks[0].message
+        for run in (ptxsim.run, ptxsim.launch):
+            run_turned(result.module.kernels["turned"], run, shape)
+    with pytest.raises(PtxError, match="E404"):
+        run_turned(result.module.kernels["turned"], ptxsim.run, (1, 32, 16))
+
+
 def test_a_larger_cta_is_refused() -> None:
     kernel = demoted(TURNED, "count=1:threads=64")
     with pytest.raises(PtxError, match=r"E402.*maxntid 64"):

@@ -33,11 +33,11 @@ def test_the_index_has_every_page() -> None:
 
 def test_the_numbers_of_runs_of_the_experiments() -> None:
     from ptxtool.sweep.reproduction.experiment import configurations
-    from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+    from ptxtool.sweep.reproduction.papers import SHARING, paper
 
     text = (CHECKOUT / "docs" / "commands.md").read_text(encoding="utf-8")
     said = re.findall(r"`([\w-]+-sharing)` \((\d+) runs\)", text)
-    assert said == [(name, str(len(configurations(paper(name))))) for name in EXPERIMENTS]
+    assert said == [(name, str(len(configurations(paper(name))))) for name in SHARING]
 
 
 def test_every_command_and_option_is_documented() -> None:

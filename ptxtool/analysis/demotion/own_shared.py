@@ -7,11 +7,13 @@ own bytes end at
     declared bytes, a multiple of 16  +  dynamic bytes of the launch, rounded up to 4
 
 as long as its accesses stay below. Those of known address are checked. An address that is computed is taken to stay in
-the memory that the kernel has, as in PTX; if it has none, it needs some from the launch.
+the memory that the kernel has, as in PTX; where it has none, or a variable without a size, it needs some from the
+launch. A variable without a size that an instruction names would move with what is declared, so it is no number.
 """
 
 from ptxtool.analysis.sharing.shared_access import shared_accesses
 from ptxtool.analysis.sharing.shared_layout import shared_layout
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.variables import round_up
 
@@ -23,9 +25,14 @@ def own_bytes(kernel: Function, dynamic_shared: int) -> int:
 
 def first_beyond(kernel: Function, dynamic_shared: int) -> int | None:
     """The index of the first instruction that may access shared memory after `own_bytes`; None if there is none."""
-    end = own_bytes(kernel, dynamic_shared)
-    has_memory = dynamic_shared > 0 or any(variable.size for variable in shared_layout(kernel).variables)
+    end, layout = own_bytes(kernel, dynamic_shared), shared_layout(kernel)
+    unsized = {variable.name for variable in layout.variables if not variable.size}
+    has_memory = dynamic_shared > 0 or (bool(layout.variables) and not unsized)
     for i, found in enumerate(shared_accesses(kernel)):
+        if not unsized.isdisjoint(
+            n.text for operand in kernel.instructions[i].operands for n in names(operand)
+        ):
+            return i
         for access in found:
             if access.offset is None:
                 is_beyond = not access.variable and not has_memory

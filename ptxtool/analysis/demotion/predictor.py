@@ -90,13 +90,15 @@ class MachineTiming:
 class Prediction:
     """The stall cycles of a kernel at an occupancy (`stalls`, steps 1 and 2), and without a model of it (`naive`).
 
-    `busy` are cycles of an SM for which a warp occupies its busiest resource.
+    `busy` are cycles of an SM for which a warp occupies its busiest resource. `slots` are the issue slots among the
+    stalls, conflicts of banks included; the rest are waits.
     """
 
     occupancy: float
     stalls: float
     naive: float
     busy: float = 0.0
+    slots: float = 0.0
 
     def relative_to(self, best_occupancy: float) -> float:
         """Equation 3; `best_occupancy` is the highest among the variants."""
@@ -118,8 +120,8 @@ def predict(kernel: Function, timing: MachineTiming, occupancy: float) -> Predic
     Raises E301 for recursive calls, E202 for an undeclared label.
     """
     predictor = _Predictor(timing, occupancy)
-    stalls, naive, busy = predictor.of(kernel, ())
-    return Prediction(occupancy, stalls, naive, max(busy.values(), default=0.0))
+    stalls, naive, busy, slots = predictor.of(kernel, ())
+    return Prediction(occupancy, stalls, naive, max(busy.values(), default=0.0), slots)
 
 
 class _Cost(NamedTuple):
@@ -136,11 +138,13 @@ class _Cost(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """Of a function with those it calls: stalls, naive ones, and for how many cycles a warp occupies each resource."""
+    """Of a function with those it calls: stalls, naive ones, for how many cycles a warp occupies each resource, and the
+    issue slots among the stalls."""
 
     stalls: float
     naive: float
     busy: Mapping[str, float]
+    slots: float
 
 
 class _Predictor:
@@ -164,7 +168,7 @@ class _Predictor:
         cfg = build(function)
         nest = loops_of(cfg)
         called = dict(_called(function))
-        total = naive = 0.0
+        total = naive = slots = 0.0
         busy: dict[str, float] = {}
         banks, per_access = _banks(function, self._timing.register_banks), 1 / self._timing.partitions
         left: dict[int, dict[int, float]] = {}  # by block: what is in flight at its end
@@ -174,10 +178,10 @@ class _Predictor:
             predecessors = cfg.predecessors[block]
             arriving = left.get(predecessors[0], {}) if len(predecessors) == 1 else {}
             start, end = cfg.blocks[block].start, cfg.blocks[block].end
-            stalls, left[block] = self._block(function, start, end, arriving)
-            plain, _ = self._block(function, start, end, {}, is_naive=True)
+            stalls, issued, left[block] = self._block(function, start, end, arriving)
+            plain, _, _ = self._block(function, start, end, {}, is_naive=True)
             weight = LOOP_FACTOR ** nest.depth(block)
-            total, naive = total + weight * stalls, naive + plain
+            total, naive, slots = total + weight * stalls, naive + plain, slots + weight * issued
             for i in range(start, end):
                 cost, step = self._cost(function, function.instructions[i]), function.def_uses[i]
                 occupied = [("issue", self._issue), (cost.occupies, cost.cycles)]
@@ -187,16 +191,18 @@ class _Predictor:
                 if i in called:
                     callee = self.of(called[i], callers)
                     total, naive = total + weight * callee.stalls, naive + callee.naive
+                    slots += weight * callee.slots
                     for name, cycles in callee.busy.items():
                         busy[name] = busy.get(name, 0.0) + weight * cycles
-        return _Function(total, naive, busy)
+        return _Function(total, naive, busy, slots)
 
     def _block(
         self, function: Function, start: int, end: int, arriving: Mapping[int, float], is_naive: bool = False
-    ) -> tuple[float, dict[int, float]]:
-        """The stalls of a block, and of each register in flight at its end the cycles until it is ready."""
+    ) -> tuple[float, float, dict[int, float]]:
+        """The stalls of a block, the issue slots in them, and of each register in flight at its end the cycles until it
+        is ready."""
         ready = dict(arriving)
-        now = 0.0
+        now = slots = 0.0
         for step, node in zip(function.def_uses[start:end], function.instructions[start:end], strict=True):
             for k in step.touched:
                 now = max(now, ready.get(k, now))
@@ -206,8 +212,8 @@ class _Predictor:
             if step.defs:
                 at = now + (by_memory or distance + len(step.uses))
                 ready.update(dict.fromkeys(step.defs, at))
-            now += slot
-        return now, {k: at - now for k, at in ready.items() if at > now}
+            now, slots = now + slot, slots + slot
+        return now, slots, {k: at - now for k, at in ready.items() if at > now}
 
     def _cost(self, function: Function, node: Instruction) -> _Cost:
         is_ptxplus = function.registers.is_ptxplus

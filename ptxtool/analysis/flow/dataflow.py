@@ -22,7 +22,7 @@ from itertools import chain
 from operator import and_, or_
 from typing import Literal
 
-from ptxtool.cfg.blocks import reverse_postorder
+from ptxtool.cfg.postorder import reverse_postorder
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`ptxtool reproduce EXPERIMENT`: the tables and figures of the resource-sharing papers, ours beside theirs."""
+"""`ptxtool reproduce EXPERIMENT`: the tables and figures of papers, ours beside theirs."""
 
 import click
 
@@ -29,10 +29,11 @@ def command(
     quiet: bool,
     sink: Sink,
 ) -> int:
-    """Simulate every scheme of every application of a paper, and print its tables and figures with ours.
+    """Simulate what a paper compares, and print its tables and figures with ours.
 
-    EXPERIMENT is register-sharing or scratchpad-sharing. Results are kept as they come: the same command goes on with
-    what is missing, and makes no run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits 130.
+    EXPERIMENT is register-sharing, scratchpad-sharing or regdem. Results are kept as they come: the same command goes
+    on with what is missing, and makes no run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits
+    130.
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")

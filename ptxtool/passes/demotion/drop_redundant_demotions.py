@@ -133,7 +133,7 @@ def _dead_stores(kernel: Function, cfg: Cfg, found: PrivateSlots, dropped: set[i
                 overwritten |= bits(access.slot)
         gen.append(read)
         kill.append(overwritten)
-    live = solve(cfg.successors, [*gen, 0], [*kill, 0], direction="backward").exit
+    live = solve(cfg.successors_by_node, [*gen, 0], [*kill, 0], direction="backward").exit
     for number, block in enumerate(inside):
         after = live[number]
         for i in reversed(block):

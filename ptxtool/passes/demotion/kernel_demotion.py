@@ -190,6 +190,8 @@ class KernelDemotion:
             f"{counted(done.units, 'register')} demoted to {slot_bytes(done.units, threads)} bytes of shared memory "
             f"({counted(threads, 'thread')}): {self._need} -> {done.registers} registers per thread"
         )
+        if self._kernel.registers.is_ptxplus and self._cta.dynamic_shared:
+            message += f", for launches with {self._cta.dynamic_shared} bytes of dynamic shared memory"
         return "; ".join(filter(None, (message, self._residency(done), end or done.end)))
 
     def _residency(self, done: _Outcome) -> str:

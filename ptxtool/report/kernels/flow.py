@@ -26,10 +26,12 @@ def flow_parts(
     """The report of one kernel: `points` are where lanes rejoin, `divergent` the branches that may part them."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
+    leading: dict[int, list[str]] = {}
+    for edge in cfg.edges:
+        leading.setdefault(edge.source, []).append(f"{cfg.name(edge.target)} ({edge.kind})")
     rows: list[tuple[object, ...]] = []
     for block in cfg.blocks:
         k = block.index
-        edges = [f"{cfg.name(e.target)} ({e.kind})" for e in cfg.edges if e.source == k]
         labels = " ".join((*block.labels, *(("unreachable",) if k in unreachable else ())))
         rows.append(
             (
@@ -39,7 +41,7 @@ def flow_parts(
                 _name(cfg, idom.idom[k]),
                 _name(cfg, ipdom.idom[k]),
                 loops.depth(k) or "",
-                ", ".join(edges),
+                ", ".join(leading.get(k, ())),
                 labels,
             )
         )

@@ -1,4 +1,4 @@
-"""Run an experiment of the papers: every scheme of every application as a sweep, and the exhibits of its results.
+"""Run an experiment on resource sharing: every scheme of every application as a sweep, and the exhibits of its results.
 
 What the store has is not run again, so an experiment that was stopped goes on.
 """
@@ -21,9 +21,9 @@ from ptxtool.sweep.runner import run_sweep
 
 
 def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduction:
-    """Make all runs of an experiment (`papers.EXPERIMENTS`) and put the results beside the papers'.
+    """Make all runs of an experiment (`papers.SHARING`) and put the results beside the papers'.
 
-    `options` are those of `run_sweep`. Raises E502 for an unknown name. Runs that fail are among `.failures`.
+    `options` are those of `run_sweep`. Runs that fail are among `.failures`.
     """
     chosen = paper(name)
     result = run_sweep(configurations(chosen), kernel_named, name=name, **options)

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from ptxtool.base.diag import error
-from ptxtool.base.phrases import did_you_mean
 from ptxtool.runs.schemes import Resource
 
 
@@ -64,15 +62,13 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.percents[-1]
 
 
-EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
+SHARING = ("register-sharing", "scratchpad-sharing")
+"""The experiments with a paper."""
 
 
 @cache
 def paper(name: str) -> Paper:
-    """One of EXPERIMENTS. Raises E502 for another name."""
-    if name not in EXPERIMENTS:
-        help = did_you_mean(name, EXPERIMENTS, then=f"there are {' and '.join(EXPERIMENTS)}")
-        raise error("E502", f"no experiment '{name}'", help=help)
+    """That of one of SHARING."""
     text = Path(__file__).with_name(f"{name}.toml").read_bytes()
     found: Paper = msgspec.toml.decode(text, type=Paper)
     return found

@@ -109,7 +109,7 @@ def _problem_of_numbers(before: Function, after: Function, size: int, dynamic_sh
         return f"'{before.text(beyond)}' may access the shared memory of the slots"
     old, new = shared_layout(before), shared_layout(after)
     places = {(v.name, v.offset, v.size) for v in new.variables}
-    is_moved = any((v.name, v.offset, v.size) not in places for v in old.variables)
+    is_moved = any((v.name, v.offset, v.size) not in places for v in old.variables if v.size)
     if is_moved or new.bytes < old.bytes + size:
         return f"the slots of '{after.name}' are not after its other variables"
     return ""

@@ -11,7 +11,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.results.sweeps import Record, StoredResult
 from ptxtool.results.tuning import Tuning
-from ptxtool.sweep.tuning import TuningOptions, _with_record, tune
+from ptxtool.sweep.tuning import TuningOptions, tune, with_record
 
 GPU = load_gpu("tesla-c2050")
 
@@ -78,7 +78,7 @@ def test_results_are_compared_with_the_originals(tmp_path: Path) -> None:
     first = record("done", cycles=100)
 
     def after(found: Record | None) -> tuple[int | None, str]:
-        variant = _with_record(one, found, first)
+        variant = with_record(one, found, first)
         return variant.cycles, variant.problem
 
     assert after(record("done", cycles=90)) == (90, "")

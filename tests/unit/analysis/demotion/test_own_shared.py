@@ -6,6 +6,7 @@ from kernels import ptxplus
 from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
 
 REGISTERS = ".reg .u32 $r<4>; .reg .u32 $ofs<2>; .reg .u32 $o127;"
+UNSIZED = REGISTERS + " .shared .align 4 .b8 tile[40]; .shared .align 4 .b8 words[];"
 TILE = REGISTERS + " .shared .align 4 .b8 tile[40];"
 
 
@@ -28,6 +29,9 @@ def test_own_bytes() -> None:
         ("shl.b32 $ofs1, $r0, 2; mov.u32 s[$ofs1+0x0014], $r1; exit;", TILE, 0, None),
         ("ld.shared.u32 $r1, [0x003e]; exit;", TILE, 0, 0),
         ("ld.global.u32 $r1, [0x003e]; exit;", TILE, 0, None),
+        ("shl.b32 $ofs1, $r0, 2; mov.u32 s[$ofs1+0x0014], $r1; exit;", UNSIZED, 0, 1),
+        ("shl.b32 $ofs1, $r0, 2; mov.u32 s[$ofs1+0x0014], $r1; exit;", UNSIZED, 64, None),
+        ("mov.u32 $r1, words; mov.u32 $r2, s[$r1]; exit;", UNSIZED, 64, 0),
     ],
 )
 def test_accesses_beyond(body: str, registers: str, dynamic: int, beyond: int | None) -> None:

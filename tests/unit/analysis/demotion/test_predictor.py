@@ -146,3 +146,13 @@ def test_no_warp_waits_less_than_its_turn() -> None:
     few, many = Prediction(0.5, 1000.0, 1.0, 10.0), Prediction(0.5, 1000.0, 1.0, 100.0)
     assert few.bounded(0.5, 64) == few.relative_to(0.5) == 1000
     assert many.bounded(0.5, 64) == 32 * 100
+
+
+def test_issue_slots_are_a_part_of_the_stalls() -> None:
+    """A loop of four instructions, of which the addition waits 23 cycles for the load, ten times."""
+    body = "$L: ld.shared.u32 %r1, [%r0]; add.u32 %r2, %r1, 1; setp.eq.u32 %p1, %r3, 0; bra $L;"
+    found = predict(kernel(body), TIMING, 0.5)
+    assert found.slots == 10 * 4
+    assert found.stalls == 10 * (4 + 23)
+    doubles = predict(kernel("add.f64 %fd1, %fd2, %fd3; ret;"), TIMING, 0.5)
+    assert (doubles.slots, doubles.stalls) == (16 + 1, 16 + 1)  # 128 / 4 lanes, at half of the occupancy

@@ -8,10 +8,10 @@ from sweep_records import record
 
 from ptxtool.results.sweeps import SweepResult
 from ptxtool.sweep.reproduction.experiment import configurations, reproduction
-from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+from ptxtool.sweep.reproduction.papers import SHARING, paper
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", SHARING)
 def test_the_runs_of_an_experiment(name: str) -> None:
     papers = msgspec.structs.replace(
         paper(name), application=paper(name).application[:1], unlimited=paper(name).unlimited[:1]

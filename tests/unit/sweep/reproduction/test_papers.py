@@ -2,19 +2,11 @@
 
 import pytest
 
-from ptxtool.base.diag import PtxError
 from ptxtool.formats.files import sample_names
-from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+from ptxtool.sweep.reproduction.papers import SHARING, paper
 
 
-def test_an_unknown_experiment() -> None:
-    with pytest.raises(PtxError) as raised:
-        paper("registers-sharing")
-    assert raised.value.diagnostics[0].code == "E502"
-    assert "did you mean 'register-sharing'?" in (raised.value.diagnostics[0].help or "")
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", SHARING)
 def test_every_application_has_a_sample_and_a_number_for_each_percentage(name: str) -> None:
     found = paper(name)
     assert found.percents == tuple(sorted(found.percents))

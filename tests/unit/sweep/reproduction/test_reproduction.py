@@ -6,10 +6,10 @@ from paper_runs import made_up
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
-from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+from ptxtool.sweep.reproduction.papers import SHARING, paper
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", SHARING)
 def test_results_as_the_papers_agree_in_everything_but_what_the_papers_do_not_have(name: str) -> None:
     papers = paper(name)
     exhibits = Exhibits(papers, made_up(name), load_gpu(papers.gpu)).all()

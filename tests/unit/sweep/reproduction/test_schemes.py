@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+from ptxtool.sweep.reproduction.papers import SHARING, paper
 from ptxtool.sweep.reproduction.schemes import (
     BASELINE,
     DOUBLE,
@@ -15,7 +15,7 @@ from ptxtool.sweep.reproduction.schemes import (
 )
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", SHARING)
 def test_schemes_of_an_application_have_names_of_their_own(name: str) -> None:
     found = paper(name)
     for application in (found.application[0], found.unlimited[0]):

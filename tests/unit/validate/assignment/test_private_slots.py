@@ -69,7 +69,7 @@ def test_an_address_in_another_register(body: str, is_right: bool) -> None:
 
 
 def test_the_bound_on_threads() -> None:
-    """Three dimensions need all thread ids; without a bound nobody knows how many threads there are."""
+    """Three dimensions need all thread ids; without a bound the number of threads is unknown."""
     assert NOT_FIRST in str(private_slots(kernel(BODY, directives=".maxntid 32").kernels["k"]))
     assert "bound on its threads" in str(private_slots(kernel(BODY, directives="").kernels["k"]))
     assert "bound on its threads" in str(private_slots(kernel(BODY, directives=".maxntid 0").kernels["k"]))
