@@ -63,6 +63,7 @@ _ON_LAUNCH = (
     "run --max-instructions 5000 k.ptx",
     "sim -q --max-cycles 3000 k.ptx",
     "compare k.ptx",
+    "tune --predict --no-ptxas k.ptx",
     "occupancy --no-ptxas k.ptx",
     "first-use --share-registers 50 k.ptx",
 )
