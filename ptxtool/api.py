@@ -609,6 +609,7 @@ def tune(
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
     mode: "TuningMode" = "both",
     best: int = 3,
+    threads: int | None = None,
     scheduler: str | None = None,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -620,8 +621,8 @@ def tune(
     """Variants of a kernel with fewer registers: `.variants`, `.chosen`, `.chosen.text`, `.pays` (docs/tuning.md).
 
     `mode` is "predict", "simulate" (every variant) or "both" (the `best` predicted ones). `launch` is a launch file,
-    which "predict" does without where the kernel's head has the size of its CTAs. With `ptxas`, asks ptxas what it
-    spills. The other options are those of `sweep`.
+    which "predict" does without where the kernel's head, or `threads`, has the size of its CTAs. With `ptxas`, asks
+    ptxas what it spills. The other options are those of `sweep`.
 
     Raises E301 for recursive calls, E402 where CTAs do not fit or their size is unknown, E501 without a launch to
     simulate, E502 for a list of launches, and what `sweep` raises.
@@ -630,7 +631,7 @@ def tune(
     from ptxtool.sweep.tuning import tune as tune_kernel
 
     options = TuningOptions(
-        mode, best, scheduler or "", store, jobs, progress, on_interrupt, allow_outside, ptxas
+        mode, best, scheduler or "", store, jobs, progress, on_interrupt, allow_outside, ptxas, threads
     )
     given = None if launch is None else _launch(launch)
     return tune_kernel(kernel, given, _machine(gpu), _kernel_named, options)

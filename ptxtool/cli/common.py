@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ptxtool import api
-from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cli import streams
 from ptxtool.cli.completion import complete_file, complete_gpu, complete_kernel, complete_scheduler
 from ptxtool.cli.outputs import OUTPUT, reads
@@ -30,6 +31,21 @@ if TYPE_CHECKING:
     from ptxtool.results.register_counts import RegisterCounts
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cta_threads(value: str) -> int:
+    """Threads of a CTA: one number, or X,Y or X,Y,Z."""
+    from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
+
+    words = value.replace("x", ",").split(",")
+    if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
+        raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
+    n = prod(map(int, words))
+    if n > MAX_THREADS:
+        help = "use fewer threads per CTA and more CTAs"
+        raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
+    return n
+
 
 file_argument = click.argument("file", metavar="FILE", shell_complete=complete_file)
 kernel_option = click.option(

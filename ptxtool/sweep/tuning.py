@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
-from ptxtool.ir.blocks import block_bound
+from ptxtool.ir.blocks import block_bound, threads_problem
 from ptxtool.ir.nodes import Function
 from ptxtool.results.sweeps import Configuration, Record, SweepResult
 from ptxtool.results.tuning import AssembledSpills, Tuning, Variant
@@ -32,7 +32,8 @@ class TuningOptions:
     """How to tune: predict only, simulate every variant, or simulate the `best` predicted ones (`both`).
 
     `store`, `jobs` and `progress` are those of `run_sweep`. With `allow_outside` the launch file may name files outside
-    its folder. `ptxas`: ask ptxas what its own spilling to shared memory gives.
+    its folder. `ptxas`: ask ptxas what its own spilling to shared memory gives. `threads` are those of a CTA where
+    there is no launch.
     """
 
     mode: TuningMode = "both"
@@ -44,6 +45,7 @@ class TuningOptions:
     on_interrupt: Literal["raise", "return"] = "raise"
     allow_outside: bool = False
     ptxas: bool = True
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.best, bool) or not isinstance(self.best, int) or self.best < 1:
@@ -62,9 +64,9 @@ def tune(
     """
     if launch is not None:
         only_one(launch)
-    cta = cta_shape(kernel, launch)
+    cta = cta_shape(kernel, launch, options.threads)
     if launch is None and options.mode != "predict":
-        help = "give a launch file (--launch), or predict only (--predict)"
+        help = "give a launch file (--launch), threads (--block), or predict only (--predict)"
         raise error("E501", f"no launch to simulate '{kernel.name}' with", help=help)
     enumerated = enumerate_variants(kernel, cta, gpu)
     ptxas, assembled = "", tuple[AssembledSpills, ...]()
@@ -95,15 +97,23 @@ def tune(
     return replace(tuning, variants=found, interrupted=result.interrupted)
 
 
-def cta_shape(kernel: Function, launch: Launch | None) -> CtaShape:
-    """The CTAs of the launch, or of the kernel's head. Raises E402 where neither says their size."""
+def cta_shape(kernel: Function, launch: Launch | None, threads: int | None = None) -> CtaShape:
+    """The CTAs of the launch, of so many `threads`, or of the kernel's head.
+
+    Raises E402 where none of these says their size, or the head forbids it.
+    """
     if launch is not None:
         x, y, z = launch.block
         return CtaShape(x * y * z, launch.dynamic_shared)
+    if threads is not None:
+        problem = threads_problem(kernel, threads)
+        if problem is not None:
+            raise PtxError([problem])
+        return CtaShape(threads)
     bound = block_bound(kernel)
     if bound is None:
         what = f"the size of the CTAs of '{kernel.name}' is unknown"
-        help = "give a launch file (--launch), or '.reqntid' or '.maxntid' in the kernel's head"
+        help = "give a launch file (--launch), threads (--block), or '.reqntid' or '.maxntid' in the kernel's head"
         raise error("E402", what, kernel.source, kernel.start, kernel.body_start, help=help)
     return CtaShape(bound.threads)
 

@@ -31,6 +31,14 @@ def test_predictions(cli: Cli, kernel: Path) -> None:
     assert cli("tune", kernel, "--predict", "--no-ptxas").stdout == found.stdout
 
 
+def test_threads_without_a_launch(cli: Cli, kernel: Path) -> None:
+    kernel.with_name("launch.toml").unlink()
+    found = data(cli, "tune", kernel, "--predict", "--block", "16,16", "--no-ptxas")
+    assert found["threads"] == 256
+    refused = cli("tune", kernel, "--block", 256)
+    assert (refused.exit_code, "--block is for --predict" in refused.stderr) == (2, True)
+
+
 def test_json_and_the_chosen_text(cli: Cli, kernel: Path) -> None:
     out = kernel.with_name("tuned.ptx")
     found = data(cli, "tune", kernel, "--predict", "--no-ptxas", "-o", out)

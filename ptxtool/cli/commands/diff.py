@@ -8,8 +8,7 @@ import click
 from ptxtool import api
 from ptxtool.analysis.compare.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
-from ptxtool.cli.commands.occupancy import extent
-from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
+from ptxtool.cli.common import Sink, apart, cta_threads, gpu_option, machine, report_options
 from ptxtool.cli.completion import complete_file, complete_kernel
 from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.outputs import reads
@@ -57,7 +56,9 @@ def before_after(value: str) -> tuple[int, int]:
     show_default=True,
     help="Statements shown around every change.",
 )
-@click.option("--block", type=extent, metavar="T|X,Y,Z", help="Threads per CTA: also compare resident CTAs.")
+@click.option(
+    "--block", type=cta_threads, metavar="T|X,Y,Z", help="Threads per CTA: also compare resident CTAs."
+)
 @click.option(
     "--registers",
     type=before_after,

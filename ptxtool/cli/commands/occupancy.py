@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxtool import api
-from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
 from ptxtool.cli import common
 from ptxtool.cli.completion import complete_file
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
     from ptxtool.results.register_counts import RegisterCounts
 
 
-def extent(value: str) -> int:
-    """Threads of a CTA: one number, or X,Y or X,Y,Z."""
-    words = value.replace("x", ",").split(",")
-    if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
-        raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
-    n = prod(map(int, words))
-    if n > MAX_THREADS:
-        help = "use fewer threads per CTA and more CTAs"
-        raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
-    return n
-
-
 @click.command()
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_file)
 @common.one_kernel_option
@@ -45,7 +32,7 @@ def extent(value: str) -> int:
     help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs or PTXPlus "
     "declares; without FILE only --scratchpad, threads and CTAs limit.",
 )
-@click.option("--block", type=extent, metavar="T|X,Y,Z", help="Threads per CTA.")
+@click.option("--block", type=common.cta_threads, metavar="T|X,Y,Z", help="Threads per CTA.")
 @click.option(
     "--scratchpad", type=click.IntRange(0), metavar="BYTES", help="Scratchpad (shared memory) per CTA."
 )

@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     metavar="K",
     help="How many variants --both simulates, the original not counted.",
 )
+@click.option(
+    "--block",
+    type=common.cta_threads,
+    metavar="T|X,Y,Z",
+    help="Threads per CTA, for --predict without a launch file.",
+)
 @common.scheduler_option
 @click.option(
     "--store", metavar="FILE", help="Keep the results of simulations, so that they are not repeated."
@@ -64,6 +70,7 @@ def command(
     kernel: str | None,
     gpu: str,
     mode: Any,
+    block: int | None,
     no_ptxas: bool,
     quiet: bool,
     as_json: bool,
@@ -74,13 +81,16 @@ def command(
 
     Variants spill to local or to shared memory, or demote registers to shared memory, for each number of registers
     that brings another CTA. Simulated results are compared with the original's. "nothing pays" where the original is
-    fastest. Without a launch file only --predict works. Exits 1 where results are wrong. Ctrl-C prints what there is
+    fastest. Without a launch file only --predict works, with --block where the kernel
+    does not bound its CTAs. Exits 1 where results are wrong. Ctrl-C prints what there is
     so far and exits 130.
     """
     from ptxtool.report.simulations.tuning import tuning_parts
 
     module = common.load_module(file, in_place=True)
-    launch = _launch(file, launch_file, mode != "predict")
+    if block is not None and mode != "predict":
+        raise click.UsageError("--block is for --predict: a simulation needs a launch file")
+    launch = None if block is not None else _launch(file, launch_file, mode != "predict")
     function = api.kernel(module, kernel or (launch.kernel if launch else None))
     reads_scheduler(options["scheduler"])
     if options["store"] is not None:
@@ -91,6 +101,7 @@ def command(
             launch,
             gpu=common.machine(gpu),
             mode=mode,
+            threads=block,
             ptxas=not no_ptxas,
             progress=status.progress,
             on_interrupt="return",

@@ -78,7 +78,9 @@ def _verdict(tuning: Tuning) -> Iterator[str]:
     yield f"chosen {how}: {chosen.name}"
     yield f"  {chosen.pipeline}"
     before, after = first.occupancy, chosen.occupancy
-    limiters = before.limiter if before.limiter == after.limiter else f"{before.limiter}, then {after.limiter}"
+    limiters = (
+        before.limiter if before.limiter == after.limiter else f"{before.limiter}, then {after.limiter}"
+    )
     added = chosen.instructions - first.instructions
     yield (
         f"  {first.registers} -> {chosen.registers} registers, {first.shared_bytes} -> {chosen.shared_bytes} bytes of "

@@ -58,6 +58,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         tuned(tmp_path, ".reqntid 256\n")
     with pytest.raises(PtxError, match=r"E402.*the size of the CTAs of 'crowded' is unknown"):
         tuned(tmp_path, mode="predict")
+    with pytest.raises(PtxError, match=r"E402.*512 threads per CTA"):
+        tuned(tmp_path, ".reqntid 256\n", mode="predict", threads=512)
     with pytest.raises(PtxError, match=r"E502.*best = 0"):
         TuningOptions(best=0)
     several = (
