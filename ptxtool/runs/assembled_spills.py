@@ -15,10 +15,9 @@ from ptxtool.isa.targets import is_older
 from ptxtool.parse import parse
 from ptxtool.results.register_counts import PtxasRun
 from ptxtool.results.tuning import AssembledSpills
+from ptxtool.sema.shared_spilling import SINCE, WORD
 
-PRAGMA = '.pragma "enable_smem_spilling";'
-_SINCE = (8, 7)
-"""The PTX version that has it."""
+PRAGMA = f'.pragma "{WORD}";'
 _TARGET = "sm_75"
 """The first target that has it."""
 NO_PTXAS = "no ptxas here: what its own spilling to shared memory gives is not shown"
@@ -65,7 +64,7 @@ def _bounded(kernel: Function, registers: int, threads: int, pragma: str) -> Mod
     edits += [
         TextEdit(d.start, d.end, "") for d in kernel.directives if d.name in ("maxnreg", "minnctapersm")
     ]
-    newer = {"version": f"{_SINCE[0]}.{_SINCE[1]}"} if module.version < _SINCE else {}
+    newer = {"version": f"{SINCE[0]}.{SINCE[1]}"} if module.version < SINCE else {}
     if is_older(module.target, _TARGET):
         newer["target"] = _TARGET
     for item in module.items:

@@ -16,14 +16,15 @@ from ptxtool.sema.called import reached
 from ptxtool.sema.variables import n_elements
 from ptxtool.sema.version_fix import raised_version
 
-_WORD = "enable_smem_spilling"
-_SINCE = (8, 7)
+WORD = "enable_smem_spilling"
+SINCE = (8, 7)
+"""The PTX version that has the pragma."""
 _BYTES_OF_A_CTA = 48 << 10
 
 
 def spilling_problems(module: Module) -> Iterator[Diagnostic]:
     """The warnings about each such pragma of a module."""
-    if _WORD not in module.source.text:
+    if WORD not in module.source.text:
         return
     for item in module.items:
         if isinstance(item, Directive) and _is_wanted(item):
@@ -38,7 +39,7 @@ def spilling_problems(module: Module) -> Iterator[Diagnostic]:
 
 
 def _is_wanted(item: Directive) -> bool:
-    return item.name == "pragma" and _WORD in (word.strip().strip('"') for word in item.text.split(","))
+    return item.name == "pragma" and WORD in (word.strip().strip('"') for word in item.text.split(","))
 
 
 def _outside(module: Module, item: Directive) -> Diagnostic:
@@ -46,8 +47,8 @@ def _outside(module: Module, item: Directive) -> Diagnostic:
 
 
 def _problem(module: Module, item: Directive, why: str, help: str, verb: str = "refuses") -> Diagnostic:
-    message = f"ptxas {verb} '{_WORD}' here: {why}"
-    code = "W205" if module.version < _SINCE else "W214"
+    message = f"ptxas {verb} '{WORD}' here: {why}"
+    code = "W205" if module.version < SINCE else "W214"
     fix = raised_version(module, why) if code == "W205" else None
     return Diagnostic(code, message, module.source, item.start, item.end, help, None, fix)
 
@@ -55,8 +56,8 @@ def _problem(module: Module, item: Directive, why: str, help: str, verb: str = "
 def _trouble(function: Function) -> tuple[str, ...] | None:
     """Why ptxas does not spill to shared memory in a function, and what to do; None where it does."""
     module = function.module
-    if module.version < _SINCE:
-        return f"it needs '.version {_SINCE[0]}.{_SINCE[1]}'", "raise '.version'"
+    if module.version < SINCE:
+        return f"it needs '.version {SINCE[0]}.{SINCE[1]}'", "raise '.version'"
     if function.kind != "entry":
         return f"'{function.name}' is no kernel", "move it into the kernels that call the function"
     found = reached(function)
