@@ -23,6 +23,7 @@ def variant(
     slots: float = 60,
     naive: float = 50,
     predicted: float | None = None,
+    equations: float | None = None,
     same_as: str = "",
     problem: str = "",
 ) -> Variant:
@@ -30,6 +31,7 @@ def variant(
     registers and bytes."""
     words = name.split()
     method: Method = "original" if name == "original" else words[0]  # type: ignore[assignment]
+    predicted = stalls if predicted is None else predicted
     is_demoted = method == "demote"
     registers = row.registers[0] if method == "original" else int(words[1])
     on = words[3].split("+") if len(words) > 3 else []
@@ -48,7 +50,8 @@ def variant(
         instructions=110 if is_demoted else 100,
         occupancy=plan,
         prediction=Prediction(plan.fraction, stalls, naive, slots=slots),
-        predicted=stalls if predicted is None else predicted,
+        predicted=predicted,
+        predicted_regdem=predicted if equations is None else equations,
         same_as=same_as,
         cycles=cycles,
         problem=problem,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ptxtool.base.phrases import counted
 from ptxtool.results.exhibits import Exhibit, Finding
 from ptxtool.sweep.reproduction.findings import CLOSE_POINTS, geometric_mean
-from ptxtool.sweep.reproduction.regdem.exhibits import CHOSEN, DEMOTED, LOCAL, LOCAL_SHARED, NAIVE
+from ptxtool.sweep.reproduction.regdem.exhibits import CHOSEN, DEMOTED, EQUATIONS, LOCAL, LOCAL_SHARED, NAIVE
 from ptxtool.sweep.reproduction.regdem.measured import Measured
 from ptxtool.sweep.reproduction.regdem.mispredictions import Misprediction, misprediction
 from ptxtool.sweep.reproduction.regdem.paper import Paper
@@ -85,14 +85,20 @@ def _pair(exhibit: Exhibit, row: str, one: str, other: str) -> tuple[float, floa
 
 
 def _predictor(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
-    pairs = [pair for row in exhibit.rows if (pair := _pair(exhibit, row, CHOSEN, NAIVE))]
-    if not pairs:
+    shares = {
+        column: [v.ours - 100 for v in exhibit.values if v.column == column and v.ours is not None]
+        for column in (CHOSEN, EQUATIONS, NAIVE)
+    }
+    if not shares[CHOSEN]:
         return
-    chosen, naive = (geometric_mean([p - 100 for p in column]) + 100 for column in zip(*pairs, strict=True))
-    question = "the predictor's choices, of the speed of an exhaustive search"
+    chosen, equations, naive = (geometric_mean(gains) + 100 for gains in shares.values())
     printed = paper.predictor_percent
-    yield Finding(question, f"{chosen:.1f}%", f"{printed:g}%", chosen >= printed - CLOSE_SHARE)
-    yield Finding("the naive predictor's choices, of the same", f"{naive:.1f}%", "less", naive < chosen)
+    for question, share in (
+        ("the predictor's choices, of the speed of an exhaustive search", chosen),
+        ("those by the paper's equations alone", equations),
+    ):
+        yield Finding(question, f"{share:.1f}%", f"{printed:g}%", share >= printed - CLOSE_SHARE)
+    yield Finding("those of the naive predictor", f"{naive:.1f}%", "less", naive < chosen)
 
 
 def _is_wrong(found: Misprediction) -> bool:

@@ -34,6 +34,11 @@ class Measured:
         return min(self.tuning.variants, key=lambda v: v.predicted)
 
     @property
+    def by_equations(self) -> Variant:
+        """The choice by the paper's equations 2 and 3 alone, without the bound of the busiest resource."""
+        return min(self.tuning.variants, key=lambda v: v.predicted_regdem)
+
+    @property
     def naively_predicted(self) -> Variant:
         """The choice of the paper's naive predictor: fewest stalls of instructions, whatever the occupancy."""
         return min(self.tuning.variants, key=lambda v: v.prediction.naive)
