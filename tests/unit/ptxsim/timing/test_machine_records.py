@@ -44,7 +44,7 @@ def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) ->
 def test_partitions_have_as_many_banks() -> None:
     settings = ["sm.register_partitions=3", 'pipeline.bank_function="reg"']
     with pytest.raises(PtxError, match=r"E502.*16 register banks in 3 partitions"):
-        sm_records(with_settings(GPU, settings))
+        check_machine(with_settings(GPU, settings))
 
 
 def test_warps_belong_to_schedulers_in_turn() -> None:
