@@ -16,11 +16,12 @@ import long_kernels
 
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.parse import parse
+from ptxtool.passes.context import CtaSize
 from ptxtool.runs import tuning_variants
-from ptxtool.runs.tuning_variants import CtaShape, enumerate_variants
+from ptxtool.runs.tuning_variants import enumerate_variants
 
 
-def measure(text: str, cta: CtaShape, gpu: Gpu) -> dict[str, float]:
+def measure(text: str, cta: CtaSize, gpu: Gpu) -> dict[str, float]:
     """The figures for one kernel."""
     kernel = parse(text).kernels["k"]
     predict, predicting = tuning_variants.predict, 0.0
@@ -54,7 +55,7 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=128)
     options.add_argument("--gpu", default="gtx-titan-x")
     arguments = options.parse_args()
-    cta, gpu = CtaShape(arguments.threads), load_gpu(arguments.gpu)
+    cta, gpu = CtaSize(arguments.threads), load_gpu(arguments.gpu)
     found: dict[str, dict[str, float]] = {}
     with mock.patch.object(long_kernels, "_SUMS", arguments.values):
         for name in ("straight", "branching"):

@@ -14,7 +14,13 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cli import streams
-from ptxtool.cli.completion import complete_file, complete_gpu, complete_kernel, complete_scheduler
+from ptxtool.cli.completion import (
+    complete_file,
+    complete_gpu,
+    complete_kernel,
+    complete_path,
+    complete_scheduler,
+)
 from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.streams import print_diagnostics, print_note, print_text
 from ptxtool.formats.gpu_names import DEFAULT_GPU
@@ -53,6 +59,13 @@ kernel_option = click.option(
 )
 one_kernel_option = click.option(
     "--kernel", metavar="NAME", shell_complete=complete_kernel, help="The kernel (default: the only one)."
+)
+launch_option = click.option(
+    "--launch",
+    "launch_file",
+    metavar="FILE",
+    shell_complete=complete_path,
+    help="The launch file (default: launch.toml beside FILE).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 output_option = click.option(

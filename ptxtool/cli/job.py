@@ -14,8 +14,15 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import F, allow_outside_option, load_launch, load_module, one_kernel_option
-from ptxtool.cli.completion import complete_file, complete_path
+from ptxtool.cli.common import (
+    F,
+    allow_outside_option,
+    launch_option,
+    load_launch,
+    load_module,
+    one_kernel_option,
+)
+from ptxtool.cli.completion import complete_file
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
@@ -121,13 +128,7 @@ def job_options(command: F) -> F:
     """FILE and the options of a launch; the command gets their values as `job`."""
 
     @click.argument("file", metavar="FILE", shell_complete=complete_file)
-    @click.option(
-        "--launch",
-        "launch_file",
-        metavar="FILE",
-        shell_complete=complete_path,
-        help="The launch file (default: launch.toml beside FILE).",
-    )
+    @launch_option
     @click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file.")
     @click.option("--block", metavar="X,Y,Z", help="Threads of a CTA.")
     @click.option(

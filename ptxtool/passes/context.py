@@ -12,11 +12,11 @@ from ptxtool.analysis.occupancy.occupancy import HasSm
 from ptxtool.ir.nodes import Module
 
 
-class LaunchedCtas(NamedTuple):
-    """The CTAs that a kernel is launched with: at most so many threads and bytes of dynamic shared memory."""
+class CtaSize(NamedTuple):
+    """The largest CTAs that a kernel is launched with: threads, and bytes of dynamic shared memory."""
 
     threads: int
-    dynamic_shared: int
+    dynamic_shared: int = 0
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class PassContext:
     """The machine, None for that of the text's `.target`, and by kernel the CTAs of the launches at hand."""
 
     gpu: HasSm | None = None
-    ctas: Mapping[str, LaunchedCtas] = field(default_factory=dict)
+    ctas: Mapping[str, CtaSize] = field(default_factory=dict)
 
     def machine(self, module: Module) -> HasSm | None:
         """The machine, None where neither the caller nor CUDA's limits of `.target` give one."""

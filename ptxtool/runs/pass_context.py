@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ptxtool.passes.context import LaunchedCtas, PassContext
+from ptxtool.passes.context import CtaSize, PassContext
 
 if TYPE_CHECKING:
     from ptxtool.analysis.occupancy.occupancy import HasSm
@@ -17,14 +17,14 @@ def pass_context(
 
     `kernel` is what a launch file without a name launches; without it that is the module's only one.
     """
-    ctas: dict[str, LaunchedCtas] = {}
+    ctas: dict[str, CtaSize] = {}
     only = next(iter(module.kernels)) if len(module.kernels) == 1 else None
     for entry in (launch.steps or (launch,)) if launch else ():
         name = entry.kernel or kernel or only
         if name is not None:
             x, y, z = entry.block
-            before = ctas.get(name, LaunchedCtas(0, 0))
-            ctas[name] = LaunchedCtas(
+            before = ctas.get(name, CtaSize(0, 0))
+            ctas[name] = CtaSize(
                 max(before.threads, x * y * z), max(before.dynamic_shared, entry.dynamic_shared)
             )
     return PassContext(gpu, ctas)

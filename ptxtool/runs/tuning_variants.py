@@ -30,7 +30,7 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes.context import LaunchedCtas, PassContext
+from ptxtool.passes.context import CtaSize, PassContext
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.tuning import Declined, Method, Variant
 from ptxtool.runs.machine_timing import machine_timing
@@ -38,14 +38,6 @@ from ptxtool.runs.machine_timing import machine_timing
 SWITCHES = ("banks", "substitute", "hoist")
 """What demotion may do besides: keep operands in different banks, use several value registers, hoist loads after
 redundant ones were dropped."""
-
-
-@dataclass(frozen=True)
-class CtaShape:
-    """The threads of a CTA, and the bytes of dynamic shared memory that the launch gives it."""
-
-    threads: int
-    dynamic_shared: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class _Planned(NamedTuple):
     switches: Mapping[str, bool] = dict.fromkeys(SWITCHES, False)
 
 
-def enumerate_variants(kernel: Function, cta: CtaShape, gpu: Gpu) -> Enumerated:
+def enumerate_variants(kernel: Function, cta: CtaSize, gpu: Gpu) -> Enumerated:
     """All variants of a kernel, with predictions for a machine.
 
     Raises what `allocate` raises for the original, E402 where its CTAs do not fit, E301 for recursive calls.
@@ -97,11 +89,10 @@ def enumerate_variants(kernel: Function, cta: CtaShape, gpu: Gpu) -> Enumerated:
 class _Maker:
     """Makes texts of one kernel: every pass once on each text, everything else once for each text."""
 
-    def __init__(self, kernel: Function, cta: CtaShape, gpu: Gpu):
+    def __init__(self, kernel: Function, cta: CtaSize, gpu: Gpu):
         self._cta, self._gpu, self._name = cta, gpu, kernel.name
         self._timing = machine_timing(gpu)
-        ctas = LaunchedCtas(cta.threads, cta.dynamic_shared)
-        self._context = PassContext(gpu, {kernel.name: ctas})
+        self._context = PassContext(gpu, {kernel.name: cta})
         self._module = kernel.module
         self._alone = without_other_kernels(kernel)
         self._by_text = {self._alone.source.text: self._alone}

@@ -17,10 +17,11 @@ from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.blocks import block_bound, threads_problem
 from ptxtool.ir.nodes import Function
+from ptxtool.passes.context import CtaSize
 from ptxtool.results.sweeps import Configuration, Record, SweepResult
 from ptxtool.results.tuning import AssembledSpills, Tuning, Variant
 from ptxtool.runs.assembled_spills import assembled_spills
-from ptxtool.runs.tuning_variants import CtaShape, enumerate_variants
+from ptxtool.runs.tuning_variants import enumerate_variants
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.runner import OnProgress, run_sweep
 
@@ -64,7 +65,7 @@ def tune(
     """
     if launch is not None:
         only_one(launch)
-    cta = cta_shape(kernel, launch, options.threads)
+    cta = cta_size(kernel, launch, options.threads)
     if launch is None and options.mode != "predict":
         help = "give a launch file (--launch), threads (--block), or predict only (--predict)"
         raise error("E501", f"no launch to simulate '{kernel.name}' with", help=help)
@@ -97,25 +98,25 @@ def tune(
     return replace(tuning, variants=found, interrupted=result.interrupted)
 
 
-def cta_shape(kernel: Function, launch: Launch | None, threads: int | None = None) -> CtaShape:
+def cta_size(kernel: Function, launch: Launch | None, threads: int | None = None) -> CtaSize:
     """The CTAs of the launch, of so many `threads`, or of the kernel's head.
 
     Raises E402 where none of these says their size, or the head forbids it.
     """
     if launch is not None:
         x, y, z = launch.block
-        return CtaShape(x * y * z, launch.dynamic_shared)
+        return CtaSize(x * y * z, launch.dynamic_shared)
     if threads is not None:
         problem = threads_problem(kernel, threads)
         if problem is not None:
             raise PtxError([problem])
-        return CtaShape(threads)
+        return CtaSize(threads)
     bound = block_bound(kernel)
     if bound is None:
         what = f"the size of the CTAs of '{kernel.name}' is unknown"
         help = "give a launch file (--launch), threads (--block), or '.reqntid' or '.maxntid' in the kernel's head"
         raise error("E402", what, kernel.source, kernel.start, kernel.body_start, help=help)
-    return CtaShape(bound.threads)
+    return CtaSize(bound.threads)
 
 
 def _simulated(

@@ -24,7 +24,9 @@ def demotions(module: Module, seed: int) -> Iterator[Variant]:
         "occupancy=1.0",
     )
     goal = f"{goals[seed // 3 % 4]}:rule={RULES[seed % 3]}:threads=64"
-    after = (CHANGED, ",compact", f",allocate:max-regs={bound}", f"{CHANGED},compact:banks=true")[seed // 12 % 4]
+    after = (CHANGED, ",compact", f",allocate:max-regs={bound}", f"{CHANGED},compact:banks=true")[
+        seed // 12 % 4
+    ]
     yield from _applied(module, f"allocate:max-regs={bound},demote:{goal}{after}")
     more = ("", ",drop-redundant-demotions", CHANGED, ",hoist-demotion-loads")[seed % 4]
     yield from _applied(module, f"allocate,demote:count=255:rule={RULES[(seed + 1) % 3]}:threads=64{more}")

@@ -6,7 +6,6 @@ import click
 
 from ptxtool import api
 from ptxtool.cli import common
-from ptxtool.cli.completion import complete_path
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 
@@ -16,13 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @common.file_argument
-@click.option(
-    "--launch",
-    "launch_file",
-    metavar="FILE",
-    shell_complete=complete_path,
-    help="The launch file (default: launch.toml beside FILE).",
-)
+@common.launch_option
 @common.one_kernel_option
 @common.gpu_option
 @click.option("--predict", "mode", flag_value="predict", help="Predict only; nothing is simulated.")

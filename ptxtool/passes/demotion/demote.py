@@ -39,11 +39,11 @@ from ptxtool.base.phrases import counted
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
-from ptxtool.passes.context import PassContext
+from ptxtool.passes.context import CtaSize, PassContext
 
 if TYPE_CHECKING:
     from ptxtool.passes.demotion.demoted_text import DemotedText
-    from ptxtool.passes.demotion.kernel_demotion import CtaSize, Demoted
+    from ptxtool.passes.demotion.kernel_demotion import Demoted
 
 _WARPS = re.compile(r"[1-9][0-9]*|0?\.[0-9]*[1-9][0-9]*|1\.0*")
 NOTHING_KNOWN = PassContext()
@@ -129,9 +129,9 @@ class Demote:
             return demotion.to_occupancy(self.occupancy)
         return demotion.to_registers(self.registers) if self.registers else demotion.of_count(self.count)
 
-    def _cta(self, kernel: Function, context: PassContext) -> "CtaSize":
+    def _cta(self, kernel: Function, context: PassContext) -> CtaSize:
         """The largest CTA. Raises E301 where its threads are unknown or too few."""
-        from ptxtool.passes.demotion.kernel_demotion import CtaSize, refusal
+        from ptxtool.passes.demotion.kernel_demotion import refusal
 
         bound, launched = block_bound(kernel), context.ctas.get(kernel.name)
         threads = self.threads or (launched.threads if launched else 0)

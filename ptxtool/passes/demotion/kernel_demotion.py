@@ -31,17 +31,10 @@ from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import PTXPLUS_ZERO
 from ptxtool.ir.variables import round_up
 from ptxtool.parse import parse
+from ptxtool.passes.context import CtaSize
 from ptxtool.passes.demotion.demoted_text import DemotedText, Demotion, address_unit
 
 ZERO = int(PTXPLUS_ZERO.removeprefix("$r"))
-
-
-@dataclass(frozen=True)
-class CtaSize:
-    """The threads of a CTA, and its bytes of dynamic shared memory, at most."""
-
-    threads: int
-    dynamic_shared: int = 0
 
 
 @dataclass(frozen=True)

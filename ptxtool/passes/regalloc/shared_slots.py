@@ -24,7 +24,7 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.variables import round_up
-from ptxtool.passes.context import LaunchedCtas
+from ptxtool.passes.context import CtaSize
 from ptxtool.passes.regalloc.physical_names import unused_name
 from ptxtool.passes.regalloc.slot_code import SlotCode
 
@@ -60,7 +60,7 @@ class SharedCtas:
     """How large CTAs are: `threads` that the user gives, 0 for none, and by kernel those of the launches at hand."""
 
     threads: int
-    launched: Mapping[str, LaunchedCtas]
+    launched: Mapping[str, CtaSize]
 
     def threads_of(self, kernel: Function) -> int:
         """The threads of a CTA, at most; the kernel's head comes first. Raises E301 where they are unknown."""

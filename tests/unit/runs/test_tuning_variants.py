@@ -10,10 +10,11 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-from ptxtool.runs.tuning_variants import CtaShape, Enumerated, enumerate_variants, without_other_kernels
+from ptxtool.passes.context import CtaSize
+from ptxtool.runs.tuning_variants import Enumerated, enumerate_variants, without_other_kernels
 
 GPU = load_gpu("tesla-c2050")
-CTA = CtaShape(256)
+CTA = CtaSize(256)
 
 
 def kernel(head: str = "", more: str = "") -> Function:
@@ -95,21 +96,21 @@ def test_called_functions_are_rewritten() -> None:
 
 def test_nothing_to_gain() -> None:
     """At 64 threads per CTA all eight CTAs are resident."""
-    found = enumerate_variants(kernel(), CtaShape(64), GPU)
+    found = enumerate_variants(kernel(), CtaSize(64), GPU)
     assert [v.name for v in found.variants] == ["original"]
     assert found.declined == ()
 
 
 def test_dynamic_shared_memory_counts() -> None:
     """24,576 bytes of a launch leave room for two CTAs, whatever their registers."""
-    found = enumerate_variants(kernel(), CtaShape(256, 24576), GPU)
+    found = enumerate_variants(kernel(), CtaSize(256, 24576), GPU)
     assert [v.name for v in found.variants] == ["original"]
     assert found.variants[0].shared_bytes == 24576
 
 
 def test_ctas_that_do_not_fit() -> None:
     with pytest.raises(PtxError, match="E402"):
-        enumerate_variants(kernel(), CtaShape(256, 65536), GPU)
+        enumerate_variants(kernel(), CtaSize(256, 65536), GPU)
 
 
 def test_ptxplus_is_compacted_and_has_no_spills() -> None:
@@ -117,5 +118,5 @@ def test_ptxplus_is_compacted_and_has_no_spills() -> None:
     hotspot = api.kernel(api.load("hotspot"))
     found = enumerate_variants(hotspot, CTA, GPU)
     assert [(v.name, v.pipeline, v.registers) for v in found.variants] == [("original", "compact", 20)]
-    larger = enumerate_variants(api.kernel(api.load("sgemm")), CtaShape(128), GPU)
+    larger = enumerate_variants(api.kernel(api.load("sgemm")), CtaSize(128), GPU)
     assert {v.method for v in larger.variants} <= {"original", "demote"}

@@ -22,7 +22,7 @@ from ptxtool.sweep.reproduction.regdem.findings import findings
 from ptxtool.sweep.reproduction.regdem.measured import Measured
 from ptxtool.sweep.reproduction.regdem.paper import Benchmark, Paper, paper
 from ptxtool.sweep.runner import run_sweep
-from ptxtool.sweep.tuning import cta_shape, variant_run, with_record
+from ptxtool.sweep.tuning import cta_size, variant_run, with_record
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def enumerated(benchmark: Benchmark, gpu: Gpu, kernel_named: KernelNamed) -> Can
     launch = load_launch(launch_beside(file) or file.with_name("launch.toml"))
     name, text = read_input(file)
     kernel = kernel_named(parse(text, name), launch.kernel)
-    cta = cta_shape(kernel, launch)
+    cta = cta_size(kernel, launch)
     found = enumerate_variants(kernel, cta, gpu)
     tuning = Tuning(name, kernel.name, gpu.name, cta.threads, found.variants, found.declined, found.end)
     return Candidates(benchmark, kernel, launch, tuning)

@@ -8,10 +8,10 @@ from ptxtool.analysis.occupancy.cuda_limits import cuda_target
 from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
-from ptxtool.passes.context import LaunchedCtas, PassContext
+from ptxtool.passes.context import CtaSize, PassContext
 from ptxtool.passes.pipeline import RewriteResult, rewrite
 
-NOTHING: Mapping[str, LaunchedCtas] = {}
+NOTHING: Mapping[str, CtaSize] = {}
 
 
 def kernel(n: int, directives: str = ".reqntid 192", target: str = "sm_52", at_once: int = 1) -> str:
@@ -25,7 +25,7 @@ def kernel(n: int, directives: str = ".reqntid 192", target: str = "sm_52", at_o
     return f"{head}.entry k() {directives} {{\n.reg .b32 %r<{n}>;\n{loads}{stores}ret;\n}}\n"
 
 
-def done(text: str, options: str, gpu: str = "", ctas: Mapping[str, LaunchedCtas] = NOTHING) -> RewriteResult:
+def done(text: str, options: str, gpu: str = "", ctas: Mapping[str, CtaSize] = NOTHING) -> RewriteResult:
     context = PassContext(cuda_target(gpu) if gpu else None, ctas)
     return rewrite(parse(text, "k.ptx"), f"demote:{options}", context=context)
 
@@ -122,13 +122,13 @@ def test_slots_that_cost_residency_are_reported() -> None:
 
 def test_the_launch_has_the_size_of_ctas() -> None:
     """Its dynamic shared memory counts, too: 12,000 bytes more leave no room for what 32 registers take."""
-    ctas = {"k": LaunchedCtas(192, 0)}
+    ctas = {"k": CtaSize(192, 0)}
     result = done(kernel(68, ""), "occupancy=36", ctas=ctas)
     assert result.remarks[0].message == f"{CFD}; 4 -> 6 CTAs on an SM of sm_52"
     assert ".maxntid 192" in result.module.source.text
-    (found,) = done(kernel(40, ""), "occupancy=48", ctas={"k": LaunchedCtas(256, 12000)}).remarks
+    (found,) = done(kernel(40, ""), "occupancy=48", ctas={"k": CtaSize(256, 12000)}).remarks
     assert found.message == "nothing to do: 48 of 64 warps are on an SM"
-    (found,) = done(kernel(40, ""), "occupancy=64", ctas={"k": LaunchedCtas(256, 12000)}).remarks
+    (found,) = done(kernel(40, ""), "occupancy=64", ctas={"k": CtaSize(256, 12000)}).remarks
     assert found.message.startswith("nothing is demoted: 10240 bytes of shared memory for 32 registers")
 
 

@@ -5,7 +5,7 @@ import pytest
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import splice
 from ptxtool.parse import parse
-from ptxtool.passes.context import LaunchedCtas, PassContext
+from ptxtool.passes.context import CtaSize, PassContext
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.passes.regalloc.allocate import Allocate
 
@@ -140,7 +140,7 @@ def test_refusals() -> None:
 
 def test_the_threads_of_the_launch() -> None:
     """Those of a launch at hand, unless the kernel's head or the option says so."""
-    context = PassContext(None, {"k": LaunchedCtas(96, 0)})
+    context = PassContext(None, {"k": CtaSize(96, 0)})
 
     def remark(head: str, options: str) -> str:
         module = parse(kernel(WORDS, head), "k.ptx")

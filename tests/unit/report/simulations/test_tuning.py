@@ -6,11 +6,12 @@ from crowded import crowded
 
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.parse import parse
+from ptxtool.passes.context import CtaSize
 from ptxtool.report.simulations.tuning import tuning_parts
 from ptxtool.results.tuning import AssembledSpills, Declined, Tuning
-from ptxtool.runs.tuning_variants import CtaShape, enumerate_variants
+from ptxtool.runs.tuning_variants import enumerate_variants
 
-FOUND = enumerate_variants(parse(crowded()).kernels["crowded"], CtaShape(256), load_gpu("tesla-c2050"))
+FOUND = enumerate_variants(parse(crowded()).kernels["crowded"], CtaSize(256), load_gpu("tesla-c2050"))
 ORIGINAL = replace(FOUND.variants[0], predicted=100.0)
 LOCAL = replace(next(v for v in FOUND.variants if v.name == "local 24"), predicted=80.0)
 
