@@ -64,3 +64,6 @@ def test_demote_has_its_ctas_from_the_launch_and_its_machine_from_gpu(cli: Cli, 
         "12 -> 16 CTAs on an SM of sm_52 (line 4)\n"
     )
     assert ".maxntid 128" in result.stdout
+    launch.rename(tmp_path / "k.toml")  # beside the file
+    again = cli(*command)
+    assert (again.stdout, again.stderr) == (result.stdout, result.stderr)

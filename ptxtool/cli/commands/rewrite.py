@@ -51,8 +51,8 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     "--launch",
     "launch_file",
     metavar="FILE",
-    help="The launch to compare the kernel with, before and after a pass of your own (default: launch.toml beside "
-    "FILE), and the size of CTAs for demote.",
+    help="The launch (default: launch.toml beside FILE): the size of CTAs for demote and spill=shared, and what the "
+    "kernel is run with before and after a pass of your own.",
 )
 @click.option(
     "--gpu",
@@ -107,6 +107,8 @@ def command(
         launch = load_launch(launch_file)
     elif not no_prove and any(stage.own for stage in stages):
         launch = launch_of(file, needed=True)
+    elif not any(stage.own for stage in stages) and any(map(_asks_for_ctas, stages)):
+        launch = launch_of(file, needed=False)
     status = SimulationStatus()
     try:
         result = api.rewrite(
@@ -130,6 +132,17 @@ def command(
         print_note(str(remark))
     put_bytes(result.module.source.to_bytes(), sink.output)
     return 0
+
+
+def _asks_for_ctas(stage: "Stage") -> bool:
+    """Whether a pass gives every thread of a CTA shared memory, and the pipeline does not say how many there are."""
+    from ptxtool.passes.demotion.demote import Demote
+    from ptxtool.passes.regalloc.allocate import Allocate
+
+    run = stage.run
+    if isinstance(run, Allocate) and run.spill != "shared":
+        return False
+    return isinstance(run, Allocate | Demote) and not run.threads
 
 
 def _reads_of(stages: "tuple[Stage, ...]") -> None:

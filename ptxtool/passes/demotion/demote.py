@@ -121,7 +121,7 @@ class Demote:
         if self.registers and need <= self.registers:
             return None, f"nothing to do: a thread needs {counted(need, 'register')}"
         if not _is_physical(kernel):
-            help = "run allocate before; with more registers where that spills values under guards"
+            help = "run allocate before; where it spilled values under guards, give it more registers"
             raise refusal(kernel, "its registers are not physical for certain", help)
         machine = context.machine(kernel.module)
         demotion = KernelDemotion(kernel, need, self._cta(kernel, context), machine, self.rule, issues)
