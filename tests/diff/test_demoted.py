@@ -24,6 +24,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes.pipeline import rewrite
+from ptxtool.runs.tuning_variants import without_other_kernels
 
 RULES = ("accesses", "frequency", "conflicts")
 PTX_FILES = [p for p in files() if p.suffix == ".ptx" and p.name != "vector_registers.ptx"]
@@ -84,16 +85,17 @@ def test_sample(name: str, rule: str, passes: str) -> None:
 @pytest.mark.parametrize("passes", ["", AFTER], ids=["demote", "after"])
 def test_reference_kernels(shared: Path, passes: str) -> None:
     """Their results are a C++ program's."""
-    modules: dict[int, Module] = {}
+    modules: dict[tuple[str, int], Module] = {}
     for launch in launches(shared):
-        if launch.data["kernel"] not in REFERENCE_KERNELS:
-            continue
-        threads = int(np.prod(launch.data["block"]))
-        if threads not in modules:
-            modules[threads] = demoted(reference_module(shared), f"count=3,threads={threads}", passes)
-        arguments, buffers = launch.arguments()
         shape = launch.data
-        kernel = modules[threads].kernels[shape["kernel"]]
+        name, threads = shape["kernel"], int(np.prod(shape["block"]))
+        if name not in REFERENCE_KERNELS:
+            continue
+        if (name, threads) not in modules:
+            alone = without_other_kernels(reference_module(shared).kernels[name])
+            modules[name, threads] = demoted(alone, f"count=3,threads={threads}", passes)
+        arguments, buffers = launch.arguments()
+        kernel = modules[name, threads].kernels[name]
         dynamic = shape["dynamic_shared_bytes"]
         ptxsim.run(
             kernel,
