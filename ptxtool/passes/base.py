@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 from ptxtool.base.cuda_places import CudaPlace
-from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.mangled import shown_name
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Module
+from ptxtool.ir.nodes import Function, Module
 
 Claim = Callable[[Module, Module], tuple[Diagnostic, ...]]
 """A check in `ptxtool.validate` that re-proves a pass's result from the modules before and after; () if it holds."""
@@ -83,3 +83,12 @@ class Pass(Protocol):
     name: ClassVar[str]
 
     def run(self, module: Module) -> PassResult: ...
+
+
+def chosen_kernels(module: Module, name: str) -> list[Function]:
+    """The kernels with a body, or the one of that name. Raises E301 where there is none of the name."""
+    kernels = [k for k in module.kernels.values() if k.body is not None and name in ("", k.name)]
+    if name and not kernels:
+        names = ", ".join(module.kernels) or "none"
+        raise error("E301", f"no kernel named '{name}'", help=f"there are: {names}")
+    return kernels

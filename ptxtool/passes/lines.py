@@ -1,10 +1,19 @@
 """Edits of whole statements: inserted before or after an instruction, deleted, with their lines, or traded."""
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Statement
+from ptxtool.ir.nodes import Declaration, Function, Statement
+
+
+def after_declarations(kernel: Function) -> int:
+    """The place after the declarations that a body begins with."""
+    place = kernel.body_start + 1
+    for statement in takewhile(lambda s: type(s) is Declaration, kernel.body or ()):
+        place = statement.end
+    return place
 
 
 def line_for(source: Source, start: int, text: str, alone: bool = False) -> str:

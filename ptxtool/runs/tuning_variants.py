@@ -20,9 +20,9 @@ from itertools import product
 from typing import NamedTuple, get_args
 
 from ptxtool.analysis.demotion.candidates import Rule
-from ptxtool.analysis.demotion.predictor import predict
+from ptxtool.analysis.demotion.predictor import Prediction, predict
 from ptxtool.analysis.demotion.targets import DemotionTargets, demotion_targets
-from ptxtool.analysis.occupancy.occupancy import occupancy
+from ptxtool.analysis.occupancy.occupancy import Occupancy, occupancy
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
@@ -57,6 +57,17 @@ class _Planned(NamedTuple):
     target: int | None = None
     rule: str = ""
     switches: Mapping[str, bool] = dict.fromkeys(SWITCHES, False)
+
+
+class _Description(NamedTuple):
+    """What follows from a text, however it was made: the fields of a `Variant` from `text` on."""
+
+    text: str
+    registers: int
+    shared_bytes: int
+    instructions: int
+    occupancy: Occupancy
+    prediction: Prediction
 
 
 def enumerate_variants(kernel: Function, cta: CtaSize, gpu: Gpu) -> Enumerated:
@@ -98,7 +109,7 @@ class _Maker:
         self._by_text = {self._alone.source.text: self._alone}
         # by the module before, which `_by_text` keeps, and the pass
         self._after: dict[tuple[int, str], Module | PtxError] = {}
-        self._described: dict[int, Variant] = {}
+        self._described: dict[int, _Description] = {}
         self.is_ptxplus = kernel.module.is_ptxplus
         self.original = ("compact",) if self.is_ptxplus else ("allocate",)
         bound = block_bound(kernel)
@@ -141,22 +152,7 @@ class _Maker:
         for stage in planned.stages:
             module = self._rewritten(module, stage)
         if id(module) not in self._described:
-            self._described[id(module)] = self._describe(planned, module)
-        return replace(
-            self._described[id(module)],
-            name=planned.name,
-            method=planned.method,
-            pipeline=",".join(planned.stages),
-            target=planned.target,
-            rule=planned.rule,
-            switches=planned.switches,
-        )
-
-    def _describe(self, planned: _Planned, module: Module) -> Variant:
-        kernel = module.kernels[self._name]
-        registers = registers_per_thread(kernel)
-        shared = _static_shared(kernel) + self._dynamic
-        plan = occupancy(self._gpu, self._cta.threads, registers, shared)
+            self._described[id(module)] = self._describe(module)
         return Variant(
             planned.name,
             planned.method,
@@ -164,12 +160,17 @@ class _Maker:
             planned.target,
             planned.rule,
             planned.switches,
-            self._spliced(module),
-            registers,
-            shared,
-            len(kernel.instructions),
-            plan,
-            predict(kernel, self._timing, plan.fraction),
+            *self._described[id(module)],
+        )
+
+    def _describe(self, module: Module) -> _Description:
+        kernel = module.kernels[self._name]
+        registers = registers_per_thread(kernel)
+        shared = _static_shared(kernel) + self._dynamic
+        plan = occupancy(self._gpu, self._cta.threads, registers, shared)
+        prediction = predict(kernel, self._timing, plan.fraction)
+        return _Description(
+            self._spliced(module), registers, shared, len(kernel.instructions), plan, prediction
         )
 
     @property

@@ -34,12 +34,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ptxtool.analysis.demotion.candidates import Rule
 from ptxtool.analysis.sharing.issue_counts import IssueCounts
-from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.diag import Diagnostic
 from ptxtool.base.phrases import counted
-from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
-from ptxtool.passes.context import CtaSize, PassContext
+from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption, chosen_kernels
+from ptxtool.passes.context import CtaSize, PassContext, most_threads
 
 if TYPE_CHECKING:
     from ptxtool.passes.demotion.demoted_text import DemotedText
@@ -94,13 +93,9 @@ class Demote:
         """Demote registers of kernels. `counts` are those of the file `counts`."""
         from ptxtool.passes.regalloc.claim import AssignmentClaim
 
-        kernels = [k for k in module.kernels.values() if k.body is not None and self.kernel in ("", k.name)]
-        if self.kernel and not kernels:
-            names = ", ".join(module.kernels) or "none"
-            raise error("E301", f"no kernel named '{self.kernel}'", help=f"there are: {names}")
         texts: list[DemotedText] = []
         remarks: list[Remark] = []
-        for kernel in kernels:
+        for kernel in chosen_kernels(module, self.kernel):
             text, message = self._demoted(kernel, counts.of(kernel) if counts else None, context)
             remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(kernel.start)))
             if text is not None:
@@ -133,19 +128,8 @@ class Demote:
         """The largest CTA. Raises E301 where its threads are unknown or too few."""
         from ptxtool.passes.demotion.kernel_demotion import refusal
 
-        bound, launched = block_bound(kernel), context.ctas.get(kernel.name)
-        threads = self.threads or (launched.threads if launched else 0)
-        if bound is not None:
-            if 0 < self.threads < bound.threads:
-                directive = f"'.{bound.directive.name}' allows {bound.threads}"
-                what = f"threads={self.threads}, but {directive}"
-                raise refusal(kernel, what, f"give {bound.threads}, or nothing")
-            threads = bound.threads
-        if not threads:
-            help = (
-                "give threads=N, the most threads that a CTA will have, or a launch; or another kernel=NAME"
-            )
-            raise refusal(kernel, "the size of its CTAs is unknown", help)
+        launched = context.ctas.get(kernel.name)
+        threads = most_threads(kernel, self.threads, launched, refusal, "; or another kernel=NAME")
         return CtaSize(threads, self._dynamic_shared(kernel, context))
 
     def _dynamic_shared(self, kernel: Function, context: PassContext) -> int:

@@ -9,7 +9,7 @@ from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.base import PassResult, Remark, chosen_kernels
 from ptxtool.validate.assignment.private_slots import PrivateSlots, private_slots
 from ptxtool.validate.slot_accesses import check_slot_accesses, is_provable
 
@@ -25,13 +25,9 @@ def transform_demoted(module: Module, pass_name: str, only: str, transform: Tran
     """
     if module.is_ptxplus:
         raise error("E301", f"{pass_name} is for PTX", help="run it after demote and before lower-ptxplus")
-    kernels = [k for k in module.kernels.values() if k.body is not None and only in ("", k.name)]
-    if only and not kernels:
-        help = f"there are: {', '.join(module.kernels) or 'none'}"
-        raise error("E301", f"no kernel named '{only}'", help=help)
     edits: list[TextEdit] = []
     remarks: list[Remark] = []
-    for kernel in kernels:
+    for kernel in chosen_kernels(module, only):
         slots, message = private_slots(kernel), NO_REGISTERS
         reason = slots if isinstance(slots, str) else ""
         if isinstance(slots, PrivateSlots) and not is_provable(kernel, slots):

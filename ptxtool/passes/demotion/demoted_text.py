@@ -13,18 +13,19 @@ PTXPlus names pairs by their halves, which are registers of their own there.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat, takewhile
+from itertools import repeat
 
 from ptxtool.analysis.demotion.candidates import Candidate
 from ptxtool.analysis.regalloc.physical import UNIT_BITS, units_of
-from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.defuse import OperandAccesses
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.ir.nodes import Function
+from ptxtool.passes.lines import after_declarations
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, unused_name
 from ptxtool.passes.regalloc.renaming import indent_at
 from ptxtool.passes.regalloc.slot_code import SlotCode
+from ptxtool.validate.assignment.thread_slots import VARIABLE
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class DemotedText:
         registers = demotion.kernel.registers
         self._address = address_unit(demotion.kernel)
         self._value = self._address + 1
-        name = unused_name(demotion.kernel, "__ptxtool_demoted")
+        name = unused_name(demotion.kernel, VARIABLE)
         address = self._name(UNIT_BITS, self._address)
         self._code = SlotCode(demotion.kernel, name, demotion.threads, address, demotion.start)
         self._slot: dict[int, int] = {}  # by unit
@@ -77,11 +78,8 @@ class DemotedText:
 
     def edits(self) -> Iterator[TextEdit]:
         kernel = self.kernel
-        if block_bound(kernel) is None:
-            yield TextEdit(kernel.body_start, kernel.body_start, f".maxntid {self.threads}\n")
-        place = kernel.body_start + 1
-        for statement in takewhile(lambda s: type(s) is Declaration, kernel.body or ()):
-            place = statement.end
+        yield from self._code.head_edits()
+        place = after_declarations(kernel)
         slots = self._code.declaration(len(self._slot))
         # after the kernel's own variables, which keep their addresses
         yield TextEdit(

@@ -27,7 +27,6 @@ spilling", 2019, section 3.4.2; there a register must be free in the whole block
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import takewhile
 from operator import or_
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -37,9 +36,10 @@ from ptxtool.base.bits import indices
 from ptxtool.base.phrases import counted
 from ptxtool.cfg.blocks import Block
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Declaration, Function, Module
+from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Shown
 from ptxtool.passes.demotion.demoted_kernels import transform_demoted
+from ptxtool.passes.lines import after_declarations
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.physical_names import PhysicalNames
 from ptxtool.validate.assignment.private_slots import PrivateSlots
@@ -255,9 +255,7 @@ class _Substitution:
     def edits(self) -> Iterator[TextEdit]:
         """The instructions with the new names, and declarations of those that the kernel does not have."""
         kernel = self.kernel
-        place = kernel.body_start + 1
-        for statement in takewhile(lambda s: type(s) is Declaration, kernel.body or ()):
-            place = statement.end
+        place = after_declarations(kernel)
         for bits in sorted(set(self.declared.values())):
             names = ", ".join(sorted(name for name, width in self.declared.items() if width == bits))
             yield TextEdit(place, place, f"\n\t.reg .b{bits} {names};")

@@ -50,7 +50,7 @@ def rename(function: Function, assignment: Assignment, slots: SharedSlots | None
     code = slots.code(words[slots.unit])
     entry = [*code.entry(words[0])]
     new = [code.declaration(slots.n_words), *physical.declarations(names.n_used()), *entry]
-    edits = [*slots.head_edits(), *changes.edits(), *_declaration_edits(function, new)]
+    edits = [*code.head_edits(), *changes.edits(), *_declaration_edits(function, new)]
     return Renamed(tuple(edits), (*repeat(-1, len(entry)), *changes.origins()), changes.n_copies)
 
 

@@ -13,20 +13,19 @@ Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU perfo
 spilling", 2019, section 3.1 (equation 1) and the `local-shared` builds of its evaluation.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ptxtool.analysis.demotion.targets import STATIC_SHARED, WORD_BYTES
 from ptxtool.analysis.regalloc.assignment import Assignment
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import PtxError, error
-from ptxtool.ir.blocks import block_bound
-from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.variables import round_up
-from ptxtool.passes.context import CtaSize
+from ptxtool.passes.context import CtaSize, most_threads
 from ptxtool.passes.regalloc.physical_names import unused_name
 from ptxtool.passes.regalloc.slot_code import SlotCode
+from ptxtool.validate.assignment.thread_slots import VARIABLE
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,6 @@ class SharedSlots:
         """Of a thread."""
         return self.n_bytes // (WORD_BYTES * self.threads)
 
-    def head_edits(self) -> Iterator[TextEdit]:
-        """The bound on the threads of a CTA, where the kernel has none."""
-        if block_bound(self.kernel) is None:
-            start = self.kernel.body_start
-            yield TextEdit(start, start, f".maxntid {self.threads}\n")
-
 
 @dataclass(frozen=True)
 class SharedCtas:
@@ -64,15 +57,9 @@ class SharedCtas:
 
     def threads_of(self, kernel: Function) -> int:
         """The threads of a CTA, at most; the kernel's head comes first. Raises E301 where they are unknown."""
-        bound, launched = block_bound(kernel), self.launched.get(kernel.name)
-        if bound is not None and 0 < self.threads < bound.threads:
-            why = f"threads={self.threads}, but '.{bound.directive.name}' allows {bound.threads}"
-            raise _refusal(kernel, why, f"give {bound.threads}, or nothing")
-        found = bound.threads if bound else self.threads or (launched.threads if launched else 0)
-        if not found:
-            help = "give threads=N, the most threads that a CTA will have, or a launch, or spill=local"
-            raise _refusal(kernel, "the size of its CTAs is unknown", help)
-        return found
+        return most_threads(
+            kernel, self.threads, self.launched.get(kernel.name), _refusal, ", or spill=local"
+        )
 
 
 def shared_slots(kernel: Function, assignment: Assignment, threads: int) -> SharedSlots:
@@ -83,7 +70,7 @@ def shared_slots(kernel: Function, assignment: Assignment, threads: int) -> Shar
         why = f"{n_bytes} bytes of slots beside {own} of its own exceed the {STATIC_SHARED} of a CTA"
         raise _refusal(kernel, why, "give a larger max-regs, or spill=local")
     unit = assignment.used["general"]
-    return SharedSlots(kernel, threads, unit, unused_name(kernel, "__ptxtool_demoted"), n_bytes)
+    return SharedSlots(kernel, threads, unit, unused_name(kernel, VARIABLE), n_bytes)
 
 
 def _refusal(kernel: Function, why: str, help: str) -> PtxError:

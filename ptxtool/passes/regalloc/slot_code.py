@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptxtool.ir.blocks import block_bound
+from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function
 
 ALIGNMENT = 16
@@ -30,6 +31,12 @@ class SlotCode:
     @property
     def _is_ptxplus(self) -> bool:
         return self.kernel.registers.is_ptxplus
+
+    def head_edits(self) -> Iterator[TextEdit]:
+        """The bound on the threads of a CTA, where the kernel has none."""
+        if block_bound(self.kernel) is None:
+            start = self.kernel.body_start
+            yield TextEdit(start, start, f".maxntid {self.threads}\n")
 
     def declaration(self, slots: int) -> str:
         alignment = ALIGNMENT if self._is_ptxplus else 4

@@ -26,7 +26,9 @@ from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Name, Operand
 from ptxtool.validate.assignment.places import Slot, is_new_name, plain_address
 
-_NAME = re.compile(r"__ptxtool_demoted\w*")
+VARIABLE = "__ptxtool_demoted"
+"""The variable of the slots; others of the name have a suffix."""
+_NAME = re.compile(rf"{VARIABLE}\w*")
 Extent = tuple[int, int, int]
 Monomial = tuple[str, ...]
 Polynomial = Mapping[Monomial, int]
