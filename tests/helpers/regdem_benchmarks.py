@@ -64,19 +64,19 @@ def cfd(given: Values) -> dict[str, np.ndarray]:
         there = [*far_flux[:3, direction], far_flux[3, direction]]
         np.testing.assert_allclose(flux(far, direction)[1:, 0], there, rtol=1e-6)
     total = np.zeros_like(cells)
-    for behind, normal in zip(
+    for neighbours, normals in zip(
         given["neighbour"], given["normals"].astype(np.float64).swapaxes(0, 1), strict=True
     ):
-        other = np.where(behind >= 0, cells[:, behind], far)
+        other = np.where(neighbours >= 0, cells[:, neighbours], far)
         added = sum(
-            normal[direction] / 2 * (flux(cells, direction) + flux(other, direction))
+            normals[direction] / 2 * (flux(cells, direction) + flux(other, direction))
             for direction in range(3)
         )
-        spread = 0.2 / 2 * np.linalg.norm(normal, axis=0) * (fastest(cells) + fastest(other))
-        added += np.where(behind >= 0, spread * (other - cells), 0.0)
+        spread = 0.2 / 2 * np.linalg.norm(normals, axis=0) * (fastest(cells) + fastest(other))
+        added += np.where(neighbours >= 0, spread * (other - cells), 0.0)
         wing = np.zeros_like(cells)
-        wing[1:4] = normal * pressure(cells)
-        total += np.where(behind == -1, wing, added)
+        wing[1:4] = normals * pressure(cells)
+        total += np.where(neighbours == -1, wing, added)
     return {"fluxes": total}
 
 
