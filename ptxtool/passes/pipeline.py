@@ -15,11 +15,11 @@ from ptxtool.base.source import Source
 from ptxtool.base.user_file import exception_text
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Module
-from ptxtool.parse import parse
 from ptxtool.passes.base import Pass, PassResult, Remark
 from ptxtool.passes.context import PassContext
 from ptxtool.passes.demotion.demote import NOTHING_KNOWN, Demote
 from ptxtool.passes.own import READ_MORE, is_own
+from ptxtool.passes.parsed import parsed
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.passes.syntax import Stage, read_stages
@@ -188,7 +188,7 @@ def _checked(stage: Stage, before: Module, edits: Sequence[TextEdit]) -> Module:
     except (ValueError, TypeError) as problem:
         raise _wrong_result(stage, f"returned edits that cannot be applied: {problem}", ()) from problem
     try:
-        after = parse(text, before.source.name)
+        after = parsed(text, before.source.name)
     except PtxError as problem:
         raise _wrong_result(stage, "gave text that does not parse", problem.diagnostics) from problem
     errors = [d for d in verify(after) if d.is_error]

@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
@@ -36,6 +35,7 @@ from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sha
 from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SimResult

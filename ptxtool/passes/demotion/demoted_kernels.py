@@ -8,8 +8,8 @@ from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, Remark, chosen_kernels
+from ptxtool.passes.parsed import parsed
 from ptxtool.validate.assignment.private_slots import PrivateSlots, private_slots
 from ptxtool.validate.slot_accesses import check_slot_accesses, is_provable
 
@@ -30,7 +30,7 @@ def transform_demoted(module: Module, pass_name: str, only: str, transform: Tran
     for kernel in chosen_kernels(module, only):
         slots, message = private_slots(kernel), NO_REGISTERS
         reason = slots if isinstance(slots, str) else ""
-        if isinstance(slots, PrivateSlots) and not is_provable(kernel, slots):
+        if isinstance(slots, PrivateSlots) and not is_provable(kernel):
             reason = "its registers are not physical for certain"
         if reason:
             what = f"cannot change the demoted registers of '{kernel.name}': {reason}"
@@ -57,7 +57,7 @@ def _within_need(kernel: Function, slots: PrivateSlots, transform: Transform) ->
         edits = [*changed]
         if not edits:
             return edits, message
-        after = parse(splice(source.text, edits), source.name).kernels[kernel.name]
+        after = parsed(splice(source.text, edits), source.name).kernels[kernel.name]
         if registers_per_thread(after) <= need:
             return edits, message
     return [], f"nothing to do: a thread would need more than {counted(need, 'register')}"

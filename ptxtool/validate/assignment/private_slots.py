@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ptxtool.analysis.flow.liveness import liveness
+from ptxtool.base.kept import kept
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function, Label, Memory, Name
 from ptxtool.isa.types import TYPES
@@ -43,6 +44,7 @@ class PrivateSlots(NamedTuple):
     temporaries: frozenset[int]
 
 
+@kept
 def private_slots(kernel: Function) -> PrivateSlots | str | None:
     """The slots of a kernel; None if it declares none; a reason if they may not be its threads' own."""
     declared = [s for s in kernel.body or () if declares_slots(s)]
