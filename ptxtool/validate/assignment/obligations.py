@@ -112,32 +112,31 @@ class Obligations:
 
     def _before(self, block: int, after: set[Obligation]) -> set[Obligation]:
         """The obligations before a block for some after it; with those of its own reads when it is first walked."""
-        changes = self._changes.get(block)
-        if changes is None:
+        is_first = block not in self._changes
+        if is_first:
             self._changes[block] = self._changed(block)
-            return self._walk(block, after, True)
-        values, places = changes
+        values, places = self._changes[block]
         n = self._n
         stopped = {one for one in after if one[1] in places or one[0] % n in values}
-        return (after - stopped) | self._walk(block, stopped, False) if stopped else after
+        if not stopped and not is_first:
+            return after
+        return (after - stopped) | self._walk(block, stopped, is_first)
 
     def _changed(self, block: int) -> tuple[set[int], set[int]]:
         """The values and the places that the steps of a block change."""
         values: set[int] = set()
         places: set[int] = set()
         for step in self._steps[self._cfg.blocks[block].start : self._cfg.blocks[block].end]:
-            match step:
-                case Kept():
-                    values.update([value for value, _, _ in step.writes])
-                    places.update([place for _, place, _ in step.writes])
-                case Equal():
-                    values.update((step.value, *step.lost))
-                case Halves():
-                    places.update((step.whole,) if step.is_whole else (step.low, step.high))
-                case Move() | Convert() | Recompute():
-                    places.add(step.to)
-                case Known():
-                    pass
+            if isinstance(step, Kept):
+                for value, place, _ in step.writes:
+                    values.add(value)
+                    places.add(place)
+            elif isinstance(step, Equal):
+                values.update((step.value, *step.lost))
+            elif isinstance(step, Halves):
+                places.update((step.whole,) if step.is_whole else (step.low, step.high))
+            elif not isinstance(step, Known):
+                places.add(step.to)
         return values, places.union(*[self._overlaps[place] for place in places])
 
     def _walk(self, block: int, after: Collection[Obligation], reads: bool) -> set[Obligation]:

@@ -44,7 +44,7 @@ class _Side:
     def __init__(self, function: Function, numbers: dict[object, int], no_shape: int):
         self.registers, self._numbers, self._no_shape = function.registers, numbers, no_shape
         self._classes: dict[int, object] = {}  # by declarator
-        self._known: dict[int, Meaning] = {}  # by identity
+        self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
         self._names = _Names(self, 4 * len(function.instructions))
 
     def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:

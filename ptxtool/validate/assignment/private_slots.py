@@ -69,13 +69,15 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     slots = ThreadSlots(variable, base, stride, (declarator.dimensions[0] or 0) // stride, entry)
     accesses: dict[int, SlotAccess] = {}
     named = re.compile(rf"{re.escape(variable)}(?!\w)")
+    last = kernel.instructions[entry - 1].end
+    is_named = named.search(kernel.source.text, last, kernel.end) is not None  # perhaps in a comment
     for j in range(entry, len(kernel.instructions)):
         if base in kernel.def_uses[j].touched:
             access = _access(kernel, j, slots)
             if access is None:
                 return f"'{kernel.text(j)}' uses the address of the slots"
             accesses[j] = access
-        elif named.search(kernel.text(j)):
+        elif is_named and named.search(kernel.text(j)):
             return f"'{kernel.text(j)}' uses the address of the slots"
     return PrivateSlots(slots, accesses, temporaries)
 
