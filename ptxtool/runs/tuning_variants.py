@@ -24,6 +24,7 @@ from ptxtool.analysis.demotion.predictor import Prediction, predict
 from ptxtool.analysis.demotion.targets import DemotionTargets, demotion_targets
 from ptxtool.analysis.occupancy.occupancy import Occupancy, occupancy
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
+from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.blocks import block_bound
@@ -75,6 +76,11 @@ def enumerate_variants(kernel: Function, cta: CtaSize, gpu: Gpu) -> Enumerated:
 
     Raises what `allocate` raises for the original, E402 where its CTAs do not fit, E301 for recursive calls.
     """
+    with paused_collector():  # all modules live until the last variant is made
+        return _enumerated(kernel, cta, gpu)
+
+
+def _enumerated(kernel: Function, cta: CtaSize, gpu: Gpu) -> Enumerated:
     maker = _Maker(kernel, cta, gpu)
     original = maker.variant(_Planned("original", "original", maker.original))
     found, declined = [original], list[Declined]()
