@@ -280,7 +280,8 @@ def switched_occupancy(
     division of the register file that cannot be.
     """
     from ptxtool.analysis.occupancy.cuda_limits import check_registers
-    from ptxtool.analysis.occupancy.switching_plan import scheme_named, switching_plan
+    from ptxtool.analysis.occupancy.register_schemes import scheme_named
+    from ptxtool.analysis.occupancy.switching_plan import switching_plan
 
     machine = _machine(gpu, scratchpad_per_sm)
     check_registers(machine.target, registers)

@@ -61,9 +61,9 @@ def switching_parts(plan: SwitchingPlan) -> list[Part]:
     active = plan.active
     lines = [
         f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {' and '.join(active.all_limiters)}",
-        f"{plan.scheme}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
+        f"{plan.scheme.name}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
     ]
-    if plan.scheme == "virtual-thread":
+    if plan.scheme.switching == "virtual-thread":
         return list(lines)
     lines[-1] += f", {plan.pcrf_entries} entries for live registers"
     columns = head(">live registers of a warp | >entries of a CTA | >resident CTAs:bold | :cyan")
