@@ -12,7 +12,7 @@ from itertools import accumulate, chain, pairwise, repeat
 
 from ptxtool.base.kept import kept
 from ptxtool.ir.defuse import accessed, plain_sources
-from ptxtool.ir.nodes import Function, Instruction, Name, Operand
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand
 from ptxtool.validate.assignment.align import NONE, same_operation, structure
 
 Pairs = tuple[tuple[int, int], ...]
@@ -72,8 +72,19 @@ class _Side:
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return NO_SHAPE, ()
-        shape = self.numbers.setdefault(structure(operand, self._class_of_name), len(self.numbers))
+        key: object
+        if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
+            base = self._class_of_name(operand.base)  # nearly all: what `structure` finds, sooner
+            key = Memory, base, operand.symbol, operand.offset, operand.post_increment
+        else:
+            key = structure(operand, self._class_of_name)
+        shape = self.numbers.setdefault(key, len(self.numbers))
         return shape, tuple(chain.from_iterable([registers for registers in found if registers]))
+
+    @staticmethod
+    def _is_plain(address: Memory) -> bool:
+        """Whether no name but the base's is in an address."""
+        return not address.coordinates and (address.offset is None or isinstance(address.offset, Immediate))
 
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike."""
