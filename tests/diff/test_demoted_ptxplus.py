@@ -17,6 +17,8 @@ from ptxtool.runs.pass_context import pass_context
 PTXPLUS_FILES = [p for p in files() if p.suffix == ".ptxplus"]
 OF_SHARED_MEMORY = ":dynamic-shared=64"
 """Rows that access what they do not declare have no more of it."""
+AFTER = ",substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
+"""The passes that change the accesses to slots."""
 SAMPLES = (
     *("backprop", "bfs", "btree", "gaussian", "hotspot", "layerforward", "lib"),
     *("mri-q", "mum", "nn", "reduction", "sgemm", "stencil"),
@@ -27,24 +29,29 @@ def jumps_anywhere(kernel: Function) -> bool:
     return any(x.opcode.base == "brx" and len(x.operands) == 1 for x in kernel.instructions)
 
 
+@pytest.mark.parametrize("passes", ["", AFTER], ids=["demote", "after"])
 @pytest.mark.parametrize("path", PTXPLUS_FILES, ids=lambda p: p.name)
-def test_every_row_computes_the_same(path: Path) -> None:
+def test_every_row_computes_the_same(path: Path, passes: str) -> None:
     """As many registers as can be demoted: halves, pairs, post-increments, conditions."""
     kernels = [k for k in hand_kernels(path) if k.semantics == "hardware" and not jumps_anywhere(k.kernel)]
     for name in {k.kernel.name for k in kernels}:
-        pipeline = f"demote:count=255:threads=128{OF_SHARED_MEMORY}:kernel={name}"
-        after = rewrite(kernels[0].kernel.module, pipeline).module.kernels[name]
+        pipeline = f"demote:count=255:threads=128{OF_SHARED_MEMORY}{passes}".replace(",", f":kernel={name},")
+        after = rewrite(kernels[0].kernel.module, f"{pipeline}:kernel={name}").module.kernels[name]
         again = [replace(k, kernel=after) for k in kernels if k.kernel.name == name]
         wrong = [line for kernel in again for line in kernel.differences(functional.run)]
         assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("passes", ["", AFTER], ids=["demote", "after"])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_samples(name: str) -> None:
+def test_samples(name: str, passes: str) -> None:
     """All that can be demoted, with the launch's CTAs and shared memory, which some samples do not declare."""
     launch, kernel = sample(name)
     context = pass_context(kernel.module, launch)
-    for pipeline in ("demote:count=255:rule=conflicts", "demote:count=255:rule=frequency,compact"):
+    for pipeline in (
+        f"demote:count=255:rule=conflicts{passes}",
+        f"demote:count=255:rule=frequency{passes},compact",
+    ):
         result = rewrite(kernel.module, pipeline, context=context)
         assert "registers demoted" in result.remarks[0].message
         after = result.module.kernels[kernel.name]
@@ -52,9 +59,11 @@ def test_samples(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("passes", ["", AFTER], ids=["demote", "after"])
 @pytest.mark.parametrize("name", ["layerforward", "nn", "reduction"])
-def test_samples_with_time(name: str) -> None:
+def test_samples_with_time(name: str, passes: str) -> None:
     """Declared shared memory, none, and dynamic."""
     launch, kernel = sample(name)
-    result = rewrite(kernel.module, "demote:count=4,compact", context=pass_context(kernel.module, launch))
+    context = pass_context(kernel.module, launch)
+    result = rewrite(kernel.module, f"demote:count=4{passes},compact", context=context)
     assert run_launch(result.module.kernels[kernel.name], launch).problems == ()

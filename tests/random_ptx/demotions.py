@@ -35,8 +35,11 @@ def demotions(module: Module, seed: int) -> Iterator[Variant]:
 def demotions_of_ptxplus(module: Module, seed: int) -> Iterator[Variant]:
     """PTXPlus with some registers, and with as many as can be, in shared memory."""
     rule, other = RULES[seed % 3], RULES[(seed + 1) % 3]
-    yield from _applied(module, f"lower-ptxplus,demote:count={1 + seed % 9}:rule={rule}:threads=64,compact")
-    yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={other}:threads=64")
+    after = ("", CHANGED)[seed // 4 % 2]
+    some = f"demote:count={1 + seed % 9}:rule={rule}:threads=64{after},compact"
+    yield from _applied(module, f"lower-ptxplus,{some}")
+    more = ("", ",drop-redundant-demotions", CHANGED, ",hoist-demotion-loads")[seed % 4]
+    yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={other}:threads=64{more}")
 
 
 def _applied(module: Module, pipeline: str) -> Iterator[Variant]:

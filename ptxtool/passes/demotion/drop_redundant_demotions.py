@@ -35,7 +35,7 @@ from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.phrases import counted
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Function, Module
+from ptxtool.ir.nodes import Function, Guard, Module
 from ptxtool.passes.base import PassResult, Shown
 from ptxtool.passes.demotion.demoted_kernels import transform_demoted
 from ptxtool.passes.lines import deletion
@@ -81,10 +81,10 @@ def _equal_already(kernel: Function, cfg: Cfg, found: PrivateSlots, budget: Unit
         always: Equal = set()
         here: Equal = set()
         """Where the guard of the instruction before is true."""
-        last: tuple[int, bool] | None = None
+        last: tuple[int, Guard] | None = None
         for i in block.instructions:
             node, access = kernel.instructions[i], found.accesses.get(i)
-            guard = None if node.guard is None else (resolve(node.guard.name, i), node.guard.negated)
+            guard = None if node.guard is None else (resolve(node.guard.name, i), node.guard)
             if guard != last:
                 last, here = guard, set(always)
             pair = (access.register, access.slot) if access else None

@@ -35,6 +35,7 @@ from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.base.bits import indices
 from ptxtool.base.phrases import counted
 from ptxtool.cfg.blocks import Block
+from ptxtool.ir.defuse import adjacent_words
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Shown
@@ -64,6 +65,13 @@ def _substituted(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> t
     accesses = sum(i in found.accesses for i in one.names)
     of = f"{accesses} of {counted(len(found.accesses), 'access', 'accesses')}"
     return one.edits(), f"{of} to slots with other registers ({counted(n, 'substitution')})"
+
+
+def _tuples(kernel: Function, i: int) -> Iterator[int]:
+    """PTXPlus: the units that an instruction wants side by side, declared or not."""
+    for names, _ in adjacent_words(kernel, i):
+        numbers = (name.removeprefix("$r") for name in names)
+        yield reduce(or_, (1 << int(digits) for digits in numbers if digits.isdecimal()), 0)
 
 
 FAR = 100
@@ -97,6 +105,10 @@ class _Substitution:
         self._busy = [*self.live.busy]
         masks = self.live.mask
         self._touched = [[k for k in step.touched if masks[k]] for step in self.kernel.def_uses]
+        self._together = [{masks[k] for k in touched} for touched in self._touched]
+        if self.kernel.registers.is_ptxplus:
+            for i, together in enumerate(self._together):
+                together.update(_tuples(self.kernel, i))
         named = in_flight = 0
         for i, touched in enumerate(self._touched):
             units = reduce(or_, (masks[k] for k in touched), 0)
@@ -123,16 +135,16 @@ class _Substitution:
 
     def _pieces(self, block: Block) -> Iterator[_Piece]:
         """The pieces inside a block, each with the slots of one demoted register."""
-        masks = self.live.mask
+        masks, together = self.live.mask, self._together
         groups: dict[int, None] = {}
         for i in block.instructions:
             if i in self.found.accesses:
                 groups[masks[self.found.accesses[i].register]] = None
         pairs = {
-            masks[k]
+            units
             for i in block.instructions
-            for k in self._touched[i]
-            if masks[k].bit_count() == 2 and any(masks[k] & group for group in groups)
+            for units in together[i]
+            if units.bit_count() == 2 and any(units & group for group in groups)
         }
         for group in (*pairs, *(g for g in groups if not any(g & pair for pair in pairs))):
             yield from self._pieces_of(block, group)
@@ -156,7 +168,7 @@ class _Substitution:
         """The piece that some instructions are, if it has the slots of one register."""
         accesses = (self.found.accesses.get(i) for i in inside)
         slots = frozenset(access.slot.offset for access in accesses if access is not None)
-        masks = {self.live.mask[k] for i in inside for k in self._touched[i] if self.live.mask[k] & group}
+        masks = {units for i in inside for units in self._together[i] if units & group}
         units = max(masks, key=int.bit_count, default=0)
         size = units.bit_count()
         is_apart = all(not mask & ~group for mask in masks) and (size == 2 or len(masks) == 1)
@@ -228,8 +240,9 @@ class _Substitution:
         registers = self.kernel.registers
         for piece in pieces:
             for i, k, name in self._new_names(piece, units):
-                known = registers.resolve(name, i)
-                if known is not None and (known.vector != 1 or known.type != f"b{registers[k].bits}"):
+                known, bits = registers.resolve(name, i), registers[k].bits
+                any_type = known is None or known.is_ptxplus or known.type == f"b{bits}"
+                if known is not None and not (any_type and known.vector == 1 and known.bits == bits):
                     return False
         return True
 

@@ -16,7 +16,7 @@ size.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
@@ -94,7 +94,7 @@ def slots_of_threads(
         if problem:
             return problem
         start = {(): own_bytes(before, dynamic_shared)}
-    found = EntryCode(after, extent).base(origins, slot_address(start, extent))
+    found = EntryCode(after, extent).base(origins, slot_address(start, extent).__eq__)
     if found is None:
         return f"'{after.name}' does not begin with the address of a thread's slots in '{declarator.name}'"
     base, entry = found
@@ -124,8 +124,8 @@ class EntryCode:
         self._after, self._extent = after, extent
         self.values: dict[int, Polynomial] = {}
 
-    def base(self, origins: Sequence[int], wanted: Polynomial) -> tuple[int, int] | None:
-        """The register that this code leaves the wanted value in, and the number of its instructions."""
+    def base(self, origins: Sequence[int], is_wanted: Callable[[Polynomial], bool]) -> tuple[int, int] | None:
+        """The register that this code leaves a wanted value in, and the number of its instructions."""
         for j, (origin, node) in enumerate(zip(origins, self._after.instructions, strict=True)):
             to = node.operands[0] if node.operands else None
             value = self._result(node, j)
@@ -135,7 +135,7 @@ class EntryCode:
             if register is None or register.bits != 32 or register.vector != 1:
                 return None
             self.values[register.index] = value
-            if value == wanted:
+            if is_wanted(value):
                 return register.index, j + 1
         return None
 
