@@ -24,7 +24,7 @@ from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Name, Operand
-from ptxtool.validate.assignment.places import Slot, is_new_name, plain_address
+from ptxtool.validate.assignment.places import Slot, declares_bytes, is_new_name, plain_address
 
 VARIABLE = "__ptxtool_demoted"
 """The variable of the slots; others of the name have a suffix."""
@@ -63,13 +63,9 @@ def is_slots(statement: object, before: Function) -> bool:
 
 def declares_slots(statement: object) -> TypeGuard[Declaration]:
     """Whether a statement declares a variable such as slots of threads are in."""
-    if type(statement) is not Declaration or (statement.space, statement.qualifiers) != ("shared", ("b8",)):
+    if not declares_bytes(statement, "shared", _NAME):
         return False
-    if len(statement.declarators) != 1 or (statement.align or 1) % 4:
-        return False
-    (declarator,) = statement.declarators
-    is_plain = declarator.value is None and declarator.count is None and len(declarator.dimensions) == 1
-    return is_plain and _NAME.fullmatch(declarator.name) is not None
+    return len(statement.declarators) == 1 and (statement.align or 1) % 4 == 0
 
 
 def slots_of_threads(
