@@ -40,6 +40,7 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Shown
 from ptxtool.passes.demotion.demoted_kernels import transform_demoted
+from ptxtool.passes.demotion.redundant_accesses import equal_already
 from ptxtool.passes.lines import after_declarations
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.physical_names import PhysicalNames
@@ -104,6 +105,9 @@ class _Substitution:
         self._names = PhysicalNames(self.kernel)
         self._busy = [*self.live.busy]
         masks = self.live.mask
+        for first, load in equal_already(self.kernel, self.found, self.budget):
+            for i in range(first, load):
+                self._busy[i] |= masks[self.found.accesses[load].register]
         self._touched = [[k for k in step.touched if masks[k]] for step in self.kernel.def_uses]
         self._together = [{masks[k] for k in touched} for touched in self._touched]
         if self.kernel.registers.is_ptxplus:
@@ -154,7 +158,7 @@ class _Substitution:
         live = self.live
         inside: list[int] = []
         for i in block.instructions:
-            is_live = live.before[i] & group
+            is_live = self.budget.before[i] & group
             if not any(live.mask[k] & group for k in self._touched[i]) or (is_live and not inside):
                 continue
             if not is_live:
