@@ -13,7 +13,7 @@ The paper compares an access with the one before it in the block; this finds all
 Pre: a kernel whose demoted registers are its threads' own (E301). Post: the same instructions except loads and stores
 of slots (checked by `ptxtool.validate.slot_accesses`). Idempotent.
 Not handled: values of a slot in registers at the start of a block; a load of 64 bits, whose two halves are copied to
-the pair that a move writes, so that the pair holds the value, and the halves hold nothing.
+the pair that a move writes, so that the pair holds the value, and the halves hold nothing (PTXPlus has no such move).
 
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, section 3.4.2.

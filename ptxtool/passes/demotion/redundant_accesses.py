@@ -26,7 +26,8 @@ Equal = set[tuple[int, Slot]]
 def equal_already(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> Iterator[tuple[int, int]]:
     """The accesses that make a register and a slot equal that are equal before.
 
-    Each is (first, i): without access i, its register keeps the value from before instruction `first` on.
+    Each is (first, i): without access i, its register keeps the value from before instruction `first` on, for which the
+    budget is extended.
     """
     masks, resolve = budget.live.mask, kernel.registers.resolve_index
     for block in budget.live.cfg.blocks:

@@ -8,13 +8,15 @@
 
 `demote` uses one value register for all slots, which therefore holds one demoted register at a time. In a basic block
 the value register's life falls into *pieces*: from a write, before which it is dead, to the last read of that value,
-together with the accesses to the slot. Successive pieces with the same slot get another register, a pair for 64 bits,
-if its units are free from the first of them to the last; the slots with the most loads in the block choose first. Of
-several registers it is the one that is free for longest before, of equal ones the lowest. Values of several slots are
-then in registers at a time, so that `drop-redundant-demotions` finds more loads whose register has the value, and
-`hoist-demotion-loads` can move loads further.
+together with the accesses to the slot. A load of the value that the register still holds (`redundant_accesses.py`)
+belongs to the piece before it, so that it stays redundant. Successive pieces with the same slot get another register, a
+pair for 64 bits, if its units are free from the first of them to the last; the slots with the most loads in the block
+choose first. Of several registers it is the one that is free for longest before, of equal ones the lowest. Values of
+several slots are then in registers at a time, so that `drop-redundant-demotions` finds more loads whose register has
+the value, and `hoist-demotion-loads` can move loads further.
 
-Only units that the kernel names already are used, and a thread needs no more registers than before.
+Only units that the kernel names already are used, and a thread needs no more registers than before. In PTXPlus two
+registers that an instruction wants side by side are a pair.
 
 Pre: a kernel whose demoted registers are its threads' own (E301). Post: the same instructions with other registers
 (checked by `ptxtool.validate.slot_accesses`).
