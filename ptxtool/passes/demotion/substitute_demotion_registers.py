@@ -70,13 +70,6 @@ def _substituted(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> t
     return one.edits(), f"{of} to slots with other registers ({counted(n, 'substitution')})"
 
 
-def _tuples(kernel: Function, i: int) -> Iterator[int]:
-    """PTXPlus: the units that an instruction wants side by side, declared or not."""
-    for names, _ in adjacent_words(kernel, i):
-        numbers = (name.removeprefix("$r") for name in names)
-        yield reduce(or_, (1 << int(digits) for digits in numbers if digits.isdecimal()), 0)
-
-
 FAR = 100
 """Instructions that hide the latency of a load, whatever it is: no choice of a register looks further."""
 _EVEN = sum(1 << unit for unit in range(0, GENERAL_LIMIT + 1, 2))
@@ -107,9 +100,9 @@ class _Substitution:
         self._names = PhysicalNames(self.kernel)
         self._busy = [*self.live.busy]
         masks = self.live.mask
-        for first, load in equal_already(self.kernel, self.found, self.budget):
-            for i in range(first, load):
-                self._busy[i] |= masks[self.found.accesses[load].register]
+        for first, end in equal_already(self.kernel, self.found, self.budget):
+            for i in range(first, end):
+                self._busy[i] |= masks[self.found.accesses[end].register]
         self._touched = [[k for k in step.touched if masks[k]] for step in self.kernel.def_uses]
         self._together = [{masks[k] for k in touched} for touched in self._touched]
         if self.kernel.registers.is_ptxplus:
@@ -281,3 +274,10 @@ class _Substitution:
         for i, new in sorted(self.names.items()):
             node, text = kernel.instructions[i], InstructionText(kernel, i)
             yield TextEdit(node.start, node.end, text.head + text.body_with(new.get))
+
+
+def _tuples(kernel: Function, i: int) -> Iterator[int]:
+    """PTXPlus: the units that an instruction wants side by side, declared or not."""
+    for names, _ in adjacent_words(kernel, i):
+        numbers = (name.removeprefix("$r") for name in names)
+        yield reduce(or_, (1 << int(digits) for digits in numbers if digits.isdecimal()), 0)
