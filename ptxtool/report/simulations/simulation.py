@@ -79,8 +79,8 @@ def _counters(result: SimResult) -> list[tuple[object, ...]]:
 def energy_rows(energy: EnergyBreakdown) -> list[tuple[object, ...]]:
     """The energy with its largest parts, and the average power."""
     return [
-        ("energy", energy.total_text, clip(energy.shares_text, _SHARES)),
-        ("average power", f"{energy.power_w:.2f} W", ""),
+        ("energy (uJ)", f"{energy.total_uj:.2f}", clip(energy.shares_text, _SHARES)),
+        ("average power (W)", f"{energy.power_w:.2f}", ""),
     ]
 
 
