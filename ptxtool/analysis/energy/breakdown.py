@@ -18,7 +18,7 @@ from ptxtool.analysis.energy.coefficients import Energy
 
 LEAKAGE = "leakage"
 """The part that is no kind of events."""
-_SHOWN_PERCENT = 2
+_SHOWN_PERCENT = 3
 
 
 @dataclass(frozen=True)

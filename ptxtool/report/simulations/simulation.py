@@ -15,7 +15,7 @@ from ptxtool.results.simulation import SimResult, StallPoint
 _COUNTERS = head("counter | >value:bold | :cyan")
 _STALLS = head(">line | >stops | >warp-cycles | >first cycle | waited for | instruction:code")
 _STALLS_SHOWN = 10
-_SHARES = 64
+_SHARES = 84
 """Characters for the parts of the energy, as many as leave the table within its width."""
 ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
 """What a title says of how a simulation ended."""

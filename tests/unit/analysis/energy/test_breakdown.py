@@ -31,7 +31,13 @@ def test_a_run_worked_by_hand() -> None:
     assert found.total_uj == pytest.approx(82.15)
     assert found.power_w == pytest.approx(8.215)
     assert str(found) == "82.15 uJ, 8.215 W on average"
-    assert found.shares_text == "leakage 97%, instruction 2%"
+    assert found.shares_text == "leakage 97%"
+
+
+def test_shares_are_in_order_of_size() -> None:
+    """Of 200 uJ 6 are 3%, and what is smaller is not shown."""
+    parts = {"sp": 32.0, "l2": 2.0, "register_read": 60.0, "dram": 100.0, "sfu": 6.0, "ldst": 0.0}
+    assert EnergyBreakdown(parts, 1.0).shares_text == "dram 50%, register read 30%, sp 16%, sfu 3%"
 
 
 @pytest.mark.parametrize(
