@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from ptxtool.analysis.energy.coefficients import Energy
 from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
@@ -52,6 +53,7 @@ class Gpu(parts.GpuTable, frozen=True):
     icnt: parts.Icnt
     l2: parts.L2
     dram: parts.Dram
+    energy: Energy
     target: str = ""
     """The compute capability of the GPU that it describes ("sm_20"), "" where no one is meant."""
     origin: GpuFiles | None = None
