@@ -49,10 +49,10 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
 
 
 def _energy_lines(comparison: Comparison) -> list[str]:
-    """The energy of every rung over that of the first; none where there is nothing to compare."""
-    changes = [(rung.name, comparison.energy_change(rung)) for rung in comparison.rungs[1:]]
-    shown = ", ".join(f"{name} {change:+.1f}%" for name, change in changes if change is not None)
-    return [clip(f"energy over {comparison.rungs[0].name}: {shown}")] if shown else []
+    """The energy of the other rungs over that of the first; no line where there is nothing to compare."""
+    changes = [comparison.energy_change(rung) for rung in comparison.rungs[1:]]
+    shown = ", ".join(f"{change:+.1f}%" for change in changes if change is not None)
+    return [f"energy over {comparison.rungs[0].name}, rung by rung: {shown}"] if shown else []
 
 
 def _stall_lines(comparison: Comparison, cuda: PlaceText) -> list[str]:

@@ -115,7 +115,7 @@ def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
 
 def test_energy_is_compared_with_the_first_rung() -> None:
     shown = text(comparison()).splitlines()
-    assert "energy over Unshared-LRR: Shared-LRR-NoOpt +25.0%, Shared-LRR-Unrolled -20.0%" in shown
+    assert "energy over Unshared-LRR, rung by rung: +25.0%, -20.0%" in shown
     percent = [rung["energy_percent"] for rung in comparison().to_dict()["rungs"]]
     assert percent == pytest.approx([0, 25, -20])
 
