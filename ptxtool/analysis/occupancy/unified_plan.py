@@ -11,9 +11,8 @@ The split is for the most CTAs that leave the L1 its fewest ways (`switching.uni
 be resident: the active ones (`unified`), or `switching.ctas` and `switching.warps`; nor more than a small grid has for
 an SM. The L1 gets the rest in whole ways.
 
-That CTAs come before the L1 follows from the paper's results: the kernels that gain most by the large L1 of `unified`
-gain hardly more where more CTAs are resident. That there are PCRF entries for the most live registers, so that every
-CTA can wait, is a choice. Not handled: another split while a kernel runs.
+The paper leaves the rule open: that CTAs come before more than these ways, and that there are PCRF entries for the most
+live registers, so that every CTA can wait, are choices. Not handled: another split while a kernel runs.
 Reference: Y. Oh et al., FineReg, MICRO 2018, section VI.G; timing-model section 6.2.
 """
 

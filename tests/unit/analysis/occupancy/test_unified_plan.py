@@ -1,6 +1,6 @@
 """The split of unified memory, worked out by hand: gtx980-finereg's pool of 278528 bytes beside 131072 of registers.
 
-A way of its L1 is 48 sets x 128 bytes = 6144, so that CTAs may take 278528 - 6144 = 272384.
+A way of its L1 is 48 sets x 128 bytes = 6144. Where the L1 keeps one, CTAs may take 278528 - 6144 = 272384.
 """
 
 from dataclasses import asdict
@@ -15,7 +15,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
 
-GPU = load_gpu("gtx980-finereg")
+GPU = with_settings(load_gpu("gtx980-finereg"), ["switching.unified_l1_ways=1"])
 
 
 def split(scheme: str, *needs: int, settings: tuple[str, ...] = (), **more: int) -> UnifiedPlan:
@@ -112,10 +112,20 @@ def test_a_small_grid_leaves_more_to_the_l1() -> None:
     assert (fine.ctas, fine.pcrf_entries, fine.l1_ways, fine.limiter) == (4, 0, 45, "grid")
 
 
-def test_the_fewest_ways_are_a_key() -> None:
-    # 8 ways are 49152: n x 65536 - 131072 <= 229376 up to n = 5; 278528 - 196608 = 81920
-    found = split("unified", 256, 64, settings=("switching.unified_l1_ways=8",))
-    assert (found.ctas, found.l1_ways) == (5, 13)
+@pytest.mark.parametrize(
+    ("scheme", "needs", "ctas", "ways"),
+    [
+        # 8 ways are 49152: n x 65536 - 131072 <= 229376 up to n = 5; 278528 - 196608 = 81920
+        ("unified", (256, 64, 0), 5, 13),
+        # n x 16384 - 131072 <= 229376 up to n = 22; 278528 - 229376 = 49152
+        ("virtual-thread-unified", (256, 16, 0), 22, 8),
+        # 8, and 229376 // 16384 = 14
+        ("finereg-unified", (256, 16, 0), 22, 8),
+    ],
+)
+def test_the_l1_keeps_its_ways(scheme: str, needs: tuple[int, ...], ctas: int, ways: int) -> None:
+    found = unified_plan(load_gpu("gtx980-finereg"), scheme_named(scheme), *needs)
+    assert (found.ctas, found.l1_ways) == (ctas, ways)
 
 
 def test_most_resident_ctas_bound_the_split() -> None:
