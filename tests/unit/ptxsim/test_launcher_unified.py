@@ -1,7 +1,7 @@
 """Launches on a machine whose unified memory each kernel divides: CTAs and L1, worked out by hand, and results.
 
-The pool of `gtx980-finereg` is 278528 bytes beside 131072 of registers, a way of its L1 6144 bytes; the L1 keeps 8 ways,
-so that CTAs may take 229376 bytes.
+The pool of `gtx980-finereg` is 278528 bytes beside 131072 of registers, a way of its L1 6144 bytes; 8 ways are kept, so
+that CTAs may take 229376 bytes.
 """
 
 from typing import Any
