@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernels import sample
 from microkernels.switching import launch_waiting, waiting_kernel
 
 import ptxsim
@@ -120,6 +121,20 @@ def test_a_machine_splits_anew_for_each_launch() -> None:
     assert [result.unified.l1_ways for *_, result in launches] == [45, 45, 43, 43, 45]
     misses = [missed for _, missed, _ in launches]
     assert misses == [256, 0, 256, 0, 256], "the L1 is kept while the split is the same"
+
+
+@pytest.mark.parametrize("scheme", ["unified", "virtual-thread-unified", "finereg-unified"])
+@pytest.mark.parametrize("name", ["layerforward", "reduction", "saxpy"])
+def test_samples_leave_the_same_memory(name: str, scheme: str) -> None:
+    launch, kernel = sample(name)
+    expected, found = launch.arguments(), launch.arguments()
+    given: dict[str, Any] = {"dynamic_shared": launch.dynamic_shared}
+    ptxsim.run(kernel, launch.grid, launch.block, expected, **given)
+    given |= {"gpu": "gtx980-finereg", "registers": launch.registers, "scheme": scheme}
+    result = ptxsim.launch(kernel, launch.grid, launch.block, found, **given)
+    assert result.unified.scheme == scheme
+    for ours, theirs in zip(found, expected, strict=True):
+        assert np.array_equal(ours, theirs)
 
 
 def refused(gpu: str = "gtx980-finereg", registers: int = 8, **options: Any) -> str:
