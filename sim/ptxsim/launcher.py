@@ -194,7 +194,8 @@ def _check_unshared(scheme: RegisterScheme, shares: bool) -> None:
 
 
 def _unified(kernel: Function, gpu: Gpu, scheme: RegisterScheme, grid: Size, *needs: int) -> UnifiedPlan:
-    """The split of unified memory for a launch. Raises E402 and E502."""
+    """The split of unified memory for a launch. Registers of functions that it calls are not among the live ones.
+    Raises E402 and E502."""
     live = None
     if scheme.switching == "finereg":
         live = _most_live.get(kernel, None, lambda: pressure(kernel).maximum)
@@ -227,7 +228,7 @@ def _warp_slots(gpu: Gpu, scheme: RegisterScheme, grid: Size, threads: int) -> i
 _plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
 _machines: IdentityCache[Gpu] = IdentityCache(32)
-"""Of machines: they as splits of unified memory leave them."""
+"""Of machines: the same with unified memory divided."""
 _registers: IdentityCache[int] = IdentityCache(32)
 """Of kernels: their registers per thread."""
 _most_live: IdentityCache[int] = IdentityCache(32)
