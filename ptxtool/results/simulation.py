@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ptxtool.analysis.energy.breakdown import EnergyBreakdown
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.mangled import shown_name
 from ptxtool.results.hotspots import Hotspots
@@ -163,6 +164,8 @@ class SimResult:
     dynamic: object | None = None
     """`ptxsim.DynamicResult` of dynamic warp execution."""
     switching: SwitchingResult | None = None
+    unified: UnifiedPlan | None = None
+    """The split of unified memory."""
     printed: str = field(default="", repr=False)
     remarks: tuple[str, ...] = ()
     """What the reader of the counters should know, a sentence each."""
@@ -216,6 +219,8 @@ class SimResult:
             del data["dynamic"]
         if self.switching is None:
             del data["switching"]
+        if self.unified is None:
+            del data["unified"]
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
@@ -253,6 +258,8 @@ class SimResult:
             lines.append(f"  {self.dynamic}")
         if self.switching is not None:
             lines += [f"  {line}" for line in str(self.switching).splitlines()]
+        if self.unified is not None:
+            lines.append(f"  {self.unified}")
         lines += [f"  note: {remark}" for remark in self.remarks]
         return "\n".join(lines)
 

@@ -53,6 +53,9 @@ def launch_result(
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
     switching = configuration.switching
     active = switching.active if switching else plan.unshared
+    limiter = active.limiter if switching else plan.limiter
+    if configuration.unified:
+        limiter = configuration.unified.limiter
     counts = _counts.of(sms)
     slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
@@ -85,7 +88,7 @@ def launch_result(
         shared_pairs=plan.shared_pairs,
         private_registers=plan.private_registers,
         private_scratchpad=plan.private_scratchpad,
-        limiter=active.limiter if switching else plan.limiter,
+        limiter=limiter,
         cycles=cycles,
         warp_instructions=warp_instructions,
         thread_instructions=thread_instructions,
@@ -103,6 +106,7 @@ def launch_result(
         printed=simulation.printer.text,
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
+        unified=configuration.unified,
         switching=switched,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
         if configuration.hotspots
