@@ -32,6 +32,7 @@ from ptxsim.timing.residency.register_file import (
     hold_new,
     hold_until_moved,
     moving_cycles,
+    release_arrived,
     restore,
 )
 from ptxsim.timing.residency.stalls import becomes_ready, leaves_stalled, note_stall, starts_running
@@ -64,6 +65,8 @@ def switch_ctas(run, sm, execution, memory):
         slot = ctz(left)
         left &= left - 1
         switch.next = min(switch.next, switch.due[slot], switch.moved[slot])
+        if switch.overlap:
+            switch.next = min(switch.next, release_arrived(run, sm, switch, slot))
     _open(run, sm, switch)
 
 
@@ -180,7 +183,8 @@ def _ready(switch, registers, least):
 
 @njit
 def _go_on(run, sm, switch):
-    """Let CTAs take their slots whose contexts are there, and end the switches whose registers have moved."""
+    """Let CTAs take their slots whose contexts are there, release registers that are there, and end the switches whose
+    registers have moved."""
     left = switch.under_way
     while left:
         slot = ctz(left)
@@ -196,6 +200,8 @@ def _go_on(run, sm, switch):
                 swap_in(run, sm, switch, slot, c)
                 starts_running(run, switch, slot, 0)
                 switch.live_count[slot] = UNKNOWN
+        if switch.overlap:
+            release_arrived(run, sm, switch, slot)
         if switch.moved[slot] <= run.cycle:
             switch.moved[slot] = FOREVER
         if switch.due[slot] == FOREVER and switch.moved[slot] == FOREVER:

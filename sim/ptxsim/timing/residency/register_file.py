@@ -9,8 +9,8 @@ Thread uses the whole file as ACRF and has no PCRF.
 Moving: so many registers per cycle through the buffer of 128 bytes to the PCRF; from there the first takes longer,
 because its tag locates the next one. Both directions overlap: timing-model section 6.1 (its choice). Warps move in
 turn. Where moving overlaps with running, the registers of warp k of a CTA that comes are usable when those of the warps
-up to k of the CTA that leaves have left, and those of the warps up to k of the CTA that comes are there: until then the
-scoreboard holds them.
+up to k of the CTA that leaves have left, and those of the warps up to k of the CTA that comes are there: until then
+they are pending in the scoreboard.
 
 Handled simply: predicates and PTXPlus address registers move with the context. A load that returns while its CTA is in
 the PCRF is written there in no time (section 6.1, its choice). Entries are counted, not chained.
@@ -22,6 +22,8 @@ import numpy as np
 from ptxsim.base.jit import bit, flat_i64, njit, rows_u32, rows_u64
 from ptxsim.timing.residency.live_vectors import is_lost, live_registers
 from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, PCRF, warp_at
+from ptxsim.timing.sm_state import FOREVER
+from ptxsim.timing.warps.scoreboard import set_wake
 
 _LOST = 0xDEADBEEF
 
@@ -77,34 +79,53 @@ def moving_cycles(switch, leaving, coming):
 @njit
 def hold_until_moved(run, sm, switch, slot, leaving, coming, start):
     """Hold the registers of a CTA that comes to a slot until they are there; moving begins in cycle `start`. `leaving`
-    and `coming` are contexts; NOWHERE: no registers leave, or the CTA that comes is new."""
+    and `coming` are contexts; NOWHERE: no registers leave, or the CTA that comes is new (`hold_new`)."""
     n = run.warps_per_cta
     out, back = 0, 0
     for k in range(n):
         if leaving != NOWHERE:
             out += warp_at(switch.warps, leaving * n + k).entries
-        if coming == NOWHERE:
-            switch.arrival[slot * n + k] = start + moving_cycles(switch, out, 0)
-        else:
+        if coming != NOWHERE:
             back += warp_at(switch.warps, coming * n + k).entries
-            _hold(run, sm, coming * n + k, start + moving_cycles(switch, out, back))
+            _set_ready(run, sm, coming * n + k, FOREVER)
+        switch.arrival[slot * n + k] = start + moving_cycles(switch, out, back)
 
 
 @njit
 def hold_new(run, sm, switch, slot):
     """Hold the registers of a CTA that has been launched until those of the CTA before it have left."""
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
-        if switch.arrival[w] > run.cycle:
-            _hold(run, sm, np.int64(sm.context[w]), switch.arrival[w])
-        switch.arrival[w] = 0
+        if switch.arrival[w]:
+            _set_ready(run, sm, np.int64(sm.context[w]), FOREVER)
 
 
 @njit
-def _hold(run, sm, context, cycle):
-    """No register of a warp is ready before a cycle."""
+def release_arrived(run, sm, switch, slot):
+    """Release the registers of a switch's CTA that are there in this cycle; returns when the next ones are, FOREVER
+    after the last."""
+    following = FOREVER
+    for k in range(run.warps_per_cta):
+        w = slot * run.warps_per_cta + k
+        if switch.arrival[w] > run.cycle:
+            following = min(following, switch.arrival[w])
+        elif switch.arrival[w]:
+            switch.arrival[w] = 0
+            if switch.due[slot] == FOREVER:  # the CTA is in its slot, or is yet to be launched
+                if sm.resident & bit(w):
+                    _set_ready(run, sm, np.int64(sm.context[w]), run.cycle)
+                    if sm.blocked & bit(w):
+                        set_wake(run, sm, w)
+            elif switch.incoming[slot] != NOWHERE:
+                _set_ready(run, sm, switch.incoming[slot] * run.warps_per_cta + k, run.cycle)
+    return following
+
+
+@njit
+def _set_ready(run, sm, context, cycle):
+    """All registers of a warp, none of which is about to be written, are ready in a cycle."""
     ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
     for r in range(context * run.n_registers, (context + 1) * run.n_registers):
-        ready_at[r] = max(ready_at[r], cycle)
+        ready_at[r] = cycle
 
 
 @njit

@@ -84,7 +84,7 @@ SWITCH = record(
             "arrival",
             "i8",
             (MAX_WARPS,),
-        ),  # of a slot for a new CTA: when the warp's registers have been vacated
+        ),  # where running overlaps: when a warp's registers are there; 0: they are
         # the look-up of vectors that is going on
         ("vector_slot", "i8"),  # -1: none is
         ("wanted", "u8"),  # address of bytes: the instructions whose vectors are still to be looked up

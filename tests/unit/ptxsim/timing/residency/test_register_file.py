@@ -10,11 +10,12 @@ import ptxsim.timing.residency.switching_setup
 from ptxsim.base.jit import for_python
 from ptxsim.timing.residency import register_file
 from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, PCRF, SWITCH, WARP
-from ptxsim.timing.sm_state import RUN, SM
+from ptxsim.timing.sm_state import FOREVER, RUN, SM
 from ptxtool.base.diag import PtxError
 
 restore, moving_cycles = for_python(register_file.restore), for_python(register_file.moving_cycles)
 hold_until_moved, hold_new = for_python(register_file.hold_until_moved), for_python(register_file.hold_new)
+release_arrived = for_python(register_file.release_arrived)
 
 
 @pytest.mark.parametrize("first", [2, 5, 104])
@@ -54,17 +55,36 @@ def test_a_warp_runs_when_its_own_registers_are_there() -> None:
     run["warps_per_cta"], run["n_registers"], run["contexts"] = 2, 1, 6
     hold_until_moved(run, sm, switch, 0, 1, 2, 1000)
     # max(5, 4 + 2), then max(5 + 10, 4 + 6)
+    assert switch["arrival"][:2].tolist() == [1006, 1015]
+    assert ready_at.tolist() == [0, 0, 0, 0, FOREVER, FOREVER]
+    switch["incoming"][0], switch["due"][0], run["cycle"] = 2, 1010, 1006
+    assert release_arrived(run, sm, switch, 0) == 1015  # the CTA has not taken its slot
+    assert ready_at.tolist() == [0, 0, 0, 0, 1006, FOREVER]
+    sm["resident"], sm["context"][:2], switch["due"][0], run["cycle"] = 0b11, (4, 5), FOREVER, 1015
+    assert release_arrived(run, sm, switch, 0) == FOREVER  # it has
     assert ready_at.tolist() == [0, 0, 0, 0, 1006, 1015]
-    ready_at[:] = 0
     hold_until_moved(run, sm, switch, 0, NOWHERE, 2, 1000)
-    assert ready_at.tolist() == [0, 0, 0, 0, 1006, 1010]
-    # a new CTA in slot 1 gets the registers that context 1 leaves
-    ready_at[:] = 0
+    assert switch["arrival"][:2].tolist() == [1006, 1010]
+
+
+def test_a_new_cta_runs_when_the_registers_of_the_one_before_have_left() -> None:
+    """Slot 1 of CTAs of two warps: context 1 leaves with 5 and 10 entries, a new one has context 0."""
+    run, sm, switch = (np.zeros(1, dtype)[0] for dtype in (RUN, SM, SWITCH))
+    warps, ready_at = np.zeros(4, WARP), np.zeros(4, np.int64)
+    warps["entries"][2:] = 5, 10
+    switch["warps"], sm["ready_at"] = warps.ctypes.data, ready_at.ctypes.data
+    switch["registers_per_cycle"] = 1
+    run["warps_per_cta"], run["n_registers"], run["contexts"] = 2, 1, 4
     hold_until_moved(run, sm, switch, 1, 1, NOWHERE, 1000)
-    sm["context"][2:4] = 0, 1
-    run["cycle"] = 1001
+    assert switch["arrival"][2:4].tolist() == [1005, 1015]
+    switch["incoming"][1], switch["due"][1], run["cycle"] = NOWHERE, FOREVER, 1005
+    assert release_arrived(run, sm, switch, 1) == 1015  # before it is launched
+    sm["resident"], sm["context"][2:4] = 0b1100, (0, 1)
     hold_new(run, sm, switch, 1)
-    assert ready_at.tolist() == [1005, 1015, 0, 0, 0, 0]
+    assert ready_at.tolist() == [0, FOREVER, 0, 0]
+    run["cycle"] = 1015
+    assert release_arrived(run, sm, switch, 1) == FOREVER
+    assert ready_at.tolist() == [0, 1015, 0, 0]
 
 
 def test_running_overlaps_with_moving() -> None:
