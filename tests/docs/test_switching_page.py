@@ -3,6 +3,7 @@
 import re
 
 import msgspec
+import pytest
 from scripts import BENCHMARKS
 
 from ptxtool.base.resources import resource_dir
@@ -33,7 +34,8 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def test_every_sample_is_measured() -> None:
-    table = PAGE.split("<!-- samples -->\n")[1].split("<!-- end of samples -->")[0].splitlines()[2:]
+@pytest.mark.parametrize("name", ["samples", "unified"])
+def test_every_sample_is_measured(name: str) -> None:
+    table = PAGE.split(f"<!-- {name} -->\n")[1].split(f"<!-- end of {name} -->")[0].splitlines()[2:]
     measured = [line.split("|")[1].strip() for line in table]
     assert measured == sorted(path.parent.name for path in resource_dir("samples").glob("*/launch.toml"))

@@ -36,6 +36,8 @@ def _machine(chosen: random.Random) -> Gpu:
         acrf_registers=gpu.sm.registers - 32 * entries,
         pcrf_entries=entries,
         order=chosen.choice(("launch-first", "ready-first")),
+        unified_bytes=gpu.l1d.sets * gpu.l1d.line_bytes * chosen.choice((6, 12, 45)),
+        unified_l1_ways=chosen.choice((1, 4)),
         swap_cycles=chosen.choice((0, 1, 24, 200)),
         concurrent_switches=chosen.choice((1, 1, 2, 8)),
         registers_per_cycle=chosen.choice((1, 1, 3, 1024)),
@@ -56,6 +58,8 @@ def run_switched(seed: int) -> Outcome:
     module = ptxtool.parse(text, name=f"random{seed}.ptx")
     machine, scheduler = _machine(chosen), chosen.choice(SCHEDULERS)
     scheme = "virtual-thread" if chosen.random() < 0.2 else "finereg"
+    if chosen.random() < 0.4:
+        scheme = chosen.choice(("unified", f"{scheme}-unified", f"{scheme}-unified"))
     n_ctas = chosen.randrange(2, 14)
     options: dict[str, Any] = {
         "gpu": machine,
@@ -81,4 +85,4 @@ def run_switched(seed: int) -> Outcome:
     differing = [name for name, value in skipped.to_dict().items() if other[name] != value]
     if differing:
         problem = f"with and without the skip: {', '.join(differing)}"
-    return Outcome(what, problem, skipped.switching.switches)
+    return Outcome(what, problem, skipped.switching.switches if skipped.switching else 0)

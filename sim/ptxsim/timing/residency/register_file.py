@@ -44,6 +44,7 @@ def evict(run, sm, switch, execution, slot):
     switch.registers[c] = PCRF
     switch.in_acrf -= 1
     switch.evictions += 1
+    switch.registers_evicted += switch.entries[c]
     for k in range(run.warps_per_cta):
         w = slot * run.warps_per_cta + k
         warp = warp_at(switch.warps, c * run.warps_per_cta + k)
@@ -59,6 +60,7 @@ def evict(run, sm, switch, execution, slot):
 def restore(switch, c):
     """Move the registers of a CTA back to the ACRF, which has room; returns how many."""
     n = switch.entries[c]
+    switch.registers_restored += n
     switch.free_entries += n
     switch.entries[c] = 0
     switch.registers[c] = ACRF
