@@ -164,8 +164,7 @@ def _configuration(
         switching = None
         if scheme.switching != "none":
             switching = switching_plan(gpu, scheme, threads, registers, scratchpad)
-            refused = (any(shares), "sharing of registers or scratchpad"), (options.timeline, "a timeline")
-            check_switching(kernel, program, switching, gpu, refused)
+            check_switching(kernel, program, switching, gpu, any(shares))
     except PtxError as problem:
         raise PtxError(
             d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)

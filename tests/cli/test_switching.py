@@ -29,6 +29,9 @@ def test_counters_are_in_the_json(cli: Cli) -> None:
     assert found["scheme"] == "finereg"
     assert found["resident_most"] > found["active_most"] == 8
     assert found["evictions"] <= found["switches"]
+    assert 0 < found["switches"] <= found["stalls"] == data["stats"]["cta_stalls"]
+    assert found["cycles_to_first_stall"] > 100
+    assert data["stats"]["cta_switch_cycles"] == found["switch_cycles"] >= 24 * found["switches"]
 
 
 def test_what_cannot_be_is_refused(cli: Cli) -> None:

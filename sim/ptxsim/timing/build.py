@@ -43,7 +43,7 @@ def build(
     if switching is not None:
         ctas = min(switching.ctas, max(1, per_sm))
         resident, contexts = min(resident, ctas), ctas * switching.warps
-        switcher = Switcher(switching, gpu, program.positions[0][0], program, ctas)
+        switcher = Switcher(switching, gpu, program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
 
     run = run_record(gpu)

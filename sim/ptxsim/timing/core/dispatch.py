@@ -3,7 +3,7 @@
 from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
 from ptxsim.execute import simt_stack
 from ptxsim.execute.start import init_warp
-from ptxsim.timing.residency.monitor import cta_launched
+from ptxsim.timing.residency.monitor import cta_launched, slot_for_new, warps_launched
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS, sm_at
 from ptxsim.timing.timeline_codes import CTA
@@ -30,7 +30,7 @@ def dispatch(run, execution, special_rows):
 
 @inline
 def _launch(run, sm, execution, special_rows):
-    slot = ctz(sm.free_slots)
+    slot = slot_for_new(run, sm) if run.switching else ctz(sm.free_slots)
     sm.free_slots &= ~bit(slot)
     if sm.free_slots == 0:
         run.open_sms &= ~bit(sm.index)
@@ -55,6 +55,8 @@ def _launch(run, sm, execution, special_rows):
         execution.shared_memory = sm.shared_memory + context * sm.shared_bytes
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, execution, special_rows, slot, k, cta)
+    if run.switching:
+        warps_launched(run, sm, slot)
     cta_started(run, sm, slot)
     if run.timeline:
         note(run, sm, CTA, slot, cta, 0, 0)
