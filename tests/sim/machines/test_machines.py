@@ -180,7 +180,7 @@ LIMITS = [
     ("sm", "warps", 65),
     ("sm", "ctas", 33),
     ("sm", "schedulers", 5),
-    ("sm", "count", 65),
+    ("sm", "count", 129),
     ("sm", "warp_size", 64),
     ("pipeline", "sp_units", 48),
     ("pipeline", "id_oc_sp", 9),

@@ -24,8 +24,9 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Dram
 
 FOREVER = 1 << 62
-MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 32, 16
-MAX_PORTS = 64  # of one side of a crossbar
+MAX_SMS, MAX_SLICES, MAX_CHANNELS = 128, 32, 16
+MAX_PORTS = 128  # of one side of a crossbar
+PORT_WORDS = MAX_PORTS // 64  # of a mask of ports
 
 # kinds of requests; all but WRITEBACK are answered
 READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE, VECTOR = range(10)
@@ -184,8 +185,13 @@ NETWORK = record(
     [
         ("next", "i8"),
         ("asking", "i8"),  # when the next head asks; FOREVER: none will
-        ("heads", "i8"),  # inputs whose head has yet to ask, one bit each
-        ("granting", "i8"),  # outputs that an input asks for and whose queue has room, one bit each
+        ("words", "i8"),  # of the next two that the machine's ports need
+        ("heads", "i8", (PORT_WORDS,)),  # inputs whose head has yet to ask, one bit each
+        (
+            "granting",
+            "i8",
+            (PORT_WORDS,),
+        ),  # outputs that an input asks for and whose queue has room, one bit each
         ("packets", "i8"),  # counters
         ("flits", "i8"),
         ("n_in", "i8"),
@@ -459,6 +465,7 @@ def _set_cache(cache: Any, name: str, given: Any) -> None:
 def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -> None:
     icnt = gpu.icnt
     network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
+    network["words"] = -(-max(n_in, n_out) // 64)
     # the queues before the crossbar are one FIFO: injection queue, router buffer, and the reply queue of a slice
     network["longest"] = longest = _flits(gpu, _reply_bytes(gpu) if is_reply else gpu.l2.line_bytes)
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits

@@ -18,6 +18,7 @@ Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section 
 """
 
 from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.contexts import free_context, swap_in, swap_out, warps_of
 from ptxsim.timing.residency.live_vectors import UNKNOWN, end_look_up, enter_vector, look_up
 from ptxsim.timing.residency.register_file import evict, has_room, restore
@@ -123,9 +124,9 @@ def _account(run, switch):
 def _open(run, sm, switch):
     """Let CTA dispatch see whether there is room for a new CTA."""
     if sm.free_slots and switch.resident < switch.ctas and has_room(switch):
-        run.open_sms |= bit(sm.index)
+        set_open(run, sm.index, 1)
     else:
-        run.open_sms &= ~bit(sm.index)
+        set_open(run, sm.index, 0)
 
 
 @njit
