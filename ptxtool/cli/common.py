@@ -43,8 +43,8 @@ def cta_threads(value: str) -> int:
     """Threads of a CTA: one number, or X,Y or X,Y,Z."""
     from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 
-    words = value.replace("x", ",").split(",")
-    if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
+    words = [word.strip() for word in value.replace("x", ",").split(",")]
+    if not 1 <= len(words) <= 3 or not all(word.isdecimal() and len(word) <= 20 for word in words):
         raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
     n = prod(map(int, words))
     if n > MAX_THREADS:
@@ -199,13 +199,13 @@ as_written_option = click.option(
 )
 
 
-SWITCHING = ("none", "virtual-thread", "finereg")
-"""The schemes of `ptxtool.analysis.occupancy.switching_plan`, which is not imported before a command needs it."""
+SCHEMES = ("none", "virtual-thread", "finereg", "unified", "virtual-thread-unified", "finereg-unified")
+"""The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-def switching_option(help: str) -> Callable[[F], F]:
-    """`--switching SCHEME`."""
-    return click.option("--switching", type=click.Choice(SWITCHING), help=help)
+def scheme_option(help: str) -> Callable[[F], F]:
+    """`--scheme NAME`, or `--switching NAME`."""
+    return click.option("--scheme", "--switching", "scheme", type=click.Choice(SCHEMES), help=help)
 
 
 ptxplus_semantics_option = click.option(

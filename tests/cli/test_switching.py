@@ -1,17 +1,17 @@
-"""`sim --switching`: CTA switching from the command line."""
+"""`sim --scheme`: CTA switching from the command line."""
 
 import json
 
 from smallkernel import Cli
 
-from ptxtool.analysis.occupancy.switching_plan import SCHEMES
-from ptxtool.cli.common import SWITCHING
+from ptxtool.analysis.occupancy.register_schemes import SCHEMES
+from ptxtool.cli import common
 
 RUN = ("sim", "saxpy", "--gpu", "gtx980-finereg", "--max-cycles", 4000)
 
 
 def test_the_report_says_what_came_of_it(cli: Cli) -> None:
-    result = cli(*RUN, "--switching", "finereg")
+    result = cli(*RUN, "--scheme", "finereg")
     assert result.exit_code == 1  # the cycle limit
     assert "finereg: " in result.stdout
     assert "of 1024 entries at most" in result.stdout
@@ -19,10 +19,11 @@ def test_the_report_says_what_came_of_it(cli: Cli) -> None:
     assert "virtual-thread: " in thread.stdout
     assert "PCRF" not in thread.stdout
     assert "switches" not in cli(*RUN).stdout
+    assert cli(*RUN, "--switching", "finereg").stdout == result.stdout
 
 
 def test_counters_are_in_the_json(cli: Cli) -> None:
-    data = json.loads(cli(*RUN, "--switching", "finereg", "--json").stdout)
+    data = json.loads(cli(*RUN, "--scheme", "finereg", "--json").stdout)
     found = data["switching"]
     assert data["stats"]["cta_switches"] == found["switches"]
     assert found["scheme"] == "finereg"
@@ -31,23 +32,66 @@ def test_counters_are_in_the_json(cli: Cli) -> None:
 
 
 def test_what_cannot_be_is_refused(cli: Cli) -> None:
-    result = cli(*RUN, "--switching", "finereg", "--share-registers", 90)
+    result = cli(*RUN, "--scheme", "finereg", "--share-registers", 90)
     assert result.exit_code == 1
     assert "error[E502]: CTA switching (finereg) together with sharing of registers" in result.stderr
-    assert cli(*RUN, "--switching", "zorua").exit_code == 2
+    assert cli(*RUN, "--scheme", "zorua").exit_code == 2
 
 
 def test_schemes() -> None:
-    assert SWITCHING == SCHEMES
+    assert tuple(scheme.name for scheme in SCHEMES) == common.SCHEMES
 
 
 def test_occupancy(cli: Cli) -> None:
     options = ("--gpu", "gtx980-finereg", "--block", 64, "--registers", 32)
-    found = json.loads(cli("occupancy", *options, "--switching", "finereg", "--json").stdout)
+    found = json.loads(cli("occupancy", *options, "--scheme", "finereg", "--json").stdout)
     assert (found["resident_ctas"], found["acrf_ctas"], found["most_resident_ctas"]) == (16, 16, 128)
     by_live = dict(map(tuple, found["resident_by_live"]))
     assert by_live[10] == 16 + 51  # row 23 of the micro-kernels
     assert by_live[32] == 16 + 16
-    thread = cli("occupancy", *options, "--switching", "virtual-thread").stdout
+    thread = cli("occupancy", *options, "--scheme", "virtual-thread").stdout
     assert "32 CTAs resident at most" in thread
-    assert cli("occupancy", *options, "--switching", "finereg", "--curve").exit_code == 2
+    assert cli("occupancy", *options, "--scheme", "finereg", "--curve").exit_code == 2
+
+
+def test_unified_memory_in_the_report(cli: Cli) -> None:
+    result = cli(*RUN, "--scheme", "unified").stdout
+    assert "resident CTAs per SM       8  limited by threads" in result
+    # 256 threads x 16 registers: the 8 CTAs fit into what is outside the pool
+    split = "registers 0 (131072 outside), shared memory 0, L1 276480 (45 ways), unused 2048"
+    assert f"unified memory: 278528 bytes for 8 CTAs: {split}" in result
+    data = json.loads(cli(*RUN, "--scheme", "virtual-thread-unified", "--json").stdout)
+    # n x 16384 - 131072 <= 278528 - 8 x 6144 up to n = 22
+    assert data["unified"]["ctas"] == 22 == data["switching"]["resident_limit"]
+    assert data["unified"]["l1_ways"] == 8
+    assert data["switching"]["scheme"] == "virtual-thread-unified"
+    assert "unified" not in json.loads(cli(*RUN, "--scheme", "finereg", "--json").stdout)
+
+
+def test_occupancy_with_unified_memory(cli: Cli) -> None:
+    options = ("occupancy", "--gpu", "gtx980-finereg", "--block", 256, "--registers", 64)
+    found = json.loads(cli(*options, "--scheme", "unified", "--json").stdout)
+    # 65536 bytes of registers a CTA: 5 x 65536 - 131072 = 196608, and 13 ways of 6144 are left
+    assert (found["resident_ctas"], found["limiter"]) == (5, "unified memory")
+    assert (found["unified"]["register_bytes"], found["unified"]["l1_ways"]) == (196608, 13)
+    assert (
+        "5 resident CTAs on an SM of gtx980-finereg, limited by unified memory"
+        in cli(*options, "--scheme", "unified").stdout
+    )
+    fine = cli(*options, "--scheme", "finereg-unified").stdout
+    assert "2 active CTAs" in fine
+    # 8 warps x 64 x 128 = 65536 a waiting CTA: 3, and 2 in the ACRF
+    assert "5 CTAs: registers 196608 (131072 outside, 1536 PCRF entries)" in fine
+    assert cli(*options, "--scheme", "unified", "--scratchpad-per-sm", 1000).exit_code == 2
+    missing = cli("occupancy", "--block", 256, "--registers", 20, "--scheme", "unified")
+    assert "switching.unified_bytes is 0, there is no unified memory" in missing.stderr
+
+
+def test_the_split_of_a_file_counts_what_is_live(cli: Cli) -> None:
+    found = json.loads(
+        cli("occupancy", "saxpy", "--gpu", "gtx980-finereg", "--scheme", "finereg-unified", "--json").stdout
+    )
+    live = json.loads(cli("pressure", "saxpy", "--json").stdout)["kernels"][0]["maximum"]
+    waiting = 229376 // (8 * live * 128)
+    assert found["unified"]["ctas"] == 8 + waiting
+    assert found["unified"]["pcrf_entries"] == waiting * 8 * live

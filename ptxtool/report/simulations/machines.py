@@ -5,9 +5,10 @@ from itertools import groupby
 
 from ptxtool.analysis.demotion.targets import DemotionTargets
 from ptxtool.analysis.occupancy.occupancy import LIMITERS, Occupancy
-from ptxtool.analysis.occupancy.overhead import Storage
+from ptxtool.analysis.occupancy.overhead import LETTERS, Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage_text
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.tables import Part, TextTable, clip, head, table
@@ -17,7 +18,8 @@ _CURVE = head(
     ">registers | >resident:bold | >unshared | >pairs | >without sharing | >warps | limiter | :cyan"
 )
 _DEMOTION = head(">registers | >demoted | >bytes of a CTA | >resident CTAs:bold | >warps | :cyan")
-_STORAGE = head(">bits per SM:bold | what | formula")
+_STORAGE = head(">bits per SM:bold | what | formula | printed")
+_TOTALS = head("scheme | >bits per SM:bold | >KB per SM | >KB of the GPU")
 
 
 def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: str = "") -> list[Part]:
@@ -26,13 +28,7 @@ def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: 
     With the counts of its kernel also these, and the origin of the number of registers (`source`).
     """
     needs, base = plan.unshared.needs, plan.unshared
-    lines = [
-        f"{counted(plan.resident_ctas, 'resident CTA')} on an SM of {base.gpu}, "
-        f"limited by {' and '.join(plan.all_limiters)}",
-        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {counted(needs.threads, 'thread')}, "
-        f"{counted(needs.registers_per_thread, 'register')} per thread ({needs.registers} allocated), "
-        f"{needs.scratchpad} bytes of scratchpad",
-    ]
+    lines = _resident_lines(plan, " and ".join(plan.all_limiters))
     if plan.resource:
         private = (
             f"{plan.private_registers} of {counted(needs.registers_per_thread, 'register')} per thread"
@@ -55,16 +51,36 @@ def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: 
     return [*lines, "", table(columns, rows)]
 
 
-def switching_parts(plan: SwitchingPlan) -> list[Part]:
-    """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
-    active = plan.active
-    lines = [
-        f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {' and '.join(active.all_limiters)}",
-        f"{plan.scheme}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
+def _resident_lines(plan: SharingPlan, limiter: str) -> list[str]:
+    """The resident CTAs, what limits them, and what one of them takes."""
+    needs, base = plan.unshared.needs, plan.unshared
+    return [
+        f"{counted(plan.resident_ctas, 'resident CTA')} on an SM of {base.gpu}, limited by {limiter}",
+        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {counted(needs.threads, 'thread')}, "
+        f"{counted(needs.registers_per_thread, 'register')} per thread ({needs.registers} allocated), "
+        f"{needs.scratchpad} bytes of scratchpad",
     ]
-    if plan.scheme == "virtual-thread":
+
+
+def unified_parts(plan: SharingPlan, split: UnifiedPlan) -> list[Part]:
+    """The CTAs of an SM with unified memory, and its split."""
+    return [*_resident_lines(plan, split.limiter), str(split)]
+
+
+def switching_parts(plan: SwitchingPlan, split: UnifiedPlan | None = None) -> list[Part]:
+    """The CTAs of an SM that switches them: what is active, and what is resident by how much is live; the split of
+    unified memory."""
+    active = plan.active
+    limiter = split.limiter if split else " and ".join(active.all_limiters)
+    lines = [
+        f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {limiter}",
+        f"{plan.scheme.name}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
+    ]
+    if split is not None:
+        lines.append(str(split))
+    if plan.scheme.switching == "virtual-thread":
         return list(lines)
-    lines[-1] += f", {plan.pcrf_entries} entries for live registers"
+    lines[1] += f", {plan.pcrf_entries} entries for live registers"
     columns = head(">live registers of a warp | >entries of a CTA | >resident CTAs:bold | :cyan")
     before, rows = 0, list[tuple[object, ...]]()
     for live, resident in plan.by_live:
@@ -118,11 +134,28 @@ def _limit(limit: int | None) -> str:
     return "-" if limit is None else str(limit)
 
 
+def storage_totals(found: Sequence[Storage]) -> TextTable:
+    """The storage of several schemes, a row each."""
+    rows = [
+        (each.scheme, each.bits_per_sm, _kilobytes(each.bits_per_sm), _kilobytes(each.bits)) for each in found
+    ]
+    title = f"storage that a scheme adds to {found[0].gpu}"
+    note = "'--scheme NAME' shows a scheme part by part; 1 KB is 1024 bytes"
+    return table(_TOTALS, rows, title, (note,))
+
+
 def storage_table(storage: Storage) -> TextTable:
-    """The storage of one scheme."""
-    rows = [(item.bits, item.name, item.formula) for item in storage.items]
-    title = f"{storage.scheme} sharing: {storage.bits_per_sm} bits per SM"
-    note = (
-        f"{storage.bits} bits for the {storage.sms} SMs of {storage.gpu}; T CTA slots and W warp slots per SM"
+    """The storage of one scheme, part by part."""
+    rows = [(item.bits, item.name, item.formula, item.note) for item in storage.items]
+    title = f"{storage.scheme}: {storage.bits_per_sm} bits per SM ({_kilobytes(storage.bits_per_sm)} KB)"
+    letters = ", ".join(
+        f"{letter} {meaning}"
+        for letter, meaning in LETTERS.items()
+        if any(letter in i.formula for i in storage.items)
     )
-    return table(_STORAGE, rows, title, (note,))
+    whole = f"{storage.bits} bits for the {storage.sms} SMs of {storage.gpu}"
+    return table(_STORAGE, rows, title, (f"{whole}; {letters}", *storage.notes))
+
+
+def _kilobytes(bits: int) -> str:
+    return f"{bits / 8192:.2f}"

@@ -17,7 +17,16 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SwitchingResult
 
-_COUNTERS = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
+_COUNTERS = (
+    "switches",
+    "evictions",
+    "restores",
+    "registers_evicted",
+    "registers_restored",
+    "depletion_cycles",
+    "vector_hits",
+    "vector_misses",
+)
 _OPTIONS = ("swap_cycles", "restore_first_cycles", "stalled_cycles", "vector_entries", "vector_hit_cycles")
 _NONE_YET = ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag")
 
@@ -43,11 +52,11 @@ def check_switching(
     if found:
         raise error(
             "E502",
-            f"CTA switching ({plan.scheme}) together with {found[0]}",
+            f"CTA switching ({plan.scheme.name}) together with {found[0]}",
             kernel.source,
             kernel.start,
             kernel.body_start,
-            help='this is not simulated: leave one of the two out (switching="none")',
+            help='this is not simulated: leave one of the two out (scheme="none")',
         )
 
 
@@ -86,7 +95,7 @@ class Switcher:
         totals = {name: int(records[name].sum()) for name in _COUNTERS}
         totals["depletion_cycles"] += int((left * records["depleted"]).sum())
         return SwitchingResult(
-            scheme=plan.scheme,
+            scheme=plan.scheme.name,
             active_limit=min(plan.active.resident_ctas, self.ctas),
             resident_limit=self.ctas,
             active_most=int(records["most_active"].max()),
