@@ -1,6 +1,7 @@
 """`sim --scheme`: CTA switching from the command line."""
 
 import json
+import re
 
 from smallkernel import Cli
 
@@ -59,7 +60,7 @@ def test_occupancy(cli: Cli) -> None:
 
 def test_unified_memory_in_the_report(cli: Cli) -> None:
     result = cli(*RUN, "--scheme", "unified").stdout
-    assert "resident CTAs per SM       8  limited by threads" in result
+    assert re.search(r"^resident CTAs per SM +8  limited by threads$", result, re.M)
     # 256 threads x 16 registers: the 8 CTAs fit into what is outside the pool
     split = "registers 0 (131072 outside), shared memory 0, L1 276480 (45 ways), unused 2048"
     assert f"unified memory: 278528 bytes for 8 CTAs: {split}" in result

@@ -40,7 +40,7 @@ def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int
     if fifo.count == 0:
         fifo.head = 0
         fifo.next = max(ready, fifo.free)
-        net.heads |= bit(lane)
+        net.heads[lane >> 6] |= bit(lane & 63)
         net.asking = min(net.asking, fifo.next)
         net.next = min(net.next, fifo.next)
     entry = net.fifo[lane, (fifo.head + fifo.count) & (FIFO - 1)]
@@ -62,9 +62,9 @@ def take(memory: Any, net: Any, target: int, wake: int) -> int:
     output.head = (output.head + 1) & (FIFO - 1)
     output.count -= 1
     net.out_due[target] = memory.request[net.queue[target, output.head]].due if output.count > 0 else FOREVER
-    if output.wait_count > 0 and not net.granting & bit(target):
+    if output.wait_count > 0 and not net.granting[target >> 6] & bit(target & 63):
         output.next = max(wake, output.free)
-        net.granting |= bit(target)
+        net.granting[target >> 6] |= bit(target & 63)
         net.next = min(net.next, output.next)
     return packet
 
@@ -73,22 +73,23 @@ def take(memory: Any, net: Any, target: int, wake: int) -> int:
 def _ask(net: Any, now: int) -> None:
     """Let the heads that are ready ask for their outputs, and note when the next one will be ready."""
     following = FOREVER
-    left = net.heads
-    while left:
-        lane = ctz(left) & (MAX_PORTS - 1)
-        left &= left - 1
-        fifo = net.input[lane]
-        if fifo.next > now:
-            following = min(following, fifo.next)
-            continue
-        net.heads &= ~bit(lane)
-        target = np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)
-        output = net.output[target]
-        output.wait[(output.wait_head + output.wait_count) & (MAX_PORTS - 1)] = lane
-        output.wait_count += 1
-        if output.wait_count == 1:
-            output.next = max(now, output.free)
-            net.granting |= bit(target)
+    for word in range(net.words):
+        left = net.heads[word]
+        while left:
+            lane = (word * 64 + ctz(left)) & (MAX_PORTS - 1)
+            left &= left - 1
+            fifo = net.input[lane]
+            if fifo.next > now:
+                following = min(following, fifo.next)
+                continue
+            net.heads[word] &= ~bit(lane & 63)
+            target = np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)
+            output = net.output[target]
+            output.wait[(output.wait_head + output.wait_count) & (MAX_PORTS - 1)] = lane
+            output.wait_count += 1
+            if output.wait_count == 1:
+                output.next = max(now, output.free)
+                net.granting[target >> 6] |= bit(target & 63)
     net.asking = following
 
 
@@ -117,11 +118,11 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     output.free = free
     if fifo.count > 0:
         fifo.next = free
-        net.heads |= bit(lane)
+        net.heads[lane >> 6] |= bit(lane & 63)
         net.asking = min(net.asking, free)
     output.next = free
     if output.wait_count == 0:
-        net.granting &= ~bit(target)
+        net.granting[target >> 6] &= ~bit(target & 63)
     arrival = now + net.unloaded[flits]
     if output.count > 0:  # a short packet does not overtake a long one
         arrival = max(arrival, output.last + 1)
@@ -160,17 +161,18 @@ def network_cycle(memory: Any, net: Any, now: int) -> None:
     if net.asking <= now:
         _ask(net, now)
     following = FOREVER
-    left = net.granting
-    while left:
-        target = ctz(left) & (MAX_PORTS - 1)
-        left &= left - 1
-        output = net.output[target]
-        if output.next <= now:
-            if output.count >= net.output_packets:
-                net.granting &= ~bit(target)  # until `take` makes room
-                continue
-            _grant(memory, net, target, now)
-            if output.wait_count == 0:
-                continue
-        following = min(following, output.next)
+    for word in range(net.words):
+        left = net.granting[word]
+        while left:
+            target = (word * 64 + ctz(left)) & (MAX_PORTS - 1)
+            left &= left - 1
+            output = net.output[target]
+            if output.next <= now:
+                if output.count >= net.output_packets:
+                    net.granting[word] &= ~bit(target & 63)  # until `take` makes room
+                    continue
+                _grant(memory, net, target, now)
+                if output.wait_count == 0:
+                    continue
+            following = min(following, output.next)
     net.next = min(following, net.asking)

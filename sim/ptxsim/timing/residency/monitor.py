@@ -24,6 +24,7 @@ section 6.1.
 """
 
 from ptxsim.base.jit import bit, ctz, njit, popcount
+from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.contexts import free_context, swap_in, swap_out, warps_of
 from ptxsim.timing.residency.live_vectors import UNKNOWN, end_look_up, enter_vector, look_up
 from ptxsim.timing.residency.register_file import (
@@ -155,9 +156,9 @@ def _open(run, sm, switch):
     """Let CTA dispatch see whether there is room for a new CTA."""
     others = sm.free_slots & ~switch.for_new
     if sm.free_slots & switch.for_new or (others and _can_grow(switch) and has_room(switch)):
-        run.open_sms |= bit(sm.index)
+        set_open(run, sm.index, 1)
     else:
-        run.open_sms &= ~bit(sm.index)
+        set_open(run, sm.index, 0)
 
 
 @njit

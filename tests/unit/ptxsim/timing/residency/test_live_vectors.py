@@ -36,7 +36,7 @@ def test_a_small_vector_cache_misses_more(entries: int) -> None:
     launch, kernel = sample("conv1")
     options: dict[str, Any] = {"registers": launch.registers, "switching": "finereg"}
     gpu = with_settings(load_gpu("gtx980-finereg"), ["sm.count=2", f"switching.vector_entries={entries}"])
-    found = ptxsim.launch(kernel, (40, 2), launch.block, launch.arguments(), gpu=gpu, **options).switching
+    found = ptxsim.launch(kernel, (40, 4), launch.block, launch.arguments(), gpu=gpu, **options).switching
     looked_up = found.vector_hits + found.vector_misses
     assert looked_up > 30
     assert found.vector_misses > looked_up / 2 if entries == 1 else found.vector_misses < looked_up / 2
