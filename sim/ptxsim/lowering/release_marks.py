@@ -30,7 +30,7 @@ def set_marks(function: Function, records: Any) -> None:
         n = mark.instruction
         if n >= len(function.instructions):
             continue  # the exit follows the last instruction and releases everything
-        records[n]["marks"] |= _BITS[mark.release][mark.before_label]
+        records[n]["marks"] |= _BITS[mark.word][mark.before_label]
         if mark.before_label and n:
             records[n - 1]["marks"] |= program.LEADS_TO_MARK
 
