@@ -280,7 +280,8 @@ def switched_occupancy(
     division of the register file that cannot be.
     """
     from ptxtool.analysis.occupancy.cuda_limits import check_registers
-    from ptxtool.analysis.occupancy.switching_plan import scheme_named, switching_plan
+    from ptxtool.analysis.occupancy.register_schemes import scheme_named
+    from ptxtool.analysis.occupancy.switching_plan import switching_plan
 
     machine = _machine(gpu, scratchpad_per_sm)
     check_registers(machine.target, registers)
@@ -387,11 +388,12 @@ def isa(opcode: str) -> "list[Form]":
     return found
 
 
-def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU) -> "tuple[Storage, ...]":
-    """The bits of storage that each sharing scheme adds to an SM."""
-    from ptxtool.analysis.occupancy.overhead import overhead
+def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU, schemes: "Iterable[str]" = ()) -> "tuple[Storage, ...]":
+    """The bits of storage that each sharing or register scheme adds to an SM, or each of `schemes`. Raises E502."""
+    from ptxtool.analysis.occupancy.scheme_storage import SCHEMES, storage_of
 
-    return overhead(_machine(gpu))
+    machine = _machine(gpu)
+    return tuple(storage_of(machine, scheme) for scheme in tuple(schemes) or SCHEMES)
 
 
 def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = None) -> "Gpu":

@@ -199,13 +199,13 @@ as_written_option = click.option(
 )
 
 
-SWITCHING = ("none", "virtual-thread", "finereg")
-"""The schemes of `ptxtool.analysis.occupancy.switching_plan`, which is not imported before a command needs it."""
+SCHEMES = ("none", "virtual-thread", "finereg")
+"""The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-def switching_option(help: str) -> Callable[[F], F]:
-    """`--switching SCHEME`."""
-    return click.option("--switching", type=click.Choice(SWITCHING), help=help)
+def scheme_option(help: str) -> Callable[[F], F]:
+    """`--scheme NAME`, or `--switching NAME`."""
+    return click.option("--scheme", "--switching", "scheme", type=click.Choice(SCHEMES), help=help)
 
 
 ptxplus_semantics_option = click.option(

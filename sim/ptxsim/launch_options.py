@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ptxsim.base import options as limits
+from ptxtool.analysis.occupancy.register_schemes import scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
-from ptxtool.analysis.occupancy.switching_plan import scheme_named
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
@@ -86,8 +86,10 @@ class LaunchOptions:
     dynamic: "bool | str | DynamicExecution" = False
     """Dynamic warp execution of the same authors: memory instructions of non-owner warps are held back. True, options
     as text (`period=500,draws=sticky`), or a `DynamicExecution`. Needs a sharing percentage."""
+    scheme: str | None = None
+    """The register scheme: "none", "virtual-thread" or "finereg" (docs/switching.md); by default the machine's."""
     switching: str | None = None
-    """CTA switching: "none", "virtual-thread" or "finereg" (docs/switching.md); by default the machine's."""
+    """Another name for `scheme`."""
     max_cycles: int | None = None
     """Cycles after which the run ends with status "max-cycles"."""
     event_skip: bool = True
@@ -118,8 +120,16 @@ class LaunchOptions:
             if getattr(self, name) != 0:
                 percentage(getattr(self, name), name)
         limits.is_as_gpgpu_sim(self.ptxplus_semantics)
-        if self.switching is not None:
-            scheme_named(self.switching)
+        if self.scheme is not None and self.switching is not None:
+            help = "give one of them"
+            raise error("E401", "'scheme' and 'switching' are two names for one option", help=help)
+        if self.scheme_name is not None:
+            scheme_named(self.scheme_name)
+
+    @property
+    def scheme_name(self) -> str | None:
+        """The register scheme by either name; None: the machine's."""
+        return self.switching if self.scheme is None else self.scheme
 
 
 class _Keywords(TypedDict, total=False):
@@ -152,6 +162,7 @@ class LadderKeywords(_Keywords, total=False):
     scheduler: "str | Policy | None"
     registers: int | None
     allocate: bool
+    scheme: str | None
     switching: str | None
     max_cycles: int | None
     event_skip: bool

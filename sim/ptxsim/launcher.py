@@ -32,8 +32,9 @@ from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.simulation import LaunchPlan, Simulation
+from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
-from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
+from ptxtool.analysis.occupancy.switching_plan import switching_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
@@ -87,7 +88,7 @@ def timed_launch(
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
-    scheme = gpu.switching.scheme if options.switching is None else scheme_named(options.switching)
+    scheme = scheme_named(options.scheme_name or gpu.switching.scheme)
     if state is None:
         program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)
     else:
@@ -137,7 +138,7 @@ def _configuration(
     kernel: Function,
     program: Program,
     gpu: Gpu,
-    scheme: Scheme,
+    scheme: RegisterScheme,
     grid: Size,
     block: Size,
     options: LaunchOptions,
@@ -154,7 +155,7 @@ def _configuration(
         needs = threads, registers, scratchpad, options.dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
         switching = None
-        if scheme != "none":
+        if scheme.switching != "none":
             switching = switching_plan(gpu, scheme, threads, registers, scratchpad)
             refused = (any(shares), "sharing of registers or scratchpad"), (options.timeline, "a timeline")
             check_switching(kernel, program, switching, gpu, refused)
@@ -181,13 +182,13 @@ def _threads(block: Size) -> int:
     return block[0] * block[1] * block[2]
 
 
-def _warp_slots(gpu: Gpu, scheme: Scheme, grid: Size, threads: int) -> int | None:
+def _warp_slots(gpu: Gpu, scheme: RegisterScheme, grid: Size, threads: int) -> int | None:
     """Warps of the GPU that local memory is laid out for where CTAs are switched; None: its warp slots.
 
     A multiple of the warp slots: local memory is interleaved over all warps, and which of its words share a set of L1
     should depend on the scheme as little as possible.
     """
-    if scheme == "none":
+    if scheme.switching == "none":
         return None
     warps = -(-threads // gpu.sm.warp_size)
     per_sm = -(-grid[0] * grid[1] * grid[2] // gpu.sm.count)

@@ -84,7 +84,7 @@ def test_occupancy_of_a_compute_capability(cli: Cli) -> None:
     for wrong, said in (
         (("--registers", 256), "256 registers per thread: a thread of sm_90 has at most 255"),
         (("--registers", 30, "--set", "sm.ctas=3"), "'sm_90' is a compute capability"),
-        (("--registers", 30, "--switching", "finereg"), "needs a machine that is simulated"),
+        (("--registers", 30, "--scheme", "finereg"), "needs a machine that is simulated"),
     ):
         result = cli("occupancy", "--gpu", "sm_90", "--block", 256, *wrong)
         assert (result.exit_code, result.stdout) == (1 if said[0] == "2" else 2, "")

@@ -193,7 +193,9 @@ def test_machines() -> None:
     assert (plan.resident_ctas, plan.shared_pairs, plan.private_registers) == (6, 3, 3)
     small = api.occupancy(64, 8, 7168, scratchpad_per_sm=16384)
     assert (small.resident_ctas, small.limiter) == (2, "scratchpad")
-    assert [storage.bits_per_sm for storage in api.overhead()] == [273, 93]
+    assert [storage.bits_per_sm for storage in api.overhead()[:2]] == [273, 93]
+    (pool,) = api.overhead(schemes=["regmutex"])
+    assert pool.bits_per_sm == 384
     assert [p.resident_ctas for p in api.register_curve(256, registers=(32, 36))] == [4, 3]
     assert api.occupancy(256, 36, gpu=api.gpu("tesla-c2050")).resident_ctas == 3
     (target,) = api.demotion_targets(128, 35, gpu="sm_52").targets

@@ -16,17 +16,14 @@ section IV; M. K. Yoon et al., "Virtual Thread: maximizing thread-level parallel
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 
 from ptxtool.analysis.occupancy.occupancy import Amount, Count, HasSm, Occupancy, SmLimits, occupancy
+from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, SchemeName
 from ptxtool.base.diag import error
-from ptxtool.base.phrases import did_you_mean
 
-Scheme = Literal["none", "virtual-thread", "finereg"]
-SCHEMES: tuple[Scheme, ...] = ("none", "virtual-thread", "finereg")
-"""By name; "none": a CTA keeps its place until it ends."""
 _ENTRY_LANES = 32
 """32-bit registers in an entry of the PCRF: one register of a warp."""
 
@@ -34,7 +31,7 @@ _ENTRY_LANES = 32
 class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The `[switching]` table of a GPU file; the file's comments say what its keys mean."""
 
-    scheme: Scheme
+    scheme: SchemeName
     ctas: Count
     warps: Count
     acrf_registers: Count
@@ -69,7 +66,7 @@ class SwitchingPlan:
     PCRF holds.
     """
 
-    scheme: Scheme
+    scheme: RegisterScheme
     active: Occupancy
     warps: int
     acrf_ctas: int
@@ -79,7 +76,7 @@ class SwitchingPlan:
     def resident_ctas(self, live: int) -> int:
         """The resident CTAs if every waiting one has so many 32-bit registers live in each of its warps."""
         waiting = self.ctas
-        if self.scheme == "virtual-thread":
+        if self.scheme.switching == "virtual-thread":
             waiting = 0
         elif live:
             waiting = self.pcrf_entries // (self.warps * live)
@@ -96,7 +93,7 @@ class SwitchingPlan:
         """Plain data for `--json`: the occupancy of the pipeline, and what switching adds."""
         return {
             **self.active.to_dict(),
-            "switching": self.scheme,
+            "switching": self.scheme.name,
             "acrf_ctas": self.acrf_ctas,
             "pcrf_entries": self.pcrf_entries,
             "most_resident_ctas": self.ctas,
@@ -104,26 +101,16 @@ class SwitchingPlan:
         }
 
 
-def scheme_named(name: object) -> Scheme:
-    """The scheme of a name. Raises E502."""
-    for scheme in SCHEMES:
-        if scheme == name:
-            return scheme
-    known = ", ".join(f"'{scheme}'" for scheme in SCHEMES)
-    help = did_you_mean(str(name), SCHEMES, then=f"there are {known}")
-    raise error("E502", f"no CTA switching named '{name}'", help=help)
-
-
 def switching_plan(
-    gpu: HasSwitching, scheme: Scheme, threads: int, registers: int, scratchpad: int = 0
+    gpu: HasSwitching, scheme: RegisterScheme, threads: int, registers: int, scratchpad: int = 0
 ) -> SwitchingPlan:
-    """Plan the CTAs of an SM under a scheme other than "none": `registers` per thread, `scratchpad` bytes per CTA.
+    """Plan the CTAs of an SM under a scheme that switches them: `registers` per thread, `scratchpad` bytes per CTA.
 
     Raises E402 where one CTA does not fit, E502 for a division of the register file that cannot be.
     """
     options, sm, name = gpu.switching, gpu.sm, gpu.name
     file = sm.registers
-    if scheme == "finereg":
+    if scheme.switching == "finereg":
         parts = options.acrf_registers + options.pcrf_entries * _ENTRY_LANES
         if parts > file:
             what = f"switching.acrf_registers and switching.pcrf_entries are {parts} registers, of {file}"
@@ -138,7 +125,7 @@ def switching_plan(
     if scratchpad:
         limits.append(sm.scratchpad_bytes // scratchpad)
     in_file = active.limits["registers"]
-    if scheme == "virtual-thread" and in_file is not None:
+    if scheme.switching == "virtual-thread" and in_file is not None:
         limits.append(in_file)
     ctas = min(limits)
     if ctas == 0:
@@ -149,6 +136,6 @@ def switching_plan(
         active=active,
         warps=warps,
         acrf_ctas=ctas if in_file is None else min(in_file, ctas),
-        pcrf_entries=options.pcrf_entries if scheme == "finereg" else 0,
+        pcrf_entries=options.pcrf_entries if scheme.switching == "finereg" else 0,
         ctas=ctas,
     )

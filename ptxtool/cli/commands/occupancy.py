@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 )
 @common.share_option("registers")
 @common.share_option("scratchpad")
-@common.switching_option("The CTAs that are active and resident where these are switched, instead.")
+@common.scheme_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @click.option(
     "--demotion",
@@ -62,7 +62,7 @@ def command(
     block: int | None,
     scratchpad: int | None,
     scratchpad_per_sm: int | None,
-    switching: str | None,
+    scheme: str | None,
     curve: bool,
     demotion: bool,
     no_ptxas: bool,
@@ -76,14 +76,12 @@ def command(
     largest of '.maxntid', and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus
     declares. A launch file for another kernel is ignored. With a compute capability as --gpu the limits are CUDA's.
     """
-    switched = switching not in (None, "none")
+    switched = scheme not in (None, "none")
     is_shared = set(shares.values()) != {"0"}
     if switched and (curve or is_shared):
-        raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
+        raise click.UsageError("--scheme goes with neither --curve nor --share-...: choose one")
     if demotion and (curve or switched or is_shared):
-        raise click.UsageError(
-            "--demotion goes with none of --curve, --switching and --share-...: choose one"
-        )
+        raise click.UsageError("--demotion goes with none of --curve, --scheme and --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
     chosen = _limits(gpu, switched)
@@ -119,7 +117,7 @@ def command(
     needs = block, registers or 0, scratchpad or 0
     more = settled.to_dict() if settled else {}
     if switched:
-        found = api.switched_occupancy(*needs, scheme=switching or "", **limits)
+        found = api.switched_occupancy(*needs, scheme=scheme or "", **limits)
         sink.put(lambda: found.to_dict() | more, lambda: switching_parts(found))
         return 0
     plan = api.occupancy(*needs, **(limits | shares))
@@ -218,7 +216,7 @@ def _limits(gpu: str, switched: bool) -> "Gpu | CudaTarget":
     from ptxtool.analysis.occupancy.cuda_limits import is_target
 
     if switched and is_target(gpu):
-        raise click.UsageError("--switching needs a machine that is simulated, such as --gpu gtx980-finereg")
+        raise click.UsageError("--scheme needs a machine that is simulated, such as --gpu gtx980-finereg")
     return common.limits_of(gpu)
 
 

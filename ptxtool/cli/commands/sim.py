@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     metavar="K=V,...",
     help="The same with options: period, step, stalls (window, cumulative), draws (cycle, sticky), seed.",
 )
-@common.switching_option("CTAs that wait for memory give way to others. [default: as the GPU file says]")
+@common.scheme_option(
+    "The register scheme: what becomes of CTAs that wait for memory. [default: as the GPU file says]"
+)
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from ptxtool.analysis.demotion.targets import DemotionTargets
 from ptxtool.analysis.occupancy.occupancy import LIMITERS, Occupancy
-from ptxtool.analysis.occupancy.overhead import Storage
+from ptxtool.analysis.occupancy.overhead import LETTERS, Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage_text
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
 from ptxtool.base.phrases import counted
@@ -17,7 +17,8 @@ _CURVE = head(
     ">registers | >resident:bold | >unshared | >pairs | >without sharing | >warps | limiter | :cyan"
 )
 _DEMOTION = head(">registers | >demoted | >bytes of a CTA | >resident CTAs:bold | >warps | :cyan")
-_STORAGE = head(">bits per SM:bold | what | formula")
+_STORAGE = head(">bits per SM:bold | what | formula | printed")
+_TOTALS = head("scheme | >bits per SM:bold | >KB per SM | >KB of the GPU")
 
 
 def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: str = "") -> list[Part]:
@@ -60,9 +61,9 @@ def switching_parts(plan: SwitchingPlan) -> list[Part]:
     active = plan.active
     lines = [
         f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {' and '.join(active.all_limiters)}",
-        f"{plan.scheme}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
+        f"{plan.scheme.name}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
     ]
-    if plan.scheme == "virtual-thread":
+    if plan.scheme.switching == "virtual-thread":
         return list(lines)
     lines[-1] += f", {plan.pcrf_entries} entries for live registers"
     columns = head(">live registers of a warp | >entries of a CTA | >resident CTAs:bold | :cyan")
@@ -118,11 +119,28 @@ def _limit(limit: int | None) -> str:
     return "-" if limit is None else str(limit)
 
 
+def storage_totals(found: Sequence[Storage]) -> TextTable:
+    """The storage of several schemes, a row each."""
+    rows = [
+        (each.scheme, each.bits_per_sm, _kilobytes(each.bits_per_sm), _kilobytes(each.bits)) for each in found
+    ]
+    title = f"storage that a scheme adds to {found[0].gpu}"
+    note = "'--scheme NAME' shows a scheme part by part; 1 KB is 1024 bytes"
+    return table(_TOTALS, rows, title, (note,))
+
+
 def storage_table(storage: Storage) -> TextTable:
-    """The storage of one scheme."""
-    rows = [(item.bits, item.name, item.formula) for item in storage.items]
-    title = f"{storage.scheme} sharing: {storage.bits_per_sm} bits per SM"
-    note = (
-        f"{storage.bits} bits for the {storage.sms} SMs of {storage.gpu}; T CTA slots and W warp slots per SM"
+    """The storage of one scheme, part by part."""
+    rows = [(item.bits, item.name, item.formula, item.note) for item in storage.items]
+    title = f"{storage.scheme}: {storage.bits_per_sm} bits per SM ({_kilobytes(storage.bits_per_sm)} KB)"
+    letters = ", ".join(
+        f"{letter} {meaning}"
+        for letter, meaning in LETTERS.items()
+        if any(letter in i.formula for i in storage.items)
     )
-    return table(_STORAGE, rows, title, (note,))
+    whole = f"{storage.bits} bits for the {storage.sms} SMs of {storage.gpu}"
+    return table(_STORAGE, rows, title, (f"{whole}; {letters}", *storage.notes))
+
+
+def _kilobytes(bits: int) -> str:
+    return f"{bits / 8192:.2f}"

@@ -103,7 +103,9 @@ def test_an_option_of_the_other_function_is_refused(
         ({"registers": True}, "E401.*registers = True"),
         ({"share_scratchpad": 100}, "E502.*share_scratchpad = 100"),
         ({"ptxplus_semantics": "nvidia"}, "E502.*PTXPlus has no semantics 'nvidia'"),
-        ({"switching": "finreg"}, "E502.*no CTA switching named 'finreg'.*did you mean 'finereg'"),
+        ({"scheme": "finreg"}, "E502.*no register scheme named 'finreg'"),
+        ({"scheme": "none", "switching": "none"}, "E401.*'scheme' and 'switching' are two names"),
+        ({"switching": "finreg"}, "E502.*no register scheme named 'finreg'.*did you mean 'finereg'"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

@@ -1,4 +1,4 @@
-"""`ptxtool overhead`: storage bits of the sharing schemes."""
+"""`ptxtool overhead`: storage bits of the sharing and register schemes."""
 
 import click
 
@@ -8,14 +8,17 @@ from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 
 @click.command()
 @gpu_option
+@click.option(
+    "--scheme", "schemes", metavar="NAME", multiple=True, help="This scheme, part by part; may be repeated."
+)
 @report_options
-def command(gpu: str, sink: Sink) -> int:
-    """Storage bits that each sharing scheme adds to a GPU, item by item."""
-    from ptxtool.report.simulations.machines import storage_table
+def command(gpu: str, schemes: tuple[str, ...], sink: Sink) -> int:
+    """Storage bits that the sharing and register schemes add to a GPU."""
+    from ptxtool.report.simulations.machines import storage_table, storage_totals
 
-    found = api.overhead(machine(gpu))
+    found = api.overhead(machine(gpu), schemes)
     sink.put(
         lambda: {"schemes": [storage.to_dict() for storage in found]},
-        lambda: apart([storage_table(storage)] for storage in found),
+        lambda: apart([storage_table(storage)] for storage in found) if schemes else [storage_totals(found)],
     )
     return 0

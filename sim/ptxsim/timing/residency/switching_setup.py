@@ -43,11 +43,11 @@ def check_switching(
     if found:
         raise error(
             "E502",
-            f"CTA switching ({plan.scheme}) together with {found[0]}",
+            f"CTA switching ({plan.scheme.name}) together with {found[0]}",
             kernel.source,
             kernel.start,
             kernel.body_start,
-            help='this is not simulated: leave one of the two out (switching="none")',
+            help='this is not simulated: leave one of the two out (scheme="none")',
         )
 
 
@@ -86,7 +86,7 @@ class Switcher:
         totals = {name: int(records[name].sum()) for name in _COUNTERS}
         totals["depletion_cycles"] += int((left * records["depleted"]).sum())
         return SwitchingResult(
-            scheme=plan.scheme,
+            scheme=plan.scheme.name,
             active_limit=min(plan.active.resident_ctas, self.ctas),
             resident_limit=self.ctas,
             active_most=int(records["most_active"].max()),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ptxtool.analysis.occupancy.switching_plan import scheme_named, switching_plan
+from ptxtool.analysis.occupancy.register_schemes import scheme_named
+from ptxtool.analysis.occupancy.switching_plan import switching_plan
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
@@ -10,10 +11,11 @@ from ptxtool.formats.settings import with_settings
 GPU = load_gpu(
     "gtx980-finereg"
 )  # 65536 registers, 98304 bytes, 2048 threads, 64 warps, 32 CTAs; 32768 and 1024 entries
+VIRTUAL_THREAD, FINEREG = scheme_named("virtual-thread"), scheme_named("finereg")
 
 
 def test_virtual_thread_fills_the_register_file() -> None:
-    plan = switching_plan(GPU, "virtual-thread", 64, 16)  # 1024 registers a CTA
+    plan = switching_plan(GPU, VIRTUAL_THREAD, 64, 16)  # 1024 registers a CTA
     assert plan.active.resident_ctas == 32  # places
     assert plan.ctas == plan.acrf_ctas == plan.resident_ctas(10) == 64
 
@@ -31,7 +33,7 @@ def test_virtual_thread_fills_the_register_file() -> None:
 def test_what_limits_virtual_thread(
     threads: int, registers: int, scratchpad: int, ctas: int, by: str
 ) -> None:
-    assert switching_plan(GPU, "virtual-thread", threads, registers, scratchpad).ctas == ctas, by
+    assert switching_plan(GPU, VIRTUAL_THREAD, threads, registers, scratchpad).ctas == ctas, by
 
 
 @pytest.mark.parametrize(
@@ -48,21 +50,15 @@ def test_what_limits_virtual_thread(
 def test_finereg_adds_what_waits(
     threads: int, registers: int, scratchpad: int, live: int, active: int, resident: int
 ) -> None:
-    plan = switching_plan(GPU, "finereg", threads, registers, scratchpad)
+    plan = switching_plan(GPU, FINEREG, threads, registers, scratchpad)
     assert plan.active.resident_ctas == active
     assert plan.resident_ctas(live) == resident
 
 
-def test_scheme_named() -> None:
-    assert scheme_named("finereg") == "finereg"
-    with pytest.raises(PtxError, match="no CTA switching named 'virtual_thread'"):
-        scheme_named("virtual_thread")
-
-
 def test_parts_of_the_file() -> None:
     fits = with_settings(GPU, ["switching.acrf_registers=64000", "switching.pcrf_entries=48"])  # 64000 + 1536
-    assert switching_plan(fits, "finereg", 256, 16).active.resident_ctas == 8
+    assert switching_plan(fits, FINEREG, 256, 16).active.resident_ctas == 8
     more = with_settings(fits, ["switching.pcrf_entries=49"])
     with pytest.raises(PtxError, match="are 65568 registers, of 65536"):
-        switching_plan(more, "finereg", 256, 16)
-    assert switching_plan(more, "virtual-thread", 256, 16).active.resident_ctas == 8
+        switching_plan(more, FINEREG, 256, 16)
+    assert switching_plan(more, VIRTUAL_THREAD, 256, 16).active.resident_ctas == 8

@@ -28,7 +28,7 @@ def refused(text: str = "", **options: Any) -> str:
 
 
 def test_unknown_scheme() -> None:
-    assert refused(switching="fine-reg") == "E502: no CTA switching named 'fine-reg'"
+    assert refused(switching="fine-reg") == "E502: no register scheme named 'fine-reg'"
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

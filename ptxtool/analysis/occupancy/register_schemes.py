@@ -1,0 +1,48 @@
+"""The register schemes by name: what a machine does with the registers of CTAs that wait.
+
+A scheme is composed of four parts, and another scheme is another row of `SCHEMES`:
+
+    switching   which CTAs give their place in the pipeline to others, and where the registers of these are meanwhile
+                (`switching_plan.py`); "none": a CTA keeps its place until it ends
+    extended    the registers of a warp above a base set come from a pool that all warps share
+    unified     one memory serves registers, shared memory and L1
+    renamed     a register is released at the last use of its value
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ptxtool.base.diag import error
+from ptxtool.base.phrases import did_you_mean
+
+SchemeName = Literal["none", "virtual-thread", "finereg"]
+SwitchingKind = Literal["none", "virtual-thread", "finereg"]
+
+
+@dataclass(frozen=True)
+class RegisterScheme:
+    """A scheme and its parts."""
+
+    name: SchemeName
+    switching: SwitchingKind = "none"
+    extended: bool = False
+    unified: bool = False
+    renamed: bool = False
+
+
+SCHEMES: tuple[RegisterScheme, ...] = (
+    RegisterScheme("none"),
+    RegisterScheme("virtual-thread", switching="virtual-thread"),
+    RegisterScheme("finereg", switching="finereg"),
+)
+
+
+def scheme_named(name: object) -> RegisterScheme:
+    """The scheme of a name. Raises E502."""
+    for scheme in SCHEMES:
+        if scheme.name == name:
+            return scheme
+    names = [scheme.name for scheme in SCHEMES]
+    known = ", ".join(f"'{known}'" for known in names)
+    help = did_you_mean(str(name), names, then=f"there are {known}")
+    raise error("E502", f"no register scheme named '{name}'", help=help)
