@@ -15,7 +15,7 @@ Webs in flight of asynchronous instructions are not split, nor those that no `mo
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -28,7 +28,7 @@ from ptxtool.analysis.regalloc.held_regions import HeldRegions, RegionFinder
 from ptxtool.analysis.regalloc.in_flight import in_flight_intervals
 from ptxtool.analysis.regalloc.linear_scan import Allocation, RegisterTuple, Singles, linear_scan
 from ptxtool.analysis.regalloc.live_ranges import Ranges
-from ptxtool.analysis.regalloc.spills import FILES, InsertionKind, SpillState, ValueTable
+from ptxtool.analysis.regalloc.spills import SpillState, ValueTable
 
 OUTSIDE = -1
 """In place of a region's number."""
@@ -107,11 +107,16 @@ class BaseSplitter:
         assert not found.unallocated, "there are twice as many units as are live at once"
         predicates = self._state.in_file("predicate")
         widths, intervals = self._values.width[predicates], self._values.intervals.at(predicates)
-        in_predicates = linear_scan(Singles(predicates, widths, intervals), n_points, len(predicates), self._copies)
+        in_predicates = linear_scan(
+            Singles(predicates, widths, intervals), n_points, len(predicates), self._copies
+        )
         state = SpillState(n_points, self._values)
         moves = pieces.insert(state)
         if found.n_units > base:
-            for instructions, kind, rank in ((regions.acquires, "acquire", 0), (regions.releases, "release", 2)):
+            for instructions, kind, rank in (
+                (regions.acquires, "acquire", 0),
+                (regions.releases, "release", 2),
+            ):
                 for i in instructions:
                     state.insert_one(rank, i, kind, 0, 0)
         registers = self.ranges.function.registers
@@ -223,7 +228,9 @@ class _Pieces:
         for web, pieces in self.by_region.items():
             if OUTSIDE not in pieces:
                 continue
-            kept = [pair for region, some in pieces.items() if (web, region) not in self.split for pair in some]
+            kept = [
+                pair for region, some in pieces.items() if (web, region) not in self.split for pair in some
+            ]
             for region in pieces:
                 if (web, region) in self.split:
                     kept += [(2 * i, 2 * i + 1) for i in self._moves(web, region, up=True)]
@@ -231,7 +238,7 @@ class _Pieces:
         return found
 
     def inside_tuples(self) -> Iterator[RegisterTuple]:
-        """What may be in the extended set: webs that live in regions only, and the values that stand for others there."""
+        """What may be in the extended set: webs that live in regions only, and values that stand for others there."""
         for web, pieces in self.by_region.items():
             if OUTSIDE not in pieces and pieces:
                 yield self._tuple(web, web, [pair for some in pieces.values() for pair in some])

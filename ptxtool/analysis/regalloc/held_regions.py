@@ -1,6 +1,6 @@
 """Where warps hold extended registers: the instructions between acquire and release marks.
 
-For `split-registers`. A thread has `base` registers of its own, and holds more inside of regions only. A place is *open*
+For `split-registers`. A thread has `base` registers of its own, and holds more inside of regions only. A place is open
 if at most `base` units are live there: between two instructions, or at the edges into a block, where a warp can acquire
 or release. The held instructions are the least set H with
 
@@ -57,7 +57,9 @@ def never_held(function: Function) -> frozenset[int]:
     found: set[int] = set()
     for i, node in enumerate(function.instructions):
         match = table().match(node.opcode.text, len(node.operands), function.registers.is_ptxplus)
-        is_exit = match is not None and ("exit" in match.modifiers or not _WAITING.isdisjoint(match.form.effects))
+        is_exit = match is not None and (
+            "exit" in match.modifiers or not _WAITING.isdisjoint(match.form.effects)
+        )
         if is_exit or node.opcode.base == "mbarrier":
             found.add(i)
     return frozenset(found)

@@ -27,7 +27,9 @@ from ptxtool.analysis.flow.accesses import Accesses, Flags, Interval, Intervals,
 FILES = ("general", "predicate", "address", "head")
 """The files that values are in. Registers of a function's head stand apart."""
 _GENERAL, _PREDICATE = FILES.index("general"), FILES.index("predicate")
-InsertionKind = Literal["load", "restore", "compute", "store", "save", "copy", "copy-back", "acquire", "release"]
+InsertionKind = Literal[
+    "load", "restore", "compute", "store", "save", "copy", "copy-back", "acquire", "release"
+]
 _KINDS: tuple[InsertionKind, ...] = get_args(InsertionKind)
 _SLOT, _WORD, _CONSTANT = range(3)
 """How a value is spilled: `_KINDS[how]` fetches it, `_KINDS[_STORE + how]` stores it."""
@@ -143,7 +145,9 @@ class SpillState:
         self.insert_one(0, instruction, "copy", number, value)
         return number
 
-    def insert_one(self, rank: int, instruction: int, kind: InsertionKind, temporary: int, value: int) -> None:
+    def insert_one(
+        self, rank: int, instruction: int, kind: InsertionKind, temporary: int, value: int
+    ) -> None:
         """Insert before an instruction, without a guard; `rank` orders what is inserted there."""
         self.insert([rank], [instruction], [False], [_KINDS.index(kind)], [temporary], [value], [False])
 

@@ -143,7 +143,11 @@ def prove(
     constants = frozenset(reader.constants.values())
     values = LiveValues(cfg, aligned.items, steps, reader.value_uses(), constants, boundary)
     overlaps = reader.places.overlaps()
-    lost = {item: reader.places.registers_from(losses[j]) for item, (_, j) in enumerate(aligned.items) if j in losses}
+    lost = {
+        item: reader.places.registers_from(losses[j])
+        for item, (_, j) in enumerate(aligned.items)
+        if j in losses
+    }
     violations = Checker(values, overlaps, reader.n_values, lost).run()
     problems = [_diagnostic(after, reader, aligned.items, one) for one in violations[:MOST]]
     return problems or [*FlightCheck(reader, cfg, aligned.items, steps, overlaps).run()][:MOST]

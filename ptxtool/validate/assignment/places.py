@@ -166,7 +166,9 @@ class PlaceTable:
 
     def registers_from(self, unit: int) -> tuple[int, ...]:
         """The places of registers with that unit of the general file, or a higher one."""
-        return tuple(p for p, cells in self._cells.items() if any(f == "general" and u >= unit for f, u in cells))
+        return tuple(
+            p for p, cells in self._cells.items() if any(f == "general" and u >= unit for f, u in cells)
+        )
 
     def overlap(self, a: int, b: int) -> bool:
         """Whether two places have bits in common."""
