@@ -1,8 +1,8 @@
 """Makes the sharing of extended registers real, for runs of what `split-registers` gives.
 
 To PTX extended registers keep their values between two regions; in a pool another warp may have had the section
-meanwhile. `overwritten` writes a poison value to every extended register at every acquire mark. Extended are the
-registers with units that no instruction outside of regions names, found by following the marks in the text.
+meanwhile. `overwritten` writes a poison value to every extended register at every acquire mark, except to one that has
+a unit of the base set too.
 """
 
 from clobber import places
@@ -24,7 +24,7 @@ def overwritten(module: Module, base: int) -> Module:
 def _edits(kernel: Function, base: int) -> list[TextEdit]:
     general, _ = places(kernel)
     bits = {r.name: r.bits for r in kernel.registers}
-    extended = [name for name, units in general.items() if units.stop > base]
+    extended = [name for name, units in general.items() if units.start >= base]
     lines = "".join(
         f" mov.b{bits[name]} {name}, {_POISON[bits[name]]};" for name in extended if bits[name] in _POISON
     )

@@ -113,12 +113,10 @@ class BaseSplitter:
         state = SpillState(n_points, self._values)
         moves = pieces.insert(state)
         if found.n_units > base:
-            for instructions, kind, rank in (
-                (regions.acquires, "acquire", 0),
-                (regions.releases, "release", 2),
-            ):
-                for i in instructions:
-                    state.insert_one(rank, i, kind, 0, 0)
+            for i in regions.acquires:
+                state.insert_one(0, i, "acquire", 0, 0)
+            for i in regions.releases:
+                state.insert_one(2, i, "release", 0, 0)
         registers = self.ranges.function.registers
         head = sum(registers[k].units for k in range(len(registers.head)))
         used = {"head": head, "general": found.n_units, "predicate": in_predicates.n_units, "address": 0}
@@ -262,10 +260,13 @@ class _Pieces:
             for i, _, _ in self._of.ranges.accesses[web]:
                 if region_of[i] == region:
                     state.temporary[web, i] = number
-            for up, kind in ((True, "copy"), (False, "copy-back")):
-                for i in self._moves(web, region, up):
-                    state.insert_one(1, i, kind, number, web)
-                    n_moves += 1
+            places = [*self._moves(web, region, up=True)]
+            for i in places:
+                state.insert_one(1, i, "copy", number, web)
+            back = [*self._moves(web, region, up=False)]
+            for i in back:
+                state.insert_one(1, i, "copy-back", number, web)
+            n_moves += len(places) + len(back)
         return n_moves
 
 

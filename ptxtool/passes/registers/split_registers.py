@@ -27,7 +27,7 @@ register time-sharing", ISCA 2018.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
-from ptxtool.analysis.occupancy.occupancy import HasSm
+from ptxtool.analysis.occupancy.occupancy import HasSm, occupancy
 from ptxtool.analysis.occupancy.section_plan import SectionPlan, section_plan
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.analysis.sharing.shared_layout import shared_layout
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from ptxtool.analysis.regalloc.base_split import BaseSplit, BaseSplitter
     from ptxtool.passes.regalloc.renaming import Renamed
 
+SHOWN = 8
+"""Lines that a remark lists."""
 _PERCENT = range(10, 36, 5)
 NOTHING_KNOWN = PassContext()
 
@@ -63,11 +65,11 @@ class ExtendedClaim:
 
 
 class _Found(NamedTuple):
-    """A split, the instruction that required a larger base set than asked for (-1: none), and the plan of `auto`."""
+    """The split with the least possible base set, None where all registers are needed in it; and the last instruction
+    that required a larger one than asked for, -1 for none."""
 
-    split: "BaseSplit"
+    split: "BaseSplit | None"
     raised_by: int
-    plan: SectionPlan | None = None
 
 
 @dataclass(frozen=True)
@@ -119,23 +121,25 @@ class SplitRegisters:
         refuse(kernel)
         need = registers_per_thread(kernel)
         splitter = BaseSplitter(live_ranges(kernel), self.gap)
-        before = ""
         if self.base == "auto":
-            found, before = self._auto(kernel, splitter, need, context)
-            if found is None:
-                return None, 0, f"nothing to do: {before}"
-        else:
-            found = _split(splitter, int(self.base))
-        split = found.split if found else None
-        if found is None or split is None or not split.extended:
-            return None, 0, f"nothing to do: {_why(kernel, found, need)}"
-        renamed = rename(kernel, split.assignment)
-        return renamed, split.base, _message(kernel, found, self.base) + before
+            return self._auto(kernel, splitter, need, context)
+        if int(self.base) >= need:
+            return None, 0, f"nothing to do: a thread needs {counted(need, 'register')}"
+        found = _split(splitter, int(self.base))
+        if found.split is None or not found.split.extended:
+            at = ""
+            if found.raised_by >= 0:
+                at = f", such as '{kernel.text(found.raised_by)}' in line {kernel.line(found.raised_by)}"
+            return None, 0, f"nothing to do: all registers are needed where none may be held{at}"
+        message = _message(kernel, found.split) + _raised(kernel, found, int(self.base))
+        return rename(kernel, found.split.assignment), found.split.base, message
 
     def _auto(
         self, kernel: Function, splitter: "BaseSplitter", need: int, context: PassContext
-    ) -> tuple[_Found | None, str]:
-        """The split with the most resident CTAs, and how many more those are; None where there are no more, and why."""
+    ) -> "tuple[Renamed | None, int, str]":
+        """The same for the split with the most resident CTAs."""
+        from ptxtool.passes.regalloc.renaming import rename
+
         machine = context.machine(kernel.module)
         if machine is None:
             name = kernel.module.target
@@ -144,23 +148,28 @@ class SplitRegisters:
         launched = context.ctas.get(kernel.name)
         threads = most_threads(kernel, self.threads, launched, refusal, "; or base=B")
         shared = shared_layout(kernel).bytes + (launched.dynamic_shared if launched else 0)
-        best: _Found | None = None
-        resident = before = _resident(machine, threads, need, shared)
+        before = _resident(machine, threads, need, shared)
+        best: tuple[BaseSplit, SectionPlan] | None = None
         for extended in sorted({_even(need * percent / 100) for percent in _PERCENT}):
-            found = _split(splitter, need - extended) if need > extended else None
-            if found is None or not found.split.extended:
+            split = _split(splitter, need - extended).split if need > extended else None
+            if split is None or not split.extended:
                 continue
             try:
-                plan = section_plan(machine, threads, found.split.base, found.split.extended, shared)
+                plan = section_plan(machine, threads, split.base, split.extended, shared)
             except PtxError:
                 continue
-            ctas = plan.occupancy.resident_ctas
-            if ctas > resident and 2 * plan.sections > plan.occupancy.active_warps:
-                best, resident = found._replace(plan=plan), ctas
+            most = best[1].occupancy.resident_ctas if best else before
+            if plan.occupancy.resident_ctas > most and 2 * plan.sections > plan.occupancy.active_warps:
+                best = split, plan
         if best is None:
-            return None, f"no base set brings another CTA than the {before} on an SM of {machine.name}"
-        sections = counted(best.plan.sections, "section") if best.plan else ""
-        return best, f"; {before} -> {resident} CTAs on an SM of {machine.name}, {sections}"
+            none = f"no base set brings another CTA than the {before} on an SM of {machine.name}"
+            return None, 0, f"nothing to do: {none}"
+        split, plan = best
+        message = (
+            f"{_message(kernel, split)}; {before} -> {plan.occupancy.resident_ctas} CTAs on an SM of {machine.name}, "
+            f"{counted(plan.sections, 'section')}"
+        )
+        return rename(kernel, split.assignment), split.base, message
 
 
 def _check(kernel: Function) -> None:
@@ -176,8 +185,8 @@ def _check(kernel: Function) -> None:
         raise refusal(kernel, what, "inline the function, or choose kernel=NAME")
 
 
-def _split(splitter: "BaseSplitter", base: int) -> _Found | None:
-    """The split with the least possible base set of at least so many registers; None where all are needed."""
+def _split(splitter: "BaseSplitter", base: int) -> _Found:
+    """The split with the least possible base set of at least so many registers."""
     from ptxtool.analysis.regalloc.base_split import BaseTooSmall
     from ptxtool.analysis.regalloc.held_regions import MustNotHold
 
@@ -189,7 +198,7 @@ def _split(splitter: "BaseSplitter", base: int) -> _Found | None:
             raised_by = problem.instruction
         except BaseTooSmall:
             pass
-    return None
+    return _Found(None, raised_by)
 
 
 def _even(number: float) -> int:
@@ -198,43 +207,31 @@ def _even(number: float) -> int:
 
 
 def _resident(machine: HasSm, threads: int, registers: int, shared: int) -> int:
-    from ptxtool.analysis.occupancy.occupancy import occupancy
-
     try:
         return occupancy(machine, threads, registers, shared).resident_ctas
     except PtxError:
         return 0
 
 
-def _why(kernel: Function, found: _Found | None, need: int) -> str:
-    if found is None or found.raised_by >= 0:
-        at = (
-            f", such as '{kernel.text(found.raised_by)}' in line {kernel.line(found.raised_by)}"
-            if found
-            else ""
-        )
-        return f"all registers are needed where none may be held{at}"
-    return f"a thread needs {counted(need, 'register')}"
-
-
-def _message(kernel: Function, found: _Found, asked: str) -> str:
-    split = found.split
+def _message(kernel: Function, split: "BaseSplit") -> str:
     regions, held = split.regions, sum(region >= 0 for region in split.regions.region)
-    lines = ", ".join(str(kernel.line(i)) for i in sorted(regions.acquires)[:8])
-    more = " and more" if len(regions.acquires) > 8 else ""
-    line = "line" if len(regions.acquires) == 1 else "lines"
+    lines = ", ".join(str(kernel.line(i)) for i in sorted(regions.acquires)[:SHOWN])
+    more = f" and {len(regions.acquires) - SHOWN} more" if len(regions.acquires) > SHOWN else ""
     message = (
         f"{counted(split.base, 'register')} in the base set, {split.extended} extended, held at {held} of "
-        f"{counted(len(regions.region), 'instruction')}, acquired before {line} {lines}{more}"
+        f"{counted(len(regions.region), 'instruction')}, acquired before "
+        f"{'line' if len(regions.acquires) == 1 else 'lines'} {lines}{more}"
     )
-    if split.n_moves:
-        message += f"; {counted(split.n_moves, 'move')} between the sets"
-    if asked != "auto" and split.base > int(asked):
-        message += f"; base={asked} is too small"
-        if found.raised_by >= 0:
-            i = found.raised_by
-            message += f" at '{kernel.text(i)}' in line {kernel.line(i)}, where none may be held"
-    return message
+    return message + (f"; {counted(split.n_moves, 'move')} between the sets" if split.n_moves else "")
+
+
+def _raised(kernel: Function, found: _Found, asked: int) -> str:
+    """Why the base set is larger than asked for, "" if it is not."""
+    if found.split is None or found.split.base == asked:
+        return ""
+    i = found.raised_by
+    where = f" at '{kernel.text(i)}' in line {kernel.line(i)}, where none may be held" if i >= 0 else ""
+    return f"; base={asked} is too small{where}"
 
 
 def refusal(kernel: Function, why: str, help: str) -> Exception:
