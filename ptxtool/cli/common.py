@@ -43,8 +43,8 @@ def cta_threads(value: str) -> int:
     """Threads of a CTA: one number, or X,Y or X,Y,Z."""
     from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 
-    words = value.replace("x", ",").split(",")
-    if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
+    words = [word.strip() for word in value.replace("x", ",").split(",")]
+    if not 1 <= len(words) <= 3 or not all(word.isdecimal() and len(word) <= 20 for word in words):
         raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
     n = prod(map(int, words))
     if n > MAX_THREADS:

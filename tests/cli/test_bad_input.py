@@ -331,3 +331,10 @@ def test_a_kernel_with_a_name_of_5000_characters(cli: Cli, tmp_path: Path, comma
     result = cli(*words, path)
     assert result.exit_code == 0, result.output
     assert max(map(len, result.output.splitlines())) < 300
+
+
+@pytest.mark.parametrize("block", ["9" * 5000, "1,2,3,4", "\x1f", "1,,2"])
+def test_sizes_of_a_cta_that_are_none(cli: Cli, block: str) -> None:
+    result = cli("occupancy", "--registers", "20", "--block", block)
+    assert result.exit_code == 2
+    assert "is not one to three whole numbers, such as 256 or 16,16" in result.stderr

@@ -81,8 +81,8 @@ def launch_from_options(
 
 
 def _extents(option: str, given: str) -> str:
-    numbers = given.replace("x", ",").split(",")
-    if not all(n.strip().isdecimal() and len(n) <= 20 for n in numbers):
+    numbers = [n.strip() for n in given.replace("x", ",").split(",")]
+    if not all(n.isdecimal() and len(n) <= 20 for n in numbers):
         raise error("E502", f"--{option} '{given}' is no list of sizes", help=f"for example --{option} 16,16")
     return f"[{', '.join(str(int(n)) for n in numbers)}]"
 

@@ -25,6 +25,14 @@ def test_sizes():
     assert (made.grid, made.block) == ((3, 4, 1), (8, 4, 2))
 
 
+def test_sizes_between_any_white_space():
+    assert launch("f32[4]", "1", "2", grid=" 3 ,\x1f4\x1c", block="8").grid == (
+        3,
+        4,
+        1,
+    )  # `int` takes no \x1f
+
+
 def test_arguments_take_the_names_and_types_of_the_parameters():
     made = launch("f32[2,3]", "0.5", "7")
     assert [(i.name, i.type) for i in made.inputs] == [("param_0", "f32"), ("scale", "f32"), ("n", "u32")]
