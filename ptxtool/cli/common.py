@@ -199,13 +199,17 @@ as_written_option = click.option(
 )
 
 
-SCHEMES = ("none", "virtual-thread", "finereg")
+SCHEMES = ("none", "virtual-thread", "regmutex", "finereg")
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-def scheme_option(help: str) -> Callable[[F], F]:
-    """`--scheme NAME`, or `--switching NAME`."""
-    return click.option("--scheme", "--switching", "scheme", type=click.Choice(SCHEMES), help=help)
+SWITCHING_SCHEMES = ("none", "virtual-thread", "finereg")
+"""Those that switch CTAs, or do nothing."""
+
+
+def scheme_option(help: str, names: tuple[str, ...] = SCHEMES) -> Callable[[F], F]:
+    """`--scheme NAME`, or `--switching NAME`, of these names."""
+    return click.option("--scheme", "--switching", "scheme", type=click.Choice(names), help=help)
 
 
 ptxplus_semantics_option = click.option(

@@ -15,7 +15,7 @@ from typing import Literal
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
-SchemeName = Literal["none", "virtual-thread", "finereg"]
+SchemeName = Literal["none", "virtual-thread", "regmutex", "finereg"]
 SwitchingKind = Literal["none", "virtual-thread", "finereg"]
 
 
@@ -33,6 +33,7 @@ class RegisterScheme:
 SCHEMES: tuple[RegisterScheme, ...] = (
     RegisterScheme("none"),
     RegisterScheme("virtual-thread", switching="virtual-thread"),
+    RegisterScheme("regmutex", extended=True),
     RegisterScheme("finereg", switching="finereg"),
 )
 

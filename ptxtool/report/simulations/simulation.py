@@ -30,6 +30,8 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
         parts += ["", str(result.dynamic)]
     if result.switching is not None:
         parts += ["", *str(result.switching).splitlines()]
+    if result.pool is not None:
+        parts += ["", str(result.pool)]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
     return [*parts, *remark_parts(result.remarks), "", run.verdict]

@@ -12,6 +12,7 @@ from ptxsim.memory_image.address_names import variable_at
 from ptxsim.timing.deadlock import shared_register
 from ptxsim.timing.hotspots import read_hotspots
 from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
+from ptxsim.timing.sharing.sections_setup import pool_result
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, STALL
 from ptxtool.ir.nodes import Function
@@ -49,8 +50,7 @@ def launch_result(
     """The result of a run that ended with this status; `registers` are those per thread."""
     plan = simulation.plan.sharing
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
-    switching = configuration.switching
-    active = switching.active if switching else plan.unshared
+    active = configuration.active
     counts = _counts.of(sms)
     slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
@@ -67,12 +67,12 @@ def launch_result(
         ctas_done=int(run["ctas_done"]),
         registers=registers,
         scratchpad_bytes=simulation.arrays["shared_image"].nbytes,
-        resident_ctas=active.resident_ctas if switching else plan.resident_ctas,
-        unshared_ctas=active.resident_ctas if switching else plan.unshared_ctas,
+        resident_ctas=active.resident_ctas if active else plan.resident_ctas,
+        unshared_ctas=active.resident_ctas if active else plan.unshared_ctas,
         shared_pairs=plan.shared_pairs,
         private_registers=plan.private_registers,
         private_scratchpad=plan.private_scratchpad,
-        limiter=active.limiter if switching else plan.limiter,
+        limiter=active.limiter if active else plan.limiter,
         cycles=int(run["cycle"]),
         warp_instructions=counts.pop("warp_instructions"),
         thread_instructions=counts.pop("thread_instructions"),
@@ -90,6 +90,7 @@ def launch_result(
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
         switching=simulation.switcher.result(int(run["cycle"])) if simulation.switcher else None,
+        pool=pool_result(configuration.sections, sms) if configuration.sections else None,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
         if configuration.hotspots
         else None,

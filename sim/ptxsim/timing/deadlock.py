@@ -64,6 +64,8 @@ def deadlock(kernel: Function, simulation: Simulation) -> PtxError:
 def _advice(simulation: Simulation, locks: bool) -> str:
     if not locks:
         return "every warp of the CTA has to reach the same barrier"
+    if simulation.plan.sections is not None:
+        return "release extended registers before every wait for another warp, as split-registers does"
     rule = simulation.gpu.sharing.lock_rule
     if rule == "symmetric":
         return 'sharing.lock_rule = "symmetric" allows that; "safe" and "strict" exclude it'
@@ -88,6 +90,10 @@ def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
         return _Wait(sm, w, i, False, _place(program, i), awaited, others)
     if not int(sm["lock_wait"]) >> w & 1:
         return None
+    if simulation.plan.sections is not None:
+        others = tuple(o for o in _unfinished(sm) if sm["holds_section"][sm["context"][o]])
+        awaited = f" that {_names(simulation, sm, others)} hold" if others else ""
+        return _Wait(sm, w, i, True, f"{_place(program, i)} for a section of the pool", awaited, others)
     if not _asks(simulation, i):
         return _Wait(sm, w, i, True, f"{_place(program, i)}, held back by dynamic warp execution", "", ())
     others = _holders(simulation, sm, w)
