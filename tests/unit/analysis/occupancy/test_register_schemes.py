@@ -29,5 +29,5 @@ def test_a_misspelt_name() -> None:
     (reported,) = caught.value.diagnostics
     assert (reported.code, reported.help) == (
         "E502",
-        "did you mean 'virtual-thread'? there are 'none', 'virtual-thread', 'finereg'",
+        "did you mean 'virtual-thread'? there are 'none', 'virtual-thread', 'regmutex', 'finereg'",
     )
