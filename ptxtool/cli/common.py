@@ -199,12 +199,20 @@ as_written_option = click.option(
 )
 
 
-SCHEMES = ("none", "virtual-thread", "regmutex", "finereg")
+SCHEMES = (
+    "none",
+    "virtual-thread",
+    "regmutex",
+    "finereg",
+    "unified",
+    "virtual-thread-unified",
+    "finereg-unified",
+)
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-SWITCHING_SCHEMES = ("none", "virtual-thread", "finereg")
-"""Those that switch CTAs, or do nothing."""
+PLANNED_SCHEMES = tuple(name for name in SCHEMES if name != "regmutex")
+"""Those whose CTAs follow from what a CTA needs; under `regmutex` they depend on the kernel's marks."""
 
 
 def scheme_option(help: str, names: tuple[str, ...] = SCHEMES) -> Callable[[F], F]:

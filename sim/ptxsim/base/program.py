@@ -113,6 +113,9 @@ INSTRUCTION = record(
             "i4",
         ),  # micro-operations up to here tell which bytes of shared memory it accesses; 0: none
         ("reach_unknown", "i4"),  # they would change registers: any byte may be accessed
+        # for the energy of a run: 32-bit registers of a lane
+        ("words_read", "i4"),
+        ("words_written", "i4"),
     ]
 )
 

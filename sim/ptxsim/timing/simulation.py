@@ -13,6 +13,7 @@ from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.analysis.occupancy.section_plan import SectionPlan
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.formats.gpu import Gpu
 
 
@@ -41,6 +42,8 @@ class LaunchPlan:
     dynamic: DynamicExecution | None = None
     switching: SwitchingPlan | None = None
     sections: SectionPlan | None = None
+    unified: UnifiedPlan | None = None
+    """The split of unified memory, which the machine of the run has."""
 
     @property
     def active(self) -> Occupancy | None:
