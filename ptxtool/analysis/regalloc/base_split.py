@@ -28,6 +28,7 @@ from ptxtool.analysis.regalloc.held_regions import HeldRegions, RegionFinder
 from ptxtool.analysis.regalloc.in_flight import in_flight_intervals
 from ptxtool.analysis.regalloc.linear_scan import Allocation, RegisterTuple, Singles, linear_scan
 from ptxtool.analysis.regalloc.live_ranges import Ranges
+from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.analysis.regalloc.spills import SpillState, ValueTable
 
 OUTSIDE = -1
@@ -38,7 +39,7 @@ _MOST_ROUNDS = 24
 
 
 class BaseTooSmall(Exception):
-    """What is live outside of regions does not fit into the base set."""
+    """What is live outside of regions does not fit into the base set, or both sets into a thread's registers."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,9 @@ class BaseSplitter:
         n_points = self.ranges.n_points
         placed = [msgspec.structs.replace(one, fixed=in_base.unit[one.members[0].web]) for one in tuples]
         everything = [*placed, *pieces.inside_tuples()]
-        limit = 2 * self.most + sum(one.size for one in everything if one.size > 1) + 8
-        found = _scan(everything, n_points, limit, self._copies)
-        assert not found.unallocated, "there are twice as many units as are live at once"
+        found = _scan(everything, n_points, GENERAL_LIMIT, self._copies)
+        if found.unallocated:
+            raise BaseTooSmall
         predicates = self._state.in_file("predicate")
         widths, intervals = self._values.width[predicates], self._values.intervals.at(predicates)
         in_predicates = linear_scan(

@@ -18,7 +18,7 @@ warps. `threads` are those of a CTA, as in `demote`.
 
 Pre: PTX (E301), best after `allocate`: the names are physical afterwards, as with `compact`. Post: the same
 instructions, moves between registers, marks (checked by `ptxtool.validate.extended_registers`). Not handled: kernels
-that call functions (E301).
+that call functions, and those that need more than 255 registers (E301).
 
 Reference: F. Khorasani, H. Asghari Esfeden, A. Farmahini-Farahani, N. Jayasena, V. Sarkar, "RegMutex: inter-warp GPU
 register time-sharing", ISCA 2018.
@@ -120,6 +120,12 @@ class SplitRegisters:
         _check(kernel)
         refuse(kernel)
         need = registers_per_thread(kernel)
+        if need > GENERAL_LIMIT:
+            raise refusal(
+                kernel,
+                f"it needs {need} registers, of {GENERAL_LIMIT}",
+                "run allocate before, or with a smaller max-regs",
+            )
         splitter = BaseSplitter(live_ranges(kernel), self.gap)
         if self.base == "auto":
             return self._auto(kernel, splitter, need, context)

@@ -102,6 +102,7 @@ def test_refusals() -> None:
     assert "it has acquire or release marks" in refusal(again, "base=3")
     called = kernel(5, after="\tcall f;\n").replace(".entry", ".func f() { ret; }\n.entry")
     assert "it calls a function in line" in refusal(called)
+    assert "it needs 300 registers, of 255" in refusal(kernel(300))
     plus = ".version 1.4+\n.target sm_10\n.entry k ( .param .u32 a )\n{\n.reg .u32 $r<3>;\nexit;\n}\n"
     assert "it is PTXPlus" in refusal(plus)
 
