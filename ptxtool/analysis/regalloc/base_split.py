@@ -85,7 +85,7 @@ class BaseSplitter:
         pieces.relieve(base)
         for _ in range(_MOST_ROUNDS):
             tuples = pieces.base_tuples()
-            found = _scan(tuples, self.ranges.n_points, base, self._copies)
+            found = linear_scan(tuples, self.ranges.n_points, base, self._copies)
             if not found.unallocated:
                 return self._result(base, regions, pieces, tuples, found)
             if not pieces.split_more(one.members[0].web for one in found.unallocated):
@@ -103,7 +103,7 @@ class BaseSplitter:
         n_points = self.ranges.n_points
         placed = [msgspec.structs.replace(one, fixed=in_base.unit[one.members[0].web]) for one in tuples]
         everything = [*placed, *pieces.inside_tuples()]
-        found = _scan(everything, n_points, GENERAL_LIMIT, self._copies)
+        found = linear_scan(everything, n_points, GENERAL_LIMIT, self._copies)
         if found.unallocated:
             raise BaseTooSmall
         predicates = self._state.in_file("predicate")
@@ -123,12 +123,6 @@ class BaseSplitter:
         used = {"head": head, "general": found.n_units, "predicate": in_predicates.n_units, "address": 0}
         assignment = Assignment(self.ranges, state, {**found.unit, **in_predicates.unit}, used, {}, 0)
         return BaseSplit(assignment, regions, base, max(0, found.n_units - base), moves)
-
-
-def _scan(
-    tuples: Sequence[RegisterTuple], n_points: int, limit: int, copies: Sequence[tuple[int, int]]
-) -> Allocation:
-    return linear_scan(tuples, n_points, limit, copies)
 
 
 class _Pieces:
