@@ -16,7 +16,7 @@ section IV; M. K. Yoon et al., "Virtual Thread: maximizing thread-level parallel
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import msgspec
 
@@ -48,6 +48,7 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vector_hit_cycles: Amount
     stalled_cycles: Amount
     refused_is_stalled: bool
+    pool_percent: Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 class HasSwitching(HasSm, Protocol):

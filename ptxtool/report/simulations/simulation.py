@@ -33,6 +33,8 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
         parts += ["", str(result.dynamic)]
     if result.switching is not None:
         parts += ["", *str(result.switching).splitlines()]
+    if result.pool is not None:
+        parts += ["", str(result.pool)]
     if result.unified is not None:
         parts += ["", str(result.unified)]
     if result.hotspots is not None:

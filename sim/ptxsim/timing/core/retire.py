@@ -9,6 +9,7 @@ from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_left
 from ptxsim.timing.sharing.locks import warp_exited
 from ptxsim.timing.sharing.pairs import cta_ended
+from ptxsim.timing.sharing.sections import exited_holding
 from ptxsim.timing.sm_state import FOREVER, MAX_WARPS
 from ptxsim.timing.warps.barrier import retest_barriers
 
@@ -26,6 +27,8 @@ def finish_warp(run, sm, execution, w):
     sm.ib_n[w] = 0
     if sm.pair[slot] >= 0:
         warp_exited(run, sm, w)
+    if run.sections:
+        exited_holding(run, sm, w)
     retest_barriers(run, sm, execution, slot)
 
 
