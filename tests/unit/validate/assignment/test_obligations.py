@@ -43,7 +43,7 @@ def has_violations(cfg: Cfg, steps: Sequence[Step], boundary: Boundary = START) 
     """The same by facts, whose live values come from what the old function reads and writes."""
     items = [(i, i) if isinstance(step, Kept | Equal | Known) else (-1, i) for i, step in enumerate(steps)]
     values = LiveValues(cfg, items, steps, [def_use(s) for s in steps], frozenset({CONSTANT}), boundary)
-    return bool(Checker(values, OVERLAPS, VALUES).run())
+    return bool(Checker(values, OVERLAPS, VALUES, {}).run())
 
 
 def def_use(step: Step) -> DefUse:
