@@ -280,15 +280,17 @@ def channel_cycle(memory: Any, index: int, now: int, before: int, over: int) -> 
             ch.next = _schedule(memory, ch, ch.next)
         if memory.channel_asked[index] and ch.in_flight < memory.credits:
             _arbitrate(memory, ch, index, now)
-        r = np.int64(ch.latency[ch.latency_head])
-        if ch.entry_due <= now and has_room(memory, ch, r):
+        if ch.entry_due <= now and has_room(memory, ch, ch.latency[ch.latency_head]):
+            r = np.int64(ch.latency[ch.latency_head])
             ch.latency_head = (ch.latency_head + 1) & memory.ring_mask
             ch.latency_count -= 1
             ch.entry_due = memory.request[ch.latency[ch.latency_head]].due if ch.latency_count else FOREVER
             enter(memory, ch, r)
             ch.next = min(ch.next, d + 1)
     memory.dram_next[index] = min(ch.next, ch.return_due) if unblocked else ch.next
-    following = ch.entry_due if has_room(memory, ch, np.int64(ch.latency[ch.latency_head])) else FOREVER
+    following = ch.entry_due
+    if following <= now and not has_room(memory, ch, ch.latency[ch.latency_head]):
+        following = FOREVER
     if memory.channel_asked[index] and ch.in_flight < memory.credits:
         following = now + 1
     memory.channel_next[index] = max(following, now + 1)
