@@ -1,15 +1,17 @@
 """Speed of `ptxtool tune` without simulation: variants made and proved, and predicted, of one kernel, as JSON.
 
-    python benchmarks/bench_tune.py [--instructions 2000] [--values 48] [--threads 128] [--gpu gtx-titan-x]
+    python benchmarks/bench_tune.py [--instructions 2000] [--values 48] [--threads 128] [--gpu gtx-titan-x] [--jobs 2]
 
 The kernels are those of `long_kernels.py`, with so many values that live throughout. Times are CPU seconds of one
-enumeration after a small one that imports everything; `instructions` are those of all variants.
+enumeration after a small one that imports everything; `instructions` are those of all variants. With `--jobs` a second
+enumeration by so many processes is timed too, in wall time, predictions included.
 """
 
 import argparse
 import json
 import sys
 import time
+from functools import partial
 from unittest import mock
 
 import long_kernels
@@ -19,6 +21,7 @@ from ptxtool.parse import parse
 from ptxtool.passes.context import CtaSize
 from ptxtool.runs import tuning_variants
 from ptxtool.runs.tuning_variants import enumerate_variants
+from ptxtool.sweep.tuning import in_processes
 
 
 def measure(text: str, cta: CtaSize, gpu: Gpu) -> dict[str, float]:
@@ -48,12 +51,23 @@ def measure(text: str, cta: CtaSize, gpu: Gpu) -> dict[str, float]:
     }
 
 
+def by_processes(text: str, cta: CtaSize, gpu: Gpu, jobs: int) -> dict[str, float]:
+    """The figures for one kernel whose variants several processes make."""
+    kernel = parse(text).kernels["k"]
+    start = time.perf_counter()
+    variants = enumerate_variants(kernel, cta, gpu, partial(in_processes, jobs)).variants
+    wall = time.perf_counter() - start
+    instructions = sum(variant.instructions for variant in variants)
+    return {"jobs": jobs, "made_and_predicted_per_s": round(instructions / wall), "wall_s": round(wall, 3)}
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--instructions", type=int, default=2000)
     options.add_argument("--values", type=int, default=48)
     options.add_argument("--threads", type=int, default=128)
     options.add_argument("--gpu", default="gtx-titan-x")
+    options.add_argument("--jobs", type=int)
     arguments = options.parse_args()
     cta, gpu = CtaSize(arguments.threads), load_gpu(arguments.gpu)
     found: dict[str, dict[str, float]] = {}
@@ -62,6 +76,8 @@ def main() -> None:
             write = getattr(long_kernels, name)
             measure(write(200), cta, gpu)
             found[name] = measure(write(arguments.instructions), cta, gpu)
+            if arguments.jobs is not None:
+                found[name] |= by_processes(write(arguments.instructions), cta, gpu, arguments.jobs)
     json.dump(found, sys.stdout, indent=2)
     print()
 

@@ -62,10 +62,11 @@ class Planned(NamedTuple):
     switches: Mapping[str, bool] = dict.fromkeys(SWITCHES, False)
 
 
-Make = Callable[[Sequence[Planned]], list[Variant | Declined]]
+Made = list[Variant | Declined]
+Make = Callable[[Sequence[Planned]], Made]
 """Makes planned variants, and returns what became of each in their order."""
-MakeInParts = Callable[[Sequence[Planned], Make], list[Variant | Declined]]
-"""The same by several processes, or by the function given, which makes them in this one."""
+MakeInParts = Callable[[Sequence[Planned], int, Make], Made]
+"""The same by several processes that each call the function given; the number is that of the kernel's instructions."""
 
 
 class _Description(NamedTuple):
@@ -91,21 +92,13 @@ def enumerate_variants(
         return _enumerated(kernel, cta, gpu, in_parts)
 
 
-def make_variants(
-    kernel: Function, cta: CtaSize, gpu: Gpu, plans: Sequence[Planned]
-) -> list[Variant | Declined]:
-    """What becomes of each planned variant."""
-    with paused_collector():
-        return _Maker(kernel, cta, gpu).made(plans)
-
-
 def _enumerated(kernel: Function, cta: CtaSize, gpu: Gpu, in_parts: MakeInParts | None) -> Enumerated:
     maker = _Maker(kernel, cta, gpu)
     original = maker.variant(Planned("original", "original", maker.original))
     targets = maker.targets(original)
     plans = list(maker.planned(original, targets))
     found, declined = [original], list[Declined]()
-    for each in in_parts(plans, maker.made) if in_parts else maker.made(plans):
+    for each in in_parts(plans, len(kernel.instructions), maker.made) if in_parts else maker.made(plans):
         if isinstance(each, Variant):
             found.append(each)
         else:
@@ -172,9 +165,9 @@ class _Maker:
                     stages = (*self.original, demote, *_post_passes(switches))
                     yield Planned(name, "demote", stages, target, rule, switches)
 
-    def made(self, plans: Sequence[Planned]) -> list[Variant | Declined]:
+    def made(self, plans: Sequence[Planned]) -> Made:
         """What becomes of each planned variant."""
-        found: list[Variant | Declined] = []
+        found: Made = []
         for planned in plans:
             try:
                 found.append(self.variant(planned))

@@ -6,7 +6,12 @@ original's is not chosen. Results are the same if all memory is, or if the launc
 holds: sums of floats by atomics depend on the order of the warps.
 """
 
+import multiprocessing
+import os
+import signal
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -19,12 +24,11 @@ from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.blocks import block_bound, threads_problem
 from ptxtool.ir.nodes import Function
-from ptxtool.parse import parse
 from ptxtool.passes.context import CtaSize
 from ptxtool.results.sweeps import Configuration, Record, SweepResult
-from ptxtool.results.tuning import AssembledSpills, Declined, Tuning, Variant
+from ptxtool.results.tuning import AssembledSpills, Tuning, Variant
 from ptxtool.runs.assembled_spills import assembled_spills
-from ptxtool.runs.tuning_variants import Make, Planned, enumerate_variants, make_variants
+from ptxtool.runs.tuning_variants import Made, Make, Planned, enumerate_variants
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.runner import OnProgress, run_sweep
 
@@ -72,7 +76,7 @@ def tune(
     if launch is None and options.mode != "predict":
         help = "give a launch file (--launch), threads (--block), or predict only (--predict)"
         raise error("E501", f"no launch to simulate '{kernel.name}' with", help=help)
-    enumerated = enumerate_variants(kernel, cta, gpu, partial(_in_processes, kernel, cta, gpu, options.jobs))
+    enumerated = enumerate_variants(kernel, cta, gpu, partial(in_processes, options.jobs))
     ptxas, assembled = "", tuple[AssembledSpills, ...]()
     if options.ptxas:
         targets = tuple(dict.fromkeys(v.target for v in enumerated.variants if v.target is not None))
@@ -174,31 +178,37 @@ def with_record(variant: Variant, record: Record | None, first: Record) -> Varia
     return replace(variant, cycles=record.counters["cycles"], problem=problem)
 
 
-_WORTH_A_PROCESS = 40_000
-"""Instructions of the variants that a process should have to make: about as many as in the time it takes to start."""
+_WORTH_A_PROCESS = 20_000
+"""Instructions of the variants that a process should have to make: about a second of work."""
+_make: Make
+"""What the forked processes call: it has the kernel and its original variant, which do not travel."""
 
 
-def _in_processes(
-    kernel: Function, cta: CtaSize, gpu: Gpu, jobs: int | None, plans: Sequence[Planned], make: Make
-) -> list[Variant | Declined]:
-    """Make variants in so many processes, by default one per CPU; fewer where there is little to make."""
-    worth = len(plans) * len(kernel.instructions) // _WORTH_A_PROCESS
-    if worth <= 1 or jobs == 1:
+def in_processes(jobs: int | None, plans: Sequence[Planned], instructions: int, make: Make) -> Made:
+    """Make variants of a kernel of so many instructions in several processes, by default one per CPU.
+
+    Fewer where there is little to make; and all in this one where processes cannot be forked, or one is killed.
+    """
+    global _make
+    worth = len(plans) * instructions // _WORTH_A_PROCESS
+    jobs = min(os.cpu_count() or 1 if jobs is None else jobs, worth)
+    if jobs <= 1 or "fork" not in multiprocessing.get_all_start_methods():
         return make(plans)
-    import joblib
-
-    jobs = min(joblib.cpu_count() if jobs is None else jobs, worth)
     runs = [list(run) for _, run in groupby(plans, key=lambda planned: (planned.target, planned.rule))]
     parts = [[planned for run in runs[k::jobs] for planned in run] for k in range(jobs)]
-    source = kernel.module.source
-    made = joblib.Parallel(n_jobs=jobs, backend="loky", max_nbytes=None)(
-        joblib.delayed(_part)(source.text, source.name, kernel.name, cta, gpu, part) for part in parts
-    )
-    by_name = {found.name: found for part in made for found in part}
+    _make = make
+    try:
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _leave_interrupts) as pool:
+            by_name = {found.name: found for part in pool.map(_part, parts) for found in part}
+    except BrokenProcessPool:
+        return make(plans)
     return [by_name[planned.name] for planned in plans]
 
 
-def _part(
-    text: str, name: str, kernel: str, cta: CtaSize, gpu: Gpu, plans: Sequence[Planned]
-) -> list[Variant | Declined]:
-    return make_variants(parse(text, name).kernels[kernel], cta, gpu, plans)
+def _leave_interrupts() -> None:
+    """In a new process: Ctrl-C is for the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _part(plans: Sequence[Planned]) -> Made:
+    return _make(plans)

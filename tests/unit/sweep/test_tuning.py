@@ -1,5 +1,7 @@
 """Tuning: what is simulated, what is compared, what is refused."""
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +59,30 @@ def test_the_best_are_simulated_and_compared(tmp_path: Path) -> None:
 def test_several_processes_make_the_same_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = tuned(tmp_path, ".reqntid 256\n", mode="predict")
     monkeypatch.setitem(tune.__globals__, "_WORTH_A_PROCESS", 1)
-    monkeypatch.setattr(tuning_variants._Maker, "made", lambda *_: pytest.fail("made in this process"))
+    parent, made = os.getpid(), tuning_variants._Maker.made
+
+    def elsewhere(self: Any, plans: Any) -> Any:
+        assert os.getpid() != parent
+        return made(self, plans)
+
+    monkeypatch.setattr(tuning_variants._Maker, "made", elsewhere)
     two = tuned(tmp_path, ".reqntid 256\n", mode="predict", jobs=2)
     assert len(two.variants) > 8
     assert two == one
+
+
+def test_variants_are_made_here_where_a_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = tuned(tmp_path, ".reqntid 256\n", mode="predict")
+    monkeypatch.setitem(tune.__globals__, "_WORTH_A_PROCESS", 1)
+    parent, made = os.getpid(), tuning_variants._Maker.made
+
+    def killed(self: Any, plans: Any) -> Any:
+        return made(self, plans) if os.getpid() == parent else os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(tuning_variants._Maker, "made", killed)
+    assert tuned(tmp_path, ".reqntid 256\n", mode="predict", jobs=2) == one
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
