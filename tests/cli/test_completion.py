@@ -58,7 +58,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing", "regdem"]),
         ("ptxtool help del", ["delay-first-use"]),
         ("ptxtool help E30", ["E301", "E302", "E303", "E304", "E305"]),
-        ("ptxtool help spl", ["split-registers", "split-tail-ranges"]),
+        ("ptxtool help spl", ["split-tail-ranges", "split-registers"]),
     ],
 )  # fmt: skip
 def test_words(line: str, offered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,12 @@ a CTA loads, waits, stores, and ends with the acknowledgement, as far away again
 from typing import Any
 
 import numpy as np
-from microkernels.switching import LONG, waiting_kernel
+from microkernels.switching import LONG, NETWORK, waiting_kernel
 
 import ptxsim
 import ptxtool
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.settings import with_settings
-
-NETWORK = ("icnt.flit_bytes=32", "icnt.packet_gap_cycles=1", "icnt.unloaded_cycles=[7, 8, 9, 10, 11]")
-"""That of `tesla-c2050`: the vector of the instruction that waits, requested after its load, comes after it."""
 
 LIVE = 20
 """Registers that are live in a warp while it waits."""

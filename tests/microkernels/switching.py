@@ -20,6 +20,8 @@ from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
 
 LONG = ("fetch.perfect=true", "l1c.perfect=true", "l2.rop_cycles=40000")
+NETWORK = ("icnt.flit_bytes=32", "icnt.packet_gap_cycles=1", "icnt.unloaded_cycles=[7, 8, 9, 10, 11]")
+"""That of `tesla-c2050`: the vector of the instruction that waits, requested after its load, comes after it."""
 
 
 def waiting_kernel(live: int) -> str:
@@ -66,7 +68,7 @@ def _resident(warps: int, live: int, registers: int, shared_bytes: int = 0) -> f
 
 def launch_on_one_place(n_ctas: int, *settings: str, live: int = 20) -> Any:
     """Run it on one SM with a place for one CTA of a warp, with so many CTAs and so many live registers."""
-    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *LONG)
+    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *NETWORK, *LONG)
     gpu = with_settings(load_gpu("gtx980-finereg"), (*own, *settings))
     memory = np.zeros(32 * n_ctas, np.uint32)
     kernel = parsed(waiting_kernel(live))
