@@ -32,6 +32,7 @@ from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.simulation import LaunchPlan, Simulation
+from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import switching_plan
@@ -173,6 +174,7 @@ def _configuration(
         lock_as_stall=options.lock_as_stall,
         bank_conflicts=options.bank_conflicts,
         hotspots=options.hotspots,
+        entry_registers=launched_registers(kernel, options.registers) if program.adjusts_registers else 0,
         dynamic=_dynamic(options.dynamic, any(shares)),
         switching=switching,
     )

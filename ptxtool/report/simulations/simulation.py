@@ -30,6 +30,9 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
         parts += ["", str(result.dynamic)]
     if result.switching is not None:
         parts += ["", *str(result.switching).splitlines()]
+    if "register_waits" in result.core:
+        waits, cycles = (result.core[f"register_wait{part}"] for part in ("s", "_cycles"))
+        parts += ["", f"setmaxnreg: {counted(waits, 'wait')} for registers, {cycles} warp cycles"]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
     return [*parts, *remark_parts(result.remarks), "", run.verdict]

@@ -52,6 +52,8 @@ def launch_result(
     switching = configuration.switching
     active = switching.active if switching else plan.unshared
     counts = _counts.of(sms)
+    if run["entry_registers"]:
+        counts |= {name: int(sms[name].sum()) for name in ("register_waits", "register_wait_cycles")}
     slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
     return SimResult(

@@ -103,7 +103,7 @@ def _describe_launch(
 ) -> None:
     """Write program, grid and options into the record of a run."""
     threads = math.prod(plan.block)
-    for name in ("max_cycles", "event_skip", "lock_as_stall", "grid", "block"):
+    for name in ("max_cycles", "event_skip", "lock_as_stall", "entry_registers", "grid", "block"):
         r[name] = getattr(plan, name)
     r["model_banks"] &= plan.bank_conflicts
     r["n_instructions"], r["n_registers"] = len(program.instructions), max(1, program.n_registers)

@@ -36,6 +36,8 @@ class LaunchPlan:
     lock_as_stall: bool = False
     bank_conflicts: bool = True
     hotspots: bool = False
+    entry_registers: int = 0
+    """Per thread, where the program has `setmaxnreg` and they are known."""
     dynamic: DynamicExecution | None = None
     switching: SwitchingPlan | None = None
 

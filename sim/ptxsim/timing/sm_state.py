@@ -73,6 +73,7 @@ RUN = record(
         ("threads_per_cta", "i8"),
         ("warps_per_cta", "i8"),
         ("resident_ctas", "i8"),  # CTA slots in use per SM
+        ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
         ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
         ("switching", "u8"),  # address of SWITCH records (residency/switch_records.py), one per SM; 0: none
         # machine
@@ -172,7 +173,7 @@ SM = record(
         ("ready", "i8"),  # the head has no scoreboard hazard
         ("long_wait", "i8"),  # the head reads a register that a load from beyond the SM will write
         ("blocked", "i8"),  # the head waits for a register whose time is not known yet
-        ("at_barrier", "i8"),
+        ("at_barrier", "i8"),  # or waits for registers of its CTA
         ("in_membar", "i8"),
         ("in_wait", "i8"),  # for asynchronous copies
         ("in_atomic", "i8"),
@@ -310,7 +311,11 @@ SM = record(
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
         ("locks_released_early", "i8"),
+        ("register_waits", "i8"),  # `setmaxnreg` instructions that had to wait
+        ("register_wait_cycles", "i8"),
         # by context
+        ("warp_registers", "i4", (MAX_CONTEXTS,)),  # per thread, as `setmaxnreg` has left them
+        ("register_wait_since", "i8", (MAX_CONTEXTS,)),
         ("slot_of", "i4", (MAX_CONTEXTS,)),  # warp slot; -1: its CTA has been switched out
         ("loads", "i4", (MAX_CONTEXTS,)),
         ("stores", "i4", (MAX_CONTEXTS,)),

@@ -1,9 +1,9 @@
 """Issue: each scheduler sends at most one ready warp instruction to a port per cycle (timing-model section 1.3).
 
 A warp is valid if its next instruction is decoded and on the right path, and the warp waits at no barrier, fence or
-atomic; ready if it has no scoreboard hazard and no lock refuses it; issuable if the port of its class is free. The
-policy picks an issuable warp. The instruction executes functionally here and the SIMT stack moves; the rest of the
-pipeline only times it.
+atomic, nor for registers of its CTA; ready if it has no scoreboard hazard and no lock refuses it; issuable if the port
+of its class is free. The policy picks an issuable warp. The instruction executes functionally here and the SIMT stack
+moves; the rest of the pipeline only times it.
 Every scheduler slot of every cycle is charged to exactly one kind (section 4.1).
 """
 
@@ -22,6 +22,7 @@ from ptxsim.base.program import (
     MEMBAR,
     NO_ACCESS,
     RETURN,
+    SET_REGISTERS,
     SP,
     WAIT,
     instruction_at,
@@ -38,6 +39,7 @@ from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
+from ptxsim.timing.warps.register_pool import set_registers
 from ptxsim.timing.warps.scoreboard import new_head, reserve
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
@@ -263,6 +265,9 @@ def _move(run, sm, execution, i, w, mask, active):
     elif kind == WAIT:
         sm.groups_left[w] = instruction.copies
         sm.in_wait |= bit(w)
+    elif kind == SET_REGISTERS and mask and run.entry_registers:
+        set_registers(run, sm, i, w, mask)
+        return True
     simt_stack.advance(sm, w, following)
     return True
 
