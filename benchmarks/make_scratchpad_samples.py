@@ -1,10 +1,10 @@
-"""Make the PTX and PTXPlus of the papers' second and third set and of RegDem's samples again, from their CUDA text.
+"""Make the PTX and PTXPlus of the papers' second and third set, RegDem's and FineReg's samples again, from CUDA text.
 
     python benchmarks/make_scratchpad_samples.py [--check] [NAME ...]
 
 Needs nvcc (13.0 made what is there; another version writes other text). `kernel.ptx` is what it writes, line by line.
 Set-3 is lowered to PTXPlus with the registers that the paper prints; Set-2 stays PTX, where shared variables keep
-their names, and so do the benchmarks of RegDem. `--check` writes nothing and fails where a file is another.
+their names, and so do the benchmarks of RegDem and FineReg. `--check` writes nothing and fails where a file is another.
 docs/benchmarks-of-the-papers.md says what the kernels are.
 """
 
@@ -18,6 +18,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
 import numpy as np  # noqa: E402
+from finereg_benchmarks import REFERENCES as FINEREG  # noqa: E402
 from regdem_benchmarks import FILES, REFERENCES  # noqa: E402
 
 from ptxtool.emit import emit  # noqa: E402
@@ -29,7 +30,8 @@ SAMPLES = CHECKOUT / "samples"
 LOWERED = {"layerforward": 12, "nn": 24}
 """The registers per thread that PTXPlus may take: those of the papers."""
 REGDEM = tuple(f"regdem/{name}" for name in REFERENCES)
-NAMES = ("conv1", "conv2", "lavamd", "nw1", "nw2", "srad1", "srad2", *LOWERED, *REGDEM)
+FINEREG_NAMES = tuple(f"finereg/{name}" for name in FINEREG)
+NAMES = ("conv1", "conv2", "lavamd", "nw1", "nw2", "srad1", "srad2", *LOWERED, *REGDEM, *FINEREG_NAMES)
 
 
 def compiled(source: Path) -> str:

@@ -1,6 +1,6 @@
-"""What CTA switching does to the samples on `gtx980-finereg`: the table of docs/switching.md. Prints it, or writes it.
+"""What register schemes do to the samples on `gtx980-finereg`: the tables of docs/switching.md. Prints or writes them.
 
-    python benchmarks/switching.py [--write] [--samples NAME ...]
+    python benchmarks/switching.py [--write] [--tables samples|unified ...] [--samples NAME ...]
 
 Figures are counters of a deterministic simulator: they do not depend on the machine that this runs on.
 """
@@ -26,6 +26,11 @@ _HEAD = (
     "| sample | cycles | CTAs | Virtual Thread: cycles | CTAs active, resident | switches "
     "| FineReg: cycles | CTAs active, resident | switches | depletion | PCRF |\n"
     f"|---|{'---:|' * 10}"
+)
+_UNIFIED = ("unified", "virtual-thread-unified", "finereg-unified")
+_UNIFIED_HEAD = (
+    "| sample | cycles | CTAs |" + "".join(f" `{scheme}` | CTAs | L1 ways |" for scheme in _UNIFIED) + "\n"
+    f"|---|{'---:|' * 11}"
 )
 
 
@@ -64,20 +69,38 @@ def row(name: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def unified_row(name: str) -> str:
+    """A line of the table of unified memory."""
+    without = simulate(name, "none")
+    cells = [name, f"{without.cycles}", f"{without.resident_ctas}"]
+    for scheme in _UNIFIED:
+        found = simulate(name, scheme)
+        ctas = f"{found.switching.resident_average:.1f}" if found.switching else f"{found.resident_ctas}"
+        change = f"{found.cycles} ({found.cycles / without.cycles - 1:+.1%})"
+        cells += [change, ctas, f"{found.unified.l1_ways}"]
+    return f"| {' | '.join(cells)} |"
+
+
+_TABLES = {"samples": (_HEAD, row), "unified": (_UNIFIED_HEAD, unified_row)}
+
+
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--tables", nargs="+", choices=tuple(_TABLES), default=tuple(_TABLES))
     parser.add_argument("--samples", nargs="*", default=[])
     options = parser.parse_args(arguments)
     names = options.samples or sorted(p.parent.name for p in resource_dir("samples").glob("*/launch.toml"))
-    rows = []
-    for name in names:
-        rows.append(row(name))
-        print(rows[-1], flush=True)
-    if options.write:
-        put_tables(PAGE, {"samples": "\n".join([_HEAD, *rows])})
+    for table in options.tables:
+        head, line = _TABLES[table]
+        rows = []
+        for name in names:
+            rows.append(line(name))
+            print(rows[-1], flush=True)
+        if options.write:
+            put_tables(PAGE, {table: "\n".join([head, *rows])})
 
 
 if __name__ == "__main__":

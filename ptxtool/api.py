@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ptxtool.analysis.occupancy.overhead import Storage
     from ptxtool.analysis.occupancy.sharing_plan import Pairs, Percent, SharingPlan
     from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+    from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
     from ptxtool.analysis.regalloc.register_need import register_need as register_need
     from ptxtool.analysis.sharing.first_use import first_use as first_use
     from ptxtool.analysis.sharing.shared_use import shared_use as shared_use
@@ -273,19 +274,54 @@ def switched_occupancy(
     scheme: str,
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
     scratchpad_per_sm: int | None = None,
+    live: int | None = None,
 ) -> "SwitchingPlan":
-    """The active and the resident CTAs of an SM that switches them: `scheme` is "virtual-thread" or "finereg".
+    """The active and the resident CTAs of an SM under a scheme that switches them, such as "finereg".
 
+    `live`, for "finereg-unified": the most 32-bit registers that are live in a warp, by default `registers`.
     Raises E402 where one CTA does not fit or a thread cannot have so many registers, E502 for another scheme or a
     division of the register file that cannot be.
     """
     from ptxtool.analysis.occupancy.cuda_limits import check_registers
     from ptxtool.analysis.occupancy.register_schemes import scheme_named
     from ptxtool.analysis.occupancy.switching_plan import switching_plan
+    from ptxtool.analysis.occupancy.unified_plan import unified_plan
+    from ptxtool.base.diag import error
 
-    machine = _machine(gpu, scratchpad_per_sm)
+    machine, chosen = _machine(gpu, scratchpad_per_sm), scheme_named(scheme)
     check_registers(machine.target, registers)
-    return switching_plan(machine, scheme_named(scheme), threads, registers, scratchpad)
+    if chosen.unified:
+        if scratchpad_per_sm is not None:
+            help = "a kernel divides the bytes of switching.unified_bytes"
+            raise error("E502", f"scratchpad_per_sm together with '{scheme}'", help=help)
+        machine = machine.divided(unified_plan(machine, chosen, threads, registers, scratchpad, live=live))
+    return switching_plan(machine, chosen, threads, registers, scratchpad)
+
+
+def unified_split(
+    threads: int,
+    registers: int,
+    scratchpad: int = 0,
+    *,
+    scheme: str = "unified",
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    live: int | None = None,
+    grid_ctas: int | None = None,
+) -> "UnifiedPlan":
+    """How a kernel divides unified memory among registers, shared memory and L1, and how many CTAs are resident.
+
+    `live` is the most 32-bit registers that are live in a warp, by default `registers`; `grid_ctas` the CTAs of the
+    grid, by default as many as can be resident. Raises E402 where one CTA does not fit or a thread cannot have so many
+    registers, E502 for a scheme or a machine without unified memory.
+    """
+    from ptxtool.analysis.occupancy.cuda_limits import check_registers
+    from ptxtool.analysis.occupancy.register_schemes import scheme_named
+    from ptxtool.analysis.occupancy.unified_plan import unified_plan
+
+    machine = _machine(gpu)
+    check_registers(machine.target, registers)
+    needs = threads, registers, scratchpad
+    return unified_plan(machine, scheme_named(scheme), *needs, live=live, grid_ctas=grid_ctas)
 
 
 def register_curve(

@@ -199,7 +199,7 @@ as_written_option = click.option(
 )
 
 
-SCHEMES = ("none", "virtual-thread", "finereg")
+SCHEMES = ("none", "virtual-thread", "finereg", "unified", "virtual-thread-unified", "finereg-unified")
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 

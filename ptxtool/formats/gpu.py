@@ -14,8 +14,10 @@ from pathlib import Path
 
 import msgspec
 
+from ptxtool.analysis.energy.coefficients import Energy
 from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats import gpu_parts as parts
@@ -52,6 +54,7 @@ class Gpu(parts.GpuTable, frozen=True):
     icnt: parts.Icnt
     l2: parts.L2
     dram: parts.Dram
+    energy: Energy
     target: str = ""
     """The compute capability of the GPU that it describes ("sm_20"), "" where no one is meant."""
     origin: GpuFiles | None = None
@@ -69,6 +72,13 @@ class Gpu(parts.GpuTable, frozen=True):
                 "E502", f"SM of {self.name}: {_lower(str(problem))}", help="give a number of 1 or more"
             ) from None
         return msgspec.structs.replace(self, sm=sm)
+
+    def divided(self, split: UnifiedPlan) -> "Gpu":
+        """The machine that a kernel has when unified memory is split so: its registers, scratchpad, PCRF and L1."""
+        change = msgspec.structs.replace
+        sm = change(self.sm, registers=split.registers, scratchpad_bytes=split.scratchpad_bytes)
+        switching = change(self.switching, pcrf_entries=split.pcrf_entries)
+        return change(self, sm=sm, switching=switching, l1d=change(self.l1d, ways=split.l1_ways))
 
 
 _Stamp = tuple[str, int, int]

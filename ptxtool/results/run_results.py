@@ -4,7 +4,7 @@ A run's own counters are a `SimResult`. A ladder has one rung per scheme; gains 
 in percent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -120,10 +120,17 @@ class Comparison:
 
     def gain(self, rung: Rung) -> float | None:
         """Thread IPC over the first rung's, in percent; None where one of the two did not end."""
+        return self._over_first(rung, lambda result: result.thread_ipc)
+
+    def energy_change(self, rung: Rung) -> float | None:
+        """Energy over the first rung's, in percent; None where one of the two did not end."""
+        return self._over_first(rung, lambda result: result.energy.total_uj)
+
+    def _over_first(self, rung: Rung, value: Callable[[SimResult], float]) -> float | None:
         first = self.rungs[0].result
         if first.status != "done" or rung.result.status != "done":
             return None
-        return 100 * (rung.result.thread_ipc / first.thread_ipc - 1) if first.thread_ipc else 0.0
+        return 100 * (value(rung.result) / value(first) - 1) if value(first) else 0.0
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
@@ -151,6 +158,7 @@ class Comparison:
                     "name": rung.name,
                     "passes": rung.passes,
                     "gain_percent": self.gain(rung),
+                    "energy_percent": self.energy_change(rung),
                     "same_memory": rung.same_memory,
                     "first_stall": rung.stall_to_dict(),
                     **rung.run.to_dict(),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ptxtool.analysis.energy.breakdown import EnergyBreakdown
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.mangled import shown_name
 from ptxtool.results.hotspots import Hotspots
@@ -24,7 +26,7 @@ SLOT_NAMES = {
 """GPGPU-Sim's names of the kinds of slots."""
 _CORE_NAMES = {"stall_shared_memory": "stall_shd_mem", "bank_conflict_cycles": "shmem_bank_conflict"}
 
-_NOT_SUMS = ("gpu_ipc", "warp_ipc_per_sm", "max_ctas_per_core")
+_NOT_SUMS = ("gpu_ipc", "warp_ipc_per_sm", "max_ctas_per_core", "power_w")
 """Counters of a launch that mean nothing when they are added up."""
 
 
@@ -75,7 +77,8 @@ class SwitchingResult:
     """The counters of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
 
     `switches` are CTAs that left the pipeline before their end, `evictions` those of them that moved their live
-    registers to the PCRF, `restores` the returns from there. `depletion_cycles` are of SMs in which a stalled CTA
+    registers to the PCRF, `restores` the returns from there; `registers_evicted` and `registers_restored` are the
+    registers that moved, 32 bits of 32 lanes each. `depletion_cycles` are of SMs in which a stalled CTA
     stayed though another one could have run, as the PCRF had no room.
     """
 
@@ -89,6 +92,8 @@ class SwitchingResult:
     switches: int
     evictions: int
     restores: int
+    registers_evicted: int
+    registers_restored: int
     depletion_cycles: int
     pcrf_entries: int
     pcrf_most: int
@@ -98,7 +103,8 @@ class SwitchingResult:
     @property
     def counts(self) -> dict[str, int]:
         """What can be summed, by the names that it has among all counters."""
-        names = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
+        moved = ("evictions", "restores", "registers_evicted", "registers_restored")
+        names = ("switches", *moved, "depletion_cycles", "vector_hits", "vector_misses")
         return {f"cta_{name}": getattr(self, name) for name in names}
 
     def __str__(self) -> str:
@@ -150,12 +156,16 @@ class SimResult:
     l2: dict[str, int]
     dram: dict[str, int]
     core: dict[str, int]
+    energy: EnergyBreakdown
+    """By the machine's `[energy]` table."""
     stall_points: tuple[StallPoint, ...] = ()
     issues: tuple[int, ...] = field(default=(), repr=False)
     hotspots: Hotspots | None = field(default=None, repr=False)
     dynamic: object | None = None
     """`ptxsim.DynamicResult` of dynamic warp execution."""
     switching: SwitchingResult | None = None
+    unified: UnifiedPlan | None = None
+    """The split of unified memory."""
     printed: str = field(default="", repr=False)
     remarks: tuple[str, ...] = ()
     """What the reader of the counters should know, a sentence each."""
@@ -187,6 +197,8 @@ class SimResult:
             "warp_ipc_per_sm": self.warp_ipc,
             "active_cycles": self.active_cycles,
             "max_ctas_per_core": self.resident_ctas,
+            "energy_uj": self.energy.total_uj,
+            "power_w": self.energy.power_w,
         }
         flat |= {SLOT_NAMES[name]: n for name, n in self.slots.items()}
         flat["sched_idle_scoreboard"] = self.slots["idle"] + self.slots["scoreboard"]
@@ -202,10 +214,13 @@ class SimResult:
         del data["hotspots"]
         if self.hotspots is not None:
             data["hotspots"] = self.hotspots.to_dict()
+        data["energy"] = self.energy.to_dict()
         if self.dynamic is None:
             del data["dynamic"]
         if self.switching is None:
             del data["switching"]
+        if self.unified is None:
+            del data["unified"]
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
@@ -237,11 +252,14 @@ class SimResult:
         for part in ("l1", "l2", "dram"):
             counts = getattr(self, part)
             lines.append(f"  {part:<6}" + "  ".join(f"{name} {n}" for name, n in counts.items()))
+        lines.append(f"  energy {self.energy}")
         lines += [f"  stall point: {p}" for p in self.stall_points[:3]]
         if self.dynamic is not None:
             lines.append(f"  {self.dynamic}")
         if self.switching is not None:
             lines += [f"  {line}" for line in str(self.switching).splitlines()]
+        if self.unified is not None:
+            lines.append(f"  {self.unified}")
         lines += [f"  note: {remark}" for remark in self.remarks]
         return "\n".join(lines)
 
@@ -256,6 +274,7 @@ class Totals:
     warp_instructions: int
     ctas: int
     stats: dict[str, float]
+    energy: EnergyBreakdown
 
     @classmethod
     def of(cls, results: Sequence[SimResult]) -> "Totals":
@@ -272,6 +291,7 @@ class Totals:
             warp_instructions=sum(r.warp_instructions for r in results),
             ctas=sum(r.ctas_done for r in results),
             stats=stats,
+            energy=EnergyBreakdown.together(result.energy for result in results),
         )
 
     @property
@@ -288,6 +308,7 @@ class Totals:
             "gpu_tot_issued_cta": self.ctas,
             "warp_instructions": self.warp_instructions,
             "stats": self.stats,
+            "energy": self.energy.to_dict(),
         }
 
     def to_json(self) -> str:

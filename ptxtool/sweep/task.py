@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.files import read_bytes
@@ -134,7 +135,7 @@ def _outcome(run: "Run | SequenceRun") -> StoredResult:
 
 _SUMS = ("cycles", "warp_instructions", "thread_instructions", "active_cycles", "n_ctas", "ctas_done")
 _PARTS = ("slots", "issued_by_lanes", "l1", "l2", "dram", "core", "stats")
-_OF_ONE = ("stall_points", "dynamic", "switching")
+_OF_ONE = ("stall_points", "dynamic", "switching", "unified")
 """What only a single launch has."""
 
 
@@ -158,6 +159,8 @@ def of_all(launches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     per_sm = found["warp_instructions"] / (cycles * found["n_sms"])
     found["warp_ipc"] = found["stats"]["warp_ipc_per_sm"] = per_sm
     found["stats"]["max_ctas_per_core"] = launches[0]["stats"]["max_ctas_per_core"]
+    energy = EnergyBreakdown.together(EnergyBreakdown.from_dict(launch["energy"]) for launch in launches)
+    found["energy"], found["stats"]["power_w"] = energy.to_dict(), energy.power_w
     return found
 
 

@@ -87,7 +87,7 @@ class LaunchOptions:
     """Dynamic warp execution of the same authors: memory instructions of non-owner warps are held back. True, options
     as text (`period=500,draws=sticky`), or a `DynamicExecution`. Needs a sharing percentage."""
     scheme: str | None = None
-    """The register scheme: "none", "virtual-thread" or "finereg" (docs/switching.md); by default the machine's."""
+    """The register scheme, such as "finereg" (docs/switching.md); by default the machine's."""
     switching: str | None = None
     """Another name for `scheme`."""
     max_cycles: int | None = None

@@ -32,10 +32,12 @@ from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.simulation import LaunchPlan, Simulation
+from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import switching_plan
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan, unified_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
@@ -112,7 +114,7 @@ def timed_launch(
         registers = _registers.get(kernel, None, lambda: registers_per_thread(kernel))
     scratchpad = int(image.shared_image.nbytes)
     configuration = _configuration(kernel, program, gpu, scheme, grid, block, options, registers, scratchpad)
-    sharing = configuration.sharing
+    sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
         program = with_physical_numbers(program, kernel, registers)
     try:
@@ -153,7 +155,12 @@ def _configuration(
         percentage(options.share_scratchpad, "share_scratchpad"),
     )
     try:
-        needs = threads, registers, scratchpad, options.dynamic_shared, *shares
+        unified, dynamic_shared = None, options.dynamic_shared
+        if scheme.unified:
+            _check_unshared(scheme, any(shares))
+            unified = _unified(kernel, gpu, scheme, grid, threads, registers, scratchpad)
+            gpu, dynamic_shared = _divided(gpu, unified), 0  # the split holds the scratchpad of every CTA
+        needs = threads, registers, scratchpad, dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
         switching = None
         if scheme.switching != "none":
@@ -177,7 +184,29 @@ def _configuration(
         entry_registers=launched_registers(kernel, options.registers) if program.adjusts_registers else 0,
         dynamic=_dynamic(options.dynamic, any(shares)),
         switching=switching,
+        unified=unified,
     )
+
+
+def _check_unshared(scheme: RegisterScheme, shares: bool) -> None:
+    """Raise E502 where CTAs share what unified memory gives each."""
+    if shares:
+        what = f"unified memory ({scheme.name}) together with sharing of registers or scratchpad"
+        raise error("E502", what, help='this is not simulated: leave one of the two out (scheme="none")')
+
+
+def _unified(kernel: Function, gpu: Gpu, scheme: RegisterScheme, grid: Size, *needs: int) -> UnifiedPlan:
+    """The split of unified memory for a launch. Registers of functions that it calls are not among the live ones.
+    Raises E402 and E502."""
+    live = None
+    if scheme.switching == "finereg":
+        live = _most_live.get(kernel, None, lambda: pressure(kernel).maximum)
+    return unified_plan(gpu, scheme, *needs, live=live, grid_ctas=grid[0] * grid[1] * grid[2])
+
+
+def _divided(gpu: Gpu, split: UnifiedPlan | None) -> Gpu:
+    """The machine with unified memory split so, the same object every time."""
+    return gpu if split is None else _machines.get(gpu, split, lambda: gpu.divided(split))
 
 
 def _threads(block: Size) -> int:
@@ -200,8 +229,12 @@ def _warp_slots(gpu: Gpu, scheme: RegisterScheme, grid: Size, threads: int) -> i
 
 _plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
+_machines: IdentityCache[Gpu] = IdentityCache(32)
+"""Of machines: the same with unified memory divided."""
 _registers: IdentityCache[int] = IdentityCache(32)
 """Of kernels: their registers per thread."""
+_most_live: IdentityCache[int] = IdentityCache(32)
+"""Of kernels: the most 32-bit registers that are live in a warp."""
 
 
 def _sharing_plan(

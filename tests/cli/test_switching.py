@@ -52,3 +52,46 @@ def test_occupancy(cli: Cli) -> None:
     thread = cli("occupancy", *options, "--scheme", "virtual-thread").stdout
     assert "32 CTAs resident at most" in thread
     assert cli("occupancy", *options, "--scheme", "finereg", "--curve").exit_code == 2
+
+
+def test_unified_memory_in_the_report(cli: Cli) -> None:
+    result = cli(*RUN, "--scheme", "unified").stdout
+    assert "resident CTAs per SM       8  limited by threads" in result
+    # 256 threads x 16 registers: the 8 CTAs fit into what is outside the pool
+    split = "registers 0 (131072 outside), shared memory 0, L1 276480 (45 ways), unused 2048"
+    assert f"unified memory: 278528 bytes for 8 CTAs: {split}" in result
+    data = json.loads(cli(*RUN, "--scheme", "virtual-thread-unified", "--json").stdout)
+    # n x 16384 - 131072 <= 278528 - 8 x 6144 up to n = 22
+    assert data["unified"]["ctas"] == 22 == data["switching"]["resident_limit"]
+    assert data["unified"]["l1_ways"] == 8
+    assert data["switching"]["scheme"] == "virtual-thread-unified"
+    assert "unified" not in json.loads(cli(*RUN, "--scheme", "finereg", "--json").stdout)
+
+
+def test_occupancy_with_unified_memory(cli: Cli) -> None:
+    options = ("occupancy", "--gpu", "gtx980-finereg", "--block", 256, "--registers", 64)
+    found = json.loads(cli(*options, "--scheme", "unified", "--json").stdout)
+    # 65536 bytes of registers a CTA: 5 x 65536 - 131072 = 196608, and 13 ways of 6144 are left
+    assert (found["resident_ctas"], found["limiter"]) == (5, "unified memory")
+    assert (found["unified"]["register_bytes"], found["unified"]["l1_ways"]) == (196608, 13)
+    assert (
+        "5 resident CTAs on an SM of gtx980-finereg, limited by unified memory"
+        in cli(*options, "--scheme", "unified").stdout
+    )
+    fine = cli(*options, "--scheme", "finereg-unified").stdout
+    assert "2 active CTAs" in fine
+    # 8 warps x 64 x 128 = 65536 a waiting CTA: 3, and 2 in the ACRF
+    assert "5 CTAs: registers 196608 (131072 outside, 1536 PCRF entries)" in fine
+    assert cli(*options, "--scheme", "unified", "--scratchpad-per-sm", 1000).exit_code == 2
+    missing = cli("occupancy", "--block", 256, "--registers", 20, "--scheme", "unified")
+    assert "switching.unified_bytes is 0, there is no unified memory" in missing.stderr
+
+
+def test_the_split_of_a_file_counts_what_is_live(cli: Cli) -> None:
+    found = json.loads(
+        cli("occupancy", "saxpy", "--gpu", "gtx980-finereg", "--scheme", "finereg-unified", "--json").stdout
+    )
+    live = json.loads(cli("pressure", "saxpy", "--json").stdout)["kernels"][0]["maximum"]
+    waiting = 229376 // (8 * live * 128)
+    assert found["unified"]["ctas"] == 8 + waiting
+    assert found["unified"]["pcrf_entries"] == waiting * 8 * live

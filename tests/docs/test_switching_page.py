@@ -3,6 +3,7 @@
 import re
 
 import msgspec
+import pytest
 from scripts import BENCHMARKS
 
 from ptxtool.base.resources import resource_dir
@@ -29,7 +30,8 @@ def test_every_option_with_its_values() -> None:
     assert shown == set(fine)
 
 
-def test_every_sample_is_measured() -> None:
-    table = PAGE.split("<!-- samples -->\n")[1].split("<!-- end of samples -->")[0].splitlines()[2:]
+@pytest.mark.parametrize("name", ["samples", "unified"])
+def test_every_sample_is_measured(name: str) -> None:
+    table = PAGE.split(f"<!-- {name} -->\n")[1].split(f"<!-- end of {name} -->")[0].splitlines()[2:]
     measured = [line.split("|")[1].strip() for line in table]
     assert measured == sorted(path.parent.name for path in resource_dir("samples").glob("*/launch.toml"))

@@ -1,6 +1,6 @@
 """Kernels with demoted registers, written by hand: `%r6` is the address of a thread's slots, `%r7` the value register.
 
-The slots are those of CTAs of 32 threads: `[%r6]`, `[%r6+128]`, `[%r6+256]`, `[%r6+384]`.
+The slots are those of CTAs of 32 threads: `[%r6]`, `[%r6+128]`, `[%r6+256]`, `[%r6+384]`; of PTXPlus `[$r6]` and so on.
 """
 
 from ptxtool.ir.nodes import Module
@@ -26,6 +26,23 @@ def text(body: str, entry: str = ENTRY, directives: str = ".reqntid 32", declare
 
 def kernel(body: str, entry: str = ENTRY, directives: str = ".reqntid 32", declared: str = SLOTS) -> Module:
     return parse(text(body, entry, directives, declared), "k.ptx")
+
+
+PLUS_ENTRY = "mov.u32 $r7, %tid.x;\nshl.b32 $r7, $r7, 0x02;\nadd.u32 $r6, $r7, 0x20;\n"
+"""A header of 16 bytes and a parameter of 4: the slots begin at 32."""
+PLUS_SLOTS = ".shared .align 16 .b8 __ptxtool_demoted[512];\n"
+
+
+def plus_text(body: str, entry: str = PLUS_ENTRY, declared: str = PLUS_SLOTS) -> str:
+    registers = ".reg .u32 $r<11>; .reg .u32 $ofs<2>; .reg .pred $p<2>; .reg .u32 $r124; .reg .u32 $o127;\n"
+    head = ".version 1.4+\n.target sm_10\n.entry k (.param .u32 x) .reqntid 32 {\n"
+    return f"{head}{registers}{declared}{entry}{body}\nexit;\n}}\n"
+
+
+def plus_after(body: str, pipeline: str) -> list[str]:
+    """Of PTXPlus, the instructions between the entry and `exit` after some passes."""
+    function = rewrite(parse(plus_text(body), "k.ptxplus"), pipeline).module.kernels["k"]
+    return [" ".join(function.text(i).split()) for i in range(3, len(function.instructions) - 1)]
 
 
 def after(body: str, pipeline: str) -> list[str]:

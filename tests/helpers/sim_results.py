@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.results.simulation import SimResult, StallPoint
 
 _RESULT = SimResult(
@@ -36,6 +37,7 @@ _RESULT = SimResult(
     l2={"hits": 2, "misses": 1},
     dram={"reads": 1},
     core={"stall_shared_memory": 4},
+    energy=EnergyBreakdown({"instruction": 3.0, "leakage": 5.0}, 2.0),
 )
 
 

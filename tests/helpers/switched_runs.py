@@ -35,6 +35,8 @@ def _machine(chosen: random.Random) -> Gpu:
         ctas=chosen.choice((3, 8, 128)),
         acrf_registers=gpu.sm.registers - 32 * entries,
         pcrf_entries=entries,
+        unified_bytes=gpu.l1d.sets * gpu.l1d.line_bytes * chosen.choice((6, 12, 45)),
+        unified_l1_ways=chosen.choice((1, 4)),
         swap_cycles=chosen.choice((0, 1, 24, 200)),
         vector_entries=chosen.choice((1, 2, 32)),
         stalled_cycles=chosen.choice((0, 0, 0, 7, 50)),
@@ -50,6 +52,8 @@ def run_switched(seed: int) -> Outcome:
     module = ptxtool.parse(text, name=f"random{seed}.ptx")
     machine, scheduler = _machine(chosen), chosen.choice(SCHEDULERS)
     scheme = "virtual-thread" if ".func" in text or chosen.random() < 0.2 else "finereg"
+    if chosen.random() < 0.4:
+        scheme = chosen.choice(("unified", f"{scheme}-unified", f"{scheme}-unified"))
     n_ctas = chosen.randrange(2, 14)
     options: dict[str, Any] = {
         "gpu": machine,
@@ -75,4 +79,4 @@ def run_switched(seed: int) -> Outcome:
     differing = [name for name, value in skipped.to_dict().items() if other[name] != value]
     if differing:
         problem = f"with and without the skip: {', '.join(differing)}"
-    return Outcome(what, problem, skipped.switching.switches)
+    return Outcome(what, problem, skipped.switching.switches if skipped.switching else 0)

@@ -1,6 +1,6 @@
 """Random PTX programs under the passes that give physical registers: what runs must leave the same memory.
 
-    python tests/prop/fuzz_allocation.py --first 0 --count 2000 [--ways run,reference] [--ptxas] [--lower] [--demote]
+    python tests/prop/fuzz_allocation.py --first 0 --count 2000 [--ways run,launch] [--ptxas] [--lower] [--demote]
 
 Every program runs as it is and under every pipeline of `random_ptx/variants.py`, with poison in whatever shares a place
 (`clobber.py`). Writes a line for every difference and for every 50 programs, and the program to `--keep FOLDER`.
@@ -29,7 +29,7 @@ from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 
 LOWERABLE = Style(lowerable=True)
-WAYS = {"run": ptxsim.run, "reference": run_reference}
+WAYS = {"run": ptxsim.run, "launch": ptxsim.launch, "reference": run_reference}
 
 
 def problems(seed: int, ways: list[str], ptxas: bool, demote: bool) -> list[str]:
@@ -86,7 +86,7 @@ def main() -> int:
     )
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, default=100, help="how many programs")
-    parser.add_argument("--ways", default="run", help="of run, reference")
+    parser.add_argument("--ways", default="run", help="of run, launch (with time), reference")
     parser.add_argument("--ptxas", action="store_true", help="assemble every text")
     parser.add_argument("--lower", action="store_true", help="lower to PTXPlus instead")
     parser.add_argument("--demote", action="store_true", help="demote registers to shared memory")

@@ -55,3 +55,4 @@ def test_memory_of_ptxplus_is_the_same(seed: int) -> None:
         assert not doubts, f"{pipeline}: {doubts[0]}"
         for meaning in ("hardware", "gpgpu-sim"):
             assert launch(after, ptxsim.run, ptxplus_semantics=meaning)[0] == expected, (pipeline, meaning)
+        assert launch(after, ptxsim.launch)[0] == expected, pipeline

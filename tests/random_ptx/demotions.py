@@ -1,6 +1,7 @@
 """A module under `demote`: of the rules, the kinds of goals and what may follow, those that its seed chooses."""
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from allocated import least, unbounded
 from random_ptx.variants import Variant, apply
@@ -9,8 +10,11 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 
 RULES = ("accesses", "frequency", "conflicts")
-CHANGED = ",substitute-demotion-registers,drop-redundant-demotions,hoist-demotion-loads"
+PASSES = ("substitute-demotion-registers", "drop-redundant-demotions", "hoist-demotion-loads")
 """The passes that change the accesses to slots."""
+CHANGED = "," + ",".join(PASSES)
+ORDERS = tuple("".join(f",{name}" for name in order) for n in range(4) for order in permutations(PASSES, n))
+"""Every subset of them in every order."""
 
 
 def demotions(module: Module, seed: int) -> Iterator[Variant]:
@@ -28,15 +32,16 @@ def demotions(module: Module, seed: int) -> Iterator[Variant]:
         seed // 12 % 4
     ]
     yield from _applied(module, f"allocate:max-regs={bound},demote:{goal}{after}")
-    more = ("", ",drop-redundant-demotions", CHANGED, ",hoist-demotion-loads")[seed % 4]
-    yield from _applied(module, f"allocate,demote:count=255:rule={RULES[(seed + 1) % 3]}:threads=64{more}")
+    rule = RULES[(seed + 1) % 3]
+    yield from _applied(module, f"allocate,demote:count=255:rule={rule}:threads=64{ORDERS[seed % 16]}")
 
 
 def demotions_of_ptxplus(module: Module, seed: int) -> Iterator[Variant]:
     """PTXPlus with some registers, and with as many as can be, in shared memory."""
     rule, other = RULES[seed % 3], RULES[(seed + 1) % 3]
-    yield from _applied(module, f"lower-ptxplus,demote:count={1 + seed % 9}:rule={rule}:threads=64,compact")
-    yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={other}:threads=64")
+    some = f"demote:count={1 + seed % 9}:rule={rule}:threads=64{ORDERS[seed // 3 % 16]},compact"
+    yield from _applied(module, f"lower-ptxplus,{some}")
+    yield from _applied(module, f"lower-ptxplus,demote:count=255:rule={other}:threads=64{ORDERS[seed % 16]}")
 
 
 def _applied(module: Module, pipeline: str) -> Iterator[Variant]:

@@ -202,6 +202,30 @@ def test_machines() -> None:
     assert (target.registers, target.slot_bytes, target.occupancy.resident_ctas) == (32, 2560, 16)
 
 
+def test_unified_memory() -> None:
+    # 256 threads x 16 registers x 4 bytes = 16384: a pool of 278528 bytes keeps 8 ways of 6144 for the L1
+    split = api.unified_split(256, 16, gpu="gtx980-finereg", scheme="virtual-thread-unified")
+    assert (split.ctas, split.l1_ways) == ((131072 + 278528 - 8 * 6144) // 16384, 8) == (22, 8)
+    assert api.unified_split(256, 16, gpu="gtx980-finereg", grid_ctas=64).l1_ways == 45
+    plan = api.switched_occupancy(256, 16, gpu="gtx980-finereg", scheme="virtual-thread-unified")
+    assert plan.ctas == split.ctas
+    # 8 in the ACRF; a CTA that waits takes 8 x 4 x 128 = 4096 bytes: 229376 // 4096 = 56, at most 64 in all
+    fine = api.switched_occupancy(256, 16, gpu="gtx980-finereg", scheme="finereg-unified", live=4)
+    assert fine.pcrf_entries == 56 * 32
+    for call, message in (
+        (lambda: api.unified_split(256, 16, scheme="finereg"), "'finereg' has no unified memory"),
+        (lambda: api.unified_split(256, 300, gpu="gtx980-finereg"), "300 registers"),
+        (
+            lambda: api.switched_occupancy(
+                256, 16, gpu="gtx980-finereg", scheme="finereg-unified", scratchpad_per_sm=4096
+            ),
+            "scratchpad_per_sm together with 'finereg-unified'",
+        ),
+    ):
+        with pytest.raises(PtxError, match=message):
+            call()
+
+
 def test_vectors_round_trip(tmp_path: Path) -> None:
     live = api.liveness(api.kernel(api.parse(KERNEL)))
     for form in ("binary", "json", "npz"):

@@ -22,7 +22,7 @@ from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.base.bits import indices
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import DefUse, OperandAccesses
-from ptxtool.ir.nodes import Function
+from ptxtool.ir.nodes import Function, Guard
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ def _own_reads(kernel: Function, cfg: Cfg) -> list[tuple[int, int, int]]:
     found: list[tuple[int, int, int]] = []
     operands, resolve = OperandAccesses(kernel), kernel.registers.resolve_index
     for block in cfg.blocks:
-        guard: tuple[int, bool] | None = None
+        guard: tuple[int, Guard] | None = None
         written: dict[int, int] = {}
         for i in block.instructions:
             step, node = kernel.def_uses[i], kernel.instructions[i]
-            now = None if node.guard is None else (resolve(node.guard.name, i), node.guard.negated)
+            now = None if node.guard is None else (resolve(node.guard.name, i), node.guard)
             if now is None or now != guard:
                 guard, written = now, {}
             if guard is None:

@@ -5,7 +5,7 @@ A scheme is composed of four parts, and another scheme is another row of `SCHEME
     switching   which CTAs give their place in the pipeline to others, and where the registers of these are meanwhile
                 (`switching_plan.py`); "none": a CTA keeps its place until it ends
     extended    the registers of a warp above a base set come from a pool that all warps share
-    unified     one memory serves registers, shared memory and L1
+    unified     one memory serves registers, shared memory and L1 (`unified_plan.py`)
     renamed     a register is released at the last use of its value
 """
 
@@ -15,7 +15,9 @@ from typing import Literal
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
-SchemeName = Literal["none", "virtual-thread", "finereg"]
+SchemeName = Literal[
+    "none", "virtual-thread", "finereg", "unified", "virtual-thread-unified", "finereg-unified"
+]
 SwitchingKind = Literal["none", "virtual-thread", "finereg"]
 
 
@@ -34,6 +36,9 @@ SCHEMES: tuple[RegisterScheme, ...] = (
     RegisterScheme("none"),
     RegisterScheme("virtual-thread", switching="virtual-thread"),
     RegisterScheme("finereg", switching="finereg"),
+    RegisterScheme("unified", unified=True),
+    RegisterScheme("virtual-thread-unified", switching="virtual-thread", unified=True),
+    RegisterScheme("finereg-unified", switching="finereg", unified=True),
 )
 
 

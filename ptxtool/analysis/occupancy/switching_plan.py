@@ -24,7 +24,7 @@ from ptxtool.analysis.occupancy.occupancy import Amount, Count, HasSm, Occupancy
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, SchemeName
 from ptxtool.base.diag import error
 
-_ENTRY_LANES = 32
+ENTRY_LANES = 32
 """32-bit registers in an entry of the PCRF: one register of a warp."""
 
 
@@ -36,6 +36,8 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warps: Count
     acrf_registers: Count
     pcrf_entries: Count
+    unified_bytes: Amount
+    unified_l1_ways: Count
     swap_cycles: Amount
     restore_first_cycles: Count
     vector_entries: Count
@@ -51,11 +53,18 @@ class HasSwitching(HasSm, Protocol):
 
 
 @dataclass(frozen=True)
-class _Active:
-    """A machine with the registers for active CTAs only."""
+class Restricted:
+    """A part of a machine, for `occupancy`."""
 
     name: str
     sm: SmLimits
+
+
+def with_acrf_only(gpu: HasSwitching) -> Restricted:
+    """A machine with FineReg's registers for active CTAs only."""
+    registers = gpu.switching.acrf_registers
+    name = f"{gpu.name} with {registers} registers for active CTAs (switching.acrf_registers)"
+    return Restricted(name, msgspec.structs.replace(gpu.sm, registers=registers))
 
 
 @dataclass(frozen=True)
@@ -108,17 +117,15 @@ def switching_plan(
 
     Raises E402 where one CTA does not fit, E502 for a division of the register file that cannot be.
     """
-    options, sm, name = gpu.switching, gpu.sm, gpu.name
-    file = sm.registers
+    options, sm = gpu.switching, gpu.sm
+    machine = Restricted(gpu.name, sm)
     if scheme.switching == "finereg":
-        parts = options.acrf_registers + options.pcrf_entries * _ENTRY_LANES
-        if parts > file:
-            what = f"switching.acrf_registers and switching.pcrf_entries are {parts} registers, of {file}"
-            help = f"a PCRF entry is {_ENTRY_LANES} registers: make one of the two smaller"
-            raise error("E502", f"{name}: {what}", help=help)
-        file = options.acrf_registers
-        name = f"{name} with {file} registers for active CTAs (switching.acrf_registers)"
-    machine = _Active(name, msgspec.structs.replace(sm, registers=file))
+        parts = options.acrf_registers + options.pcrf_entries * ENTRY_LANES
+        if parts > sm.registers:
+            what = f"switching.acrf_registers and switching.pcrf_entries are {parts} registers, of {sm.registers}"
+            help = f"a PCRF entry is {ENTRY_LANES} registers: make one of the two smaller"
+            raise error("E502", f"{gpu.name}: {what}", help=help)
+        machine = with_acrf_only(gpu)
     active = occupancy(machine, threads, registers, scratchpad)
     warps = active.needs.padded_threads // sm.warp_size
     limits = [options.ctas, options.warps // warps]

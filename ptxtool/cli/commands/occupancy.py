@@ -1,6 +1,6 @@
 """`ptxtool occupancy`: resident CTAs, and the sharing plan."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -84,12 +84,16 @@ def command(
         raise click.UsageError("--demotion goes with none of --curve, --scheme and --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
+    if scratchpad_per_sm is not None and (scheme or "").endswith("unified"):
+        raise click.UsageError(
+            "--scratchpad-per-sm with unified memory: it is --set switching.unified_bytes=BYTES"
+        )
     chosen = _limits(gpu, switched)
     settled: _CtaNeeds | None = None
     if file is not None:
         settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
-        _note_newer(settled.target, chosen)
+        _note_newer(settled.kernel.module.target, chosen)
     if block is None:
         raise click.UsageError("--block T is needed: threads per CTA" + (settled.silence if settled else ""))
     if registers is None and not curve and (demotion or scratchpad is None):
@@ -99,7 +103,6 @@ def command(
         curve_table,
         demotion_parts,
         plan_parts,
-        switching_parts,
     )
 
     if curve:
@@ -117,13 +120,41 @@ def command(
     needs = block, registers or 0, scratchpad or 0
     more = settled.to_dict() if settled else {}
     if switched:
-        found = api.switched_occupancy(*needs, scheme=scheme or "", **limits)
-        sink.put(lambda: found.to_dict() | more, lambda: switching_parts(found))
+        _put_scheme(sink, scheme or "", needs, limits, more, settled.kernel if settled else None)
         return 0
     plan = api.occupancy(*needs, **(limits | shares))
     about = (settled.counts, settled.source) if settled else ()
     sink.put(lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
     return 0
+
+
+def _put_scheme(
+    sink: common.Sink,
+    scheme: str,
+    needs: tuple[int, int, int],
+    limits: dict[str, Any],
+    more: dict[str, object],
+    kernel: "Function | None",
+) -> None:
+    """Print the CTAs under a register scheme, and the split of unified memory, which may depend on what is live."""
+    from ptxtool.analysis.occupancy.register_schemes import scheme_named
+    from ptxtool.report.simulations.machines import switching_parts, unified_parts
+
+    parts, split = scheme_named(scheme), None
+    if parts.unified:
+        live = None
+        if parts.switching == "finereg" and kernel is not None:
+            live = api.pressure(kernel).maximum
+        split = api.unified_split(*needs, scheme=scheme, gpu=limits["gpu"], live=live)
+        limits = {"gpu": limits["gpu"].divided(split)}
+        more = more | {"limiter": split.limiter, "all_limiters": [split.limiter], "unified": asdict(split)}
+        if parts.switching == "none":
+            plan = api.occupancy(*needs, **limits)
+            sink.put(lambda: plan.to_dict() | more, lambda: unified_parts(plan, split))
+            return
+        limits["live"] = live
+    found = api.switched_occupancy(*needs, scheme=scheme, **limits)
+    sink.put(lambda: found.to_dict() | more, lambda: switching_parts(found, split))
 
 
 @dataclass(frozen=True)
@@ -141,7 +172,7 @@ class _CtaNeeds:
     source: str
     counts: "RegisterCounts"
     silence: str
-    target: str
+    kernel: "Function"
 
     def to_dict(self) -> dict[str, object]:
         return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
@@ -213,7 +244,7 @@ def _from_file(
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
-    return _CtaNeeds(registers, block, scratchpad, static, source, counts, silence, module.target)
+    return _CtaNeeds(registers, block, scratchpad, static, source, counts, silence, function)
 
 
 def _limits(gpu: str, switched: bool) -> "Gpu | CudaTarget":

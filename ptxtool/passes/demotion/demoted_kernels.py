@@ -21,10 +21,8 @@ Transform = Callable[[Function, PrivateSlots, UnitBudget], tuple[Iterable[TextEd
 def transform_demoted(module: Module, pass_name: str, only: str, transform: Transform) -> PassResult:
     """The result of a pass on every kernel with demoted registers, or on the kernel `only`.
 
-    Raises E301 for PTXPlus, for an unknown kernel, and where slots may not be their threads' own.
+    Raises E301 for an unknown kernel, and where slots may not be their threads' own.
     """
-    if module.is_ptxplus:
-        raise error("E301", f"{pass_name} is for PTX", help="run it after demote and before lower-ptxplus")
     edits: list[TextEdit] = []
     remarks: list[Remark] = []
     for kernel in chosen_kernels(module, only):
@@ -48,9 +46,9 @@ def _within_need(kernel: Function, slots: PrivateSlots, transform: Transform) ->
 
     Live units are less than the allocator's need where pairs leave gaps, so the limit becomes lower until it suffices.
     """
-    from ptxtool.analysis.regalloc.register_need import registers_per_thread  # imports numpy
+    from ptxtool.passes.demotion.kernel_demotion import needed_registers  # imports numpy
 
-    need, live = registers_per_thread(kernel), unit_liveness(kernel)
+    need, live = needed_registers(kernel), unit_liveness(kernel)
     source = kernel.source
     for limit in range(need, -1, -1):
         changed, message = transform(kernel, slots, UnitBudget(live, limit))
@@ -58,6 +56,6 @@ def _within_need(kernel: Function, slots: PrivateSlots, transform: Transform) ->
         if not edits:
             return edits, message
         after = parse(splice(source.text, edits), source.name).kernels[kernel.name]
-        if registers_per_thread(after) <= need:
+        if needed_registers(after) <= need:
             return edits, message
     return [], f"nothing to do: a thread would need more than {counted(need, 'register')}"

@@ -4,22 +4,16 @@
     ld.shared.b32 %r9, [%r8+512];
     add.s32 %r2, %r9, 1;                   add.s32 %r2, %r9, 1;
 
-Two problems, of which the second sees the result of the first. Forward in every basic block, for register r and slot s,
-
-    equal = {(r, s) : r and s have the same value}
-
-a load adds its pair after it removed those of r, a store likewise of s; any other write removes the pairs of registers
-that it overlaps. An access whose pair is there already is dropped, except a load without which a thread would need more
-registers, because its register has to keep the value. Pairs of guarded accesses hold for the
-instructions directly after them with the same guard. Backward over all blocks, a slot is live where some path loads it
-before storing it in all threads: a store to a slot that is not live after it is dropped.
+Two problems, of which the second sees the result of the first. Forward in every basic block, accesses that make a
+register and a slot equal that are equal already (`redundant_accesses.py`). Backward over all blocks, a slot is live
+where some path loads it before storing it in all threads: a store to a slot that is not live after it is dropped.
 
 The paper compares an access with the one before it in the block; this finds all of these, and more.
 
 Pre: a kernel whose demoted registers are its threads' own (E301). Post: the same instructions except loads and stores
 of slots (checked by `ptxtool.validate.slot_accesses`). Idempotent.
 Not handled: values of a slot in registers at the start of a block; a load of 64 bits, whose two halves are copied to
-the pair that a move writes, so that the pair holds the value, and the halves hold nothing.
+the pair that a move writes, so that the pair holds the value, and the halves hold nothing (PTXPlus has no such move).
 
 Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU performance via shared memory register
 spilling", 2019, section 3.4.2.
@@ -30,7 +24,6 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from ptxtool.analysis.demotion.unit_budget import UnitBudget
-from ptxtool.analysis.demotion.unit_liveness import unit_masks
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.phrases import counted
 from ptxtool.cfg.blocks import Cfg, build
@@ -38,12 +31,10 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Shown
 from ptxtool.passes.demotion.demoted_kernels import transform_demoted
+from ptxtool.passes.demotion.redundant_accesses import equal_already
 from ptxtool.passes.lines import deletion
 from ptxtool.validate.assignment.places import Slot
 from ptxtool.validate.assignment.private_slots import PrivateSlots
-
-Equal = set[tuple[int, Slot]]
-"""Registers and slots that have the same value."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +50,7 @@ class DropRedundantDemotions:
 
 def _dropped(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> tuple[Iterator[TextEdit], str]:
     cfg = build(kernel, interprocedural=True)
-    dropped = set(_equal_already(kernel, cfg, found, budget))
+    dropped = {i for _, i in equal_already(kernel, found, budget)}
     dropped |= set(_dead_stores(kernel, cfg, found, dropped))
     loads = sum(found.accesses[i].is_load for i in dropped)
     nodes = [kernel.instructions[i] for i in sorted(dropped)]
@@ -69,43 +60,6 @@ def _dropped(kernel: Function, found: PrivateSlots, budget: UnitBudget) -> tuple
     if not dropped:
         return edits, f"nothing to do: {counted(of + of_stores, 'access', 'accesses')}, none redundant"
     return edits, f"{loads} of {counted(of, 'load')} and {stores} of {counted(of_stores, 'store')} dropped"
-
-
-def _equal_already(kernel: Function, cfg: Cfg, found: PrivateSlots, budget: UnitBudget) -> Iterator[int]:
-    """The accesses that make a register and a slot equal that are equal before.
-
-    Without a load, the register has its value from its last access on.
-    """
-    masks, resolve = unit_masks(kernel), kernel.registers.resolve_index
-    for block in cfg.blocks:
-        always: Equal = set()
-        here: Equal = set()
-        """Where the guard of the instruction before is true."""
-        last: tuple[int, bool] | None = None
-        for i in block.instructions:
-            node, access = kernel.instructions[i], found.accesses.get(i)
-            guard = None if node.guard is None else (resolve(node.guard.name, i), node.guard.negated)
-            if guard != last:
-                last, here = guard, set(always)
-            pair = (access.register, access.slot) if access else None
-            if access is not None and pair in here:
-                units, first = masks[access.register], i
-                while not any(masks[k] & units for k in kernel.def_uses[first - 1].touched):
-                    first -= 1
-                if not access.is_load or budget.extend(first, i, units):
-                    yield i
-                    continue
-            for held in (always, here):
-                for k in kernel.def_uses[i].defs:
-                    held -= {p for p in held if p[0] == k or masks[p[0]] & masks[k]}
-                if access is not None and not access.is_load:
-                    held -= {p for p in held if p[1].offset == access.slot.offset}
-            if pair is not None:
-                here.add(pair)
-            if guard is None:
-                always = set(here)
-            elif guard[0] in kernel.def_uses[i].defs:
-                last = None
 
 
 def _dead_stores(kernel: Function, cfg: Cfg, found: PrivateSlots, dropped: set[int]) -> Iterator[int]:

@@ -92,9 +92,7 @@ def _earliest(
 
 
 def _same_guard(one: Instruction, other: Instruction) -> bool:
-    if one.guard is None or other.guard is None:
-        return False
-    return (one.guard.name, one.guard.negated) == (other.guard.name, other.guard.negated)
+    return one.guard is not None and one.guard == other.guard
 
 
 def _edits(kernel: Function, moved: Mapping[int, int]) -> Iterator[TextEdit]:

@@ -8,13 +8,15 @@
 
 `demote` uses one value register for all slots, which therefore holds one demoted register at a time. In a basic block
 the value register's life falls into *pieces*: from a write, before which it is dead, to the last read of that value,
-together with the accesses to the slot. Successive pieces with the same slot get another register, a pair for 64 bits,
-if its units are free from the first of them to the last; the slots with the most loads in the block choose first. Of
-several registers it is the one that is free for longest before, of equal ones the lowest. Values of several slots are
-then in registers at a time, so that `drop-redundant-demotions` finds more loads whose register has the value, and
-`hoist-demotion-loads` can move loads further.
+together with the accesses to the slot. A load of the value that the register still holds (`redundant_accesses.py`)
+belongs to the piece before it, so that it stays redundant. Successive pieces with the same slot get another register, a
+pair for 64 bits, if its units are free from the first of them to the last; the slots with the most loads in the block
+choose first. Of several registers it is the one that is free for longest before, of equal ones the lowest. Values of
+several slots are then in registers at a time, so that `drop-redundant-demotions` finds more loads whose register has
+the value, and `hoist-demotion-loads` can move loads further.
 
-Only units that the kernel names already are used, and a thread needs no more registers than before.
+Only units that the kernel names already are used, and a thread needs no more registers than before. In PTXPlus two
+registers that an instruction wants side by side are a pair.
 
 Pre: a kernel whose demoted registers are its threads' own (E301). Post: the same instructions with other registers
 (checked by `ptxtool.validate.slot_accesses`).
@@ -35,10 +37,12 @@ from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.base.bits import indices
 from ptxtool.base.phrases import counted
 from ptxtool.cfg.blocks import Block
+from ptxtool.ir.defuse import adjacent_words
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Shown
 from ptxtool.passes.demotion.demoted_kernels import transform_demoted
+from ptxtool.passes.demotion.redundant_accesses import equal_already
 from ptxtool.passes.lines import after_declarations
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.physical_names import PhysicalNames
@@ -96,7 +100,14 @@ class _Substitution:
         self._names = PhysicalNames(self.kernel)
         self._busy = [*self.live.busy]
         masks = self.live.mask
+        for first, end in equal_already(self.kernel, self.found, self.budget):
+            for i in range(first, end):
+                self._busy[i] |= masks[self.found.accesses[end].register]
         self._touched = [[k for k in step.touched if masks[k]] for step in self.kernel.def_uses]
+        self._together = [{masks[k] for k in touched} for touched in self._touched]
+        if self.kernel.registers.is_ptxplus:
+            for i, together in enumerate(self._together):
+                together.update(_tuples(self.kernel, i))
         named = in_flight = 0
         for i, touched in enumerate(self._touched):
             units = reduce(or_, (masks[k] for k in touched), 0)
@@ -123,16 +134,16 @@ class _Substitution:
 
     def _pieces(self, block: Block) -> Iterator[_Piece]:
         """The pieces inside a block, each with the slots of one demoted register."""
-        masks = self.live.mask
+        masks, together = self.live.mask, self._together
         groups: dict[int, None] = {}
         for i in block.instructions:
             if i in self.found.accesses:
                 groups[masks[self.found.accesses[i].register]] = None
         pairs = {
-            masks[k]
+            units
             for i in block.instructions
-            for k in self._touched[i]
-            if masks[k].bit_count() == 2 and any(masks[k] & group for group in groups)
+            for units in together[i]
+            if units.bit_count() == 2 and any(units & group for group in groups)
         }
         for group in (*pairs, *(g for g in groups if not any(g & pair for pair in pairs))):
             yield from self._pieces_of(block, group)
@@ -142,7 +153,7 @@ class _Substitution:
         live = self.live
         inside: list[int] = []
         for i in block.instructions:
-            is_live = live.before[i] & group
+            is_live = self.budget.before[i] & group
             if not any(live.mask[k] & group for k in self._touched[i]) or (is_live and not inside):
                 continue
             if not is_live:
@@ -156,7 +167,7 @@ class _Substitution:
         """The piece that some instructions are, if it has the slots of one register."""
         accesses = (self.found.accesses.get(i) for i in inside)
         slots = frozenset(access.slot.offset for access in accesses if access is not None)
-        masks = {self.live.mask[k] for i in inside for k in self._touched[i] if self.live.mask[k] & group}
+        masks = {units for i in inside for units in self._together[i] if units & group}
         units = max(masks, key=int.bit_count, default=0)
         size = units.bit_count()
         is_apart = all(not mask & ~group for mask in masks) and (size == 2 or len(masks) == 1)
@@ -228,8 +239,9 @@ class _Substitution:
         registers = self.kernel.registers
         for piece in pieces:
             for i, k, name in self._new_names(piece, units):
-                known = registers.resolve(name, i)
-                if known is not None and (known.vector != 1 or known.type != f"b{registers[k].bits}"):
+                known, bits = registers.resolve(name, i), registers[k].bits
+                any_type = known is None or known.is_ptxplus or known.type == f"b{bits}"
+                if known is not None and not (any_type and known.vector == 1 and known.bits == bits):
                     return False
         return True
 
@@ -262,3 +274,10 @@ class _Substitution:
         for i, new in sorted(self.names.items()):
             node, text = kernel.instructions[i], InstructionText(kernel, i)
             yield TextEdit(node.start, node.end, text.head + text.body_with(new.get))
+
+
+def _tuples(kernel: Function, i: int) -> Iterator[int]:
+    """PTXPlus: the units that an instruction wants side by side, declared or not."""
+    for names, _ in adjacent_words(kernel, i):
+        numbers = (name.removeprefix("$r") for name in names)
+        yield reduce(or_, (1 << int(digits) for digits in numbers if digits.isdecimal()), 0)

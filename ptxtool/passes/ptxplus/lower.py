@@ -10,7 +10,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes.base import PassResult
+from ptxtool.passes.base import PassResult, chosen_kernels
 from ptxtool.passes.ptxplus.code import KernelCode
 from ptxtool.passes.ptxplus.layout import encode, module_text, tidied
 from ptxtool.passes.ptxplus.places import ModuleVariables
@@ -55,13 +55,9 @@ def _lowered_alone(refused: Sequence[str], lowered: Sequence[str]) -> Iterator[D
 
 def _kernels(module: Module, name: str) -> list[Function]:
     """The kernels to lower. Raises E301 where there is none."""
-    bodies = [k for k in module.kernels.values() if k.body is not None]
-    chosen = [k for k in bodies if not name or k.name == name]
+    chosen = chosen_kernels(module, name)
     if not chosen:
-        what = f"no kernel named '{name}'" if name else "no kernel in this file"
-        names = ", ".join(k.name for k in bodies)
-        help = f"there is {names}" if names else "give a file with one"
-        raise error("E301", f"lower-ptxplus: {what}", help=help)
+        raise error("E301", "lower-ptxplus: no kernel in this file", help="give a file with one")
     return chosen
 
 

@@ -29,7 +29,8 @@ def comparison_parts(comparison: Comparison, cuda: PlaceText = NAMED) -> list[Pa
     rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
     parts: list[Part] = [table(_COLUMNS, rows, title), ""]
     notes = remark_parts(remark for rung in comparison.rungs for remark in rung.result.remarks)
-    return [*parts, *_stall_lines(comparison, cuda), *notes, "", _verdict(comparison)]
+    stalls = _stall_lines(comparison, cuda)
+    return [*parts, *_energy_lines(comparison), *stalls, *notes, "", _verdict(comparison)]
 
 
 def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:
@@ -45,6 +46,13 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
         result.l1["misses"],
         result.l2["misses"],
     )
+
+
+def _energy_lines(comparison: Comparison) -> list[str]:
+    """The energy of the other rungs over that of the first; no line where there is nothing to compare."""
+    changes = [comparison.energy_change(rung) for rung in comparison.rungs[1:]]
+    shown = ", ".join(f"{change:+.1f}%" for change in changes if change is not None)
+    return [f"energy over {comparison.rungs[0].name}, rung by rung: {shown}"] if shown else []
 
 
 def _stall_lines(comparison: Comparison, cuda: PlaceText) -> list[str]:

@@ -8,6 +8,7 @@ from ptxtool.analysis.occupancy.occupancy import LIMITERS, Occupancy
 from ptxtool.analysis.occupancy.overhead import LETTERS, Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage_text
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.tables import Part, TextTable, clip, head, table
@@ -27,13 +28,7 @@ def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: 
     With the counts of its kernel also these, and the origin of the number of registers (`source`).
     """
     needs, base = plan.unshared.needs, plan.unshared
-    lines = [
-        f"{counted(plan.resident_ctas, 'resident CTA')} on an SM of {base.gpu}, "
-        f"limited by {' and '.join(plan.all_limiters)}",
-        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {counted(needs.threads, 'thread')}, "
-        f"{counted(needs.registers_per_thread, 'register')} per thread ({needs.registers} allocated), "
-        f"{needs.scratchpad} bytes of scratchpad",
-    ]
+    lines = _resident_lines(plan, " and ".join(plan.all_limiters))
     if plan.resource:
         private = (
             f"{plan.private_registers} of {counted(needs.registers_per_thread, 'register')} per thread"
@@ -56,16 +51,36 @@ def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: 
     return [*lines, "", table(columns, rows)]
 
 
-def switching_parts(plan: SwitchingPlan) -> list[Part]:
-    """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
+def _resident_lines(plan: SharingPlan, limiter: str) -> list[str]:
+    """The resident CTAs, what limits them, and what one of them takes."""
+    needs, base = plan.unshared.needs, plan.unshared
+    return [
+        f"{counted(plan.resident_ctas, 'resident CTA')} on an SM of {base.gpu}, limited by {limiter}",
+        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {counted(needs.threads, 'thread')}, "
+        f"{counted(needs.registers_per_thread, 'register')} per thread ({needs.registers} allocated), "
+        f"{needs.scratchpad} bytes of scratchpad",
+    ]
+
+
+def unified_parts(plan: SharingPlan, split: UnifiedPlan) -> list[Part]:
+    """The CTAs of an SM with unified memory, and its split."""
+    return [*_resident_lines(plan, split.limiter), str(split)]
+
+
+def switching_parts(plan: SwitchingPlan, split: UnifiedPlan | None = None) -> list[Part]:
+    """The CTAs of an SM that switches them: what is active, and what is resident by how much is live; the split of
+    unified memory."""
     active = plan.active
+    limiter = split.limiter if split else " and ".join(active.all_limiters)
     lines = [
-        f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {' and '.join(active.all_limiters)}",
+        f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {limiter}",
         f"{plan.scheme.name}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
     ]
+    if split is not None:
+        lines.append(str(split))
     if plan.scheme.switching == "virtual-thread":
         return list(lines)
-    lines[-1] += f", {plan.pcrf_entries} entries for live registers"
+    lines[1] += f", {plan.pcrf_entries} entries for live registers"
     columns = head(">live registers of a warp | >entries of a CTA | >resident CTAs:bold | :cyan")
     before, rows = 0, list[tuple[object, ...]]()
     for live, resident in plan.by_live:

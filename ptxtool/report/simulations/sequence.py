@@ -5,7 +5,7 @@ from itertools import groupby
 from ptxtool.base.mangled import shown_name
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
-from ptxtool.report.simulations.simulation import ENDED, remark_parts, slot_rows
+from ptxtool.report.simulations.simulation import ENDED, energy_rows, remark_parts, slot_rows
 from ptxtool.report.tables import Part, head, shortened, table
 from ptxtool.results.outcome import LaunchOutcome
 from ptxtool.results.sequences import SequenceOutcome, SequenceRun
@@ -89,6 +89,7 @@ def _totals(totals: Totals) -> list[tuple[object, ...]]:
         ("gpu_tot_issued_cta", totals.ctas, "CTAs"),
         ("warp instructions", totals.warp_instructions, ""),
         *slot_rows(slots),
+        *energy_rows(totals.energy),
     ]
 
 

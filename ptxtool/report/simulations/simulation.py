@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.base.mangled import shown_name
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
@@ -14,6 +15,8 @@ from ptxtool.results.simulation import SimResult, StallPoint
 _COUNTERS = head("counter | >value:bold | :cyan")
 _STALLS = head(">line | >stops | >warp-cycles | >first cycle | waited for | instruction:code")
 _STALLS_SHOWN = 10
+_SHARES = 84
+"""Characters for the parts of the energy, as many as leave the table within its width."""
 ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
 """What a title says of how a simulation ended."""
 
@@ -33,6 +36,8 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
     if "register_waits" in result.core:
         waits, cycles = (result.core[f"register_wait{part}"] for part in ("s", "_cycles"))
         parts += ["", f"setmaxnreg: {counted(waits, 'wait')} for registers, {cycles} warp cycles"]
+    if result.unified is not None:
+        parts += ["", str(result.unified)]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
     return [*parts, *remark_parts(result.remarks), "", run.verdict]
@@ -73,7 +78,15 @@ def _counters(result: SimResult) -> list[tuple[object, ...]]:
     rows += slot_rows(result.slots)
     for part, counts in (("L1", result.l1), ("L2", result.l2), ("DRAM", result.dram)):
         rows += [(f"{part} {name.replace('_', ' ')}", n, "") for name, n in counts.items()]
-    return rows
+    return rows + energy_rows(result.energy)
+
+
+def energy_rows(energy: EnergyBreakdown) -> list[tuple[object, ...]]:
+    """The energy with its largest parts, and the average power."""
+    return [
+        ("energy (uJ)", f"{energy.total_uj:.2f}", clip(energy.shares_text, _SHARES)),
+        ("average power (W)", f"{energy.power_w:.2f}", ""),
+    ]
 
 
 def no_pairs(result: SimResult) -> str:

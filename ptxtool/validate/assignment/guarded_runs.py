@@ -25,11 +25,12 @@ Item = tuple[int, int]
 
 
 class Guard(NamedTuple):
-    """The register of a guard, by its index, its name, its negation."""
+    """The register of a guard, by its index, its name, its negation, its condition in PTXPlus."""
 
     register: int
     name: str
     negated: bool
+    condition: str
 
 
 class Run(NamedTuple):
@@ -77,7 +78,8 @@ class GuardedRuns:
         guard = function.instructions[i].guard if i != NONE else None
         if guard is None:
             return None
-        return Guard(function.registers.resolve_index(guard.name, i), guard.name, guard.negated)
+        register = function.registers.resolve_index(guard.name, i)
+        return Guard(register, guard.name, guard.negated, guard.condition)
 
     def _sorted(self, items: Sequence[Item], starts: frozenset[int]) -> list[Item]:
         """The items, those between two kept ones or labels in an order that puts runs of one guard side by side."""
@@ -105,7 +107,7 @@ class GuardedRuns:
 
             def key(item: Item) -> str:
                 guard = function.instructions[item[side]].guard
-                return f"{'!' * guard.negated}{guard.name}" if guard else ""
+                return f"{'!' * guard.negated}{guard.name}.{guard.condition}" if guard else ""
 
             return [(guard, [*run]) for guard, run in groupby(items, key)]
 

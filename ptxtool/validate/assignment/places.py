@@ -10,7 +10,7 @@ whose original neither declares nor accesses local memory.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.ir.constants import constant
@@ -39,13 +39,20 @@ class Spills(NamedTuple):
 
 def is_spill(statement: Statement, before: Function) -> bool:
     """Whether a statement of the new text declares spill slots that `before` has not."""
-    if type(statement) is not Declaration or (statement.space, statement.qualifiers) != ("local", ("b8",)):
-        return False
     name = _PTXPLUS_NAME if before.registers.is_ptxplus else _NAME
+    return declares_bytes(statement, "local", name) and all(
+        _is_new(d.name, before) for d in statement.declarators
+    )
+
+
+def declares_bytes(statement: object, space: str, name: re.Pattern[str]) -> TypeGuard[Declaration]:
+    """Whether a statement declares arrays of bytes without values in a state space, all with such names."""
+    if type(statement) is not Declaration or (statement.space, statement.qualifiers) != (space, ("b8",)):
+        return False
     return all(
         name.fullmatch(d.name) and d.value is None and d.count is None and len(d.dimensions) == 1
         for d in statement.declarators
-    ) and all(_is_new(d.name, before) for d in statement.declarators)
+    )
 
 
 def _is_new(name: str, before: Function) -> bool:

@@ -5,7 +5,9 @@ of a thread's slots in code that a pass inserted; here the kernel is as it was r
 
 * the kernel begins with code that computes the address of the thread's slots in a register, the *base*;
 * after that code no instruction names the variable, or reads another register that has an address from it;
-* all other instructions that name the base load or store one register at the address of a slot.
+* all other instructions that name the base load or store one register at the address of a slot;
+* of PTXPlus, which addresses shared memory by numbers: the slots begin where the kernel's own shared memory ends, its
+  variables and, if they begin later, as many dynamic bytes of its launches (`ptxtool.analysis.demotion.own_shared`).
 
 Other text is refused with the reason: a slot could change without a visible access to it.
 """
@@ -14,12 +16,20 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
 from ptxtool.analysis.flow.liveness import liveness
+from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function, Label, Memory, Name
 from ptxtool.isa.types import TYPES
 from ptxtool.validate.assignment.places import Slot
-from ptxtool.validate.assignment.thread_slots import EntryCode, ThreadSlots, declares_slots, slot_address
+from ptxtool.validate.assignment.thread_slots import (
+    EntryCode,
+    Polynomial,
+    ThreadSlots,
+    declares_slots,
+    slot_address,
+)
 
 _ACCESS = re.compile(r"(ld|st)\.shared\.(\w+)")
 
@@ -54,13 +64,23 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     (declarator,) = declared[0].declarators
     variable, stride = declarator.name, 4 * bound.threads
     extent = bound.extent if bound.is_exact else None
+    is_ptxplus = kernel.registers.is_ptxplus
+    own = own_bytes(kernel, 0, variable) if is_ptxplus else 0
+
+    def has_address(value: Polynomial) -> bool:
+        """Whether a value may be an address in the slots."""
+        return value.get((), 0) >= own if is_ptxplus else any(variable in term for term in value)
+
+    def is_base(value: Polynomial) -> bool:
+        start: Polynomial = {(): value.get((), 0)} if is_ptxplus else {(variable,): 1}
+        return has_address(value) and value == slot_address(start, extent)
+
     code = EntryCode(kernel, extent)
-    found = code.base([-1] * len(kernel.instructions), slot_address({(variable,): 1}, extent))
+    found = code.base([-1] * len(kernel.instructions), is_base)
     if found is None or any(0 < n < found[1] for n, s in kernel.other_statements if type(s) is Label):
         return f"it does not begin with the address of a thread's slots in '{variable}'"
     base, entry = found
-    addresses = (k for k, value in code.values.items() if any(variable in term for term in value))
-    temporaries = frozenset(addresses) - {base}
+    temporaries = frozenset(k for k, value in code.values.items() if has_address(value)) - {base}
     live = liveness(kernel, per="thread").after_bits[entry - 1] if temporaries else 0
     if any(live >> k & 1 for k in temporaries):
         return f"another register than '{kernel.registers[base].name}' may have an address in '{variable}'"
@@ -75,7 +95,26 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
             accesses[j] = access
         elif named.search(kernel.text(j)):
             return f"'{kernel.text(j)}' uses the address of the slots"
+    if is_ptxplus:
+        problem = _problem_of_numbers(kernel, variable, code.values[base].get((), 0), accesses)
+        if problem:
+            return problem
     return PrivateSlots(slots, accesses, temporaries)
+
+
+def _problem_of_numbers(
+    kernel: Function, variable: str, start: int, accesses: Mapping[int, SlotAccess]
+) -> str:
+    """Why the bytes from `start` on may be others than the slots of PTXPlus; "" if they are the slots'."""
+    declared = own_bytes(kernel, 0, variable)
+    others = (v for v in shared_layout(kernel).variables if v.name != variable)
+    if (
+        any(v.size and v.end > declared for v in others)
+        or own_bytes(kernel, start - declared, variable) != start
+    ):
+        return f"'{variable}' is not after its other variables"
+    beyond = first_beyond(kernel, start - declared, variable, accesses)
+    return "" if beyond is None else f"'{kernel.text(beyond)}' may access the shared memory of the slots"
 
 
 def _access(kernel: Function, j: int, slots: ThreadSlots) -> SlotAccess | None:

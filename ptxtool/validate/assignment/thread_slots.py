@@ -16,7 +16,7 @@ size.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
@@ -24,7 +24,7 @@ from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Function, Immediate, Instruction, Name, Operand
-from ptxtool.validate.assignment.places import Slot, is_new_name, plain_address
+from ptxtool.validate.assignment.places import Slot, declares_bytes, is_new_name, plain_address
 
 VARIABLE = "__ptxtool_demoted"
 """The variable of the slots; others of the name have a suffix."""
@@ -63,13 +63,9 @@ def is_slots(statement: object, before: Function) -> bool:
 
 def declares_slots(statement: object) -> TypeGuard[Declaration]:
     """Whether a statement declares a variable such as slots of threads are in."""
-    if type(statement) is not Declaration or (statement.space, statement.qualifiers) != ("shared", ("b8",)):
+    if not declares_bytes(statement, "shared", _NAME):
         return False
-    if len(statement.declarators) != 1 or (statement.align or 1) % 4:
-        return False
-    (declarator,) = statement.declarators
-    is_plain = declarator.value is None and declarator.count is None and len(declarator.dimensions) == 1
-    return is_plain and _NAME.fullmatch(declarator.name) is not None
+    return len(statement.declarators) == 1 and (statement.align or 1) % 4 == 0
 
 
 def slots_of_threads(
@@ -94,7 +90,7 @@ def slots_of_threads(
         if problem:
             return problem
         start = {(): own_bytes(before, dynamic_shared)}
-    found = EntryCode(after, extent).base(origins, slot_address(start, extent))
+    found = EntryCode(after, extent).base(origins, slot_address(start, extent).__eq__)
     if found is None:
         return f"'{after.name}' does not begin with the address of a thread's slots in '{declarator.name}'"
     base, entry = found
@@ -124,8 +120,8 @@ class EntryCode:
         self._after, self._extent = after, extent
         self.values: dict[int, Polynomial] = {}
 
-    def base(self, origins: Sequence[int], wanted: Polynomial) -> tuple[int, int] | None:
-        """The register that this code leaves the wanted value in, and the number of its instructions."""
+    def base(self, origins: Sequence[int], is_wanted: Callable[[Polynomial], bool]) -> tuple[int, int] | None:
+        """The register that this code leaves a wanted value in, and the number of its instructions."""
         for j, (origin, node) in enumerate(zip(origins, self._after.instructions, strict=True)):
             to = node.operands[0] if node.operands else None
             value = self._result(node, j)
@@ -135,7 +131,7 @@ class EntryCode:
             if register is None or register.bits != 32 or register.vector != 1:
                 return None
             self.values[register.index] = value
-            if value == wanted:
+            if is_wanted(value):
                 return register.index, j + 1
         return None
 

@@ -113,6 +113,9 @@ INSTRUCTION = record(
         ),  # micro-operations up to here tell which bytes of shared memory it accesses; 0: none
         ("reach_unknown", "i4"),  # they would change registers: any byte may be accessed
         ("register_goal", "i4"),  # of SET_REGISTERS: n raises a thread's registers to n, -n lowers them to n
+        # for the energy of a run: 32-bit registers of a lane
+        ("words_read", "i4"),
+        ("words_written", "i4"),
     ]
 )
 

@@ -1,7 +1,7 @@
 """What the timing model sees of an instruction: access, unit, latency, interval, registers. For `lower.py`.
 
 The scoreboard sees the registers that are written, then those that are read; the operand collector reads the sources
-from banks, by their architectural numbers.
+from banks, by their architectural numbers. The words that are read and written are for the energy of a run.
 """
 
 import re
@@ -12,6 +12,7 @@ from ptxsim.base import program
 from ptxsim.base.program import ATOMIC, LOAD, NO_ACCESS, STORE
 from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import Operation
+from ptxtool.analysis.flow.pressure import file_of
 from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
@@ -85,12 +86,26 @@ def set_registers(builder: UopBuilder, op: Operation, record: np.void, facts: De
     record["register"][: len(named)] = [builder.first_register + r for r in named]
     record["max_sequence"] = max((builder.first_register + r + 1 for r in facts.touched), default=0)
     indices = [registers.resolve_index(name, op.index) for name in _source_names(op)]
+    reads = (*facts.uses, *_named_again(indices, gpu))
+    record["words_read"] = sum(_words(registers[r]) for r in reads)
+    record["words_written"] = sum(_words(registers[r]) for r in facts.defs)
     sources = [number for k in indices if k >= 0 and (number := bank_number(registers[k], gpu)) >= 0]
     if not gpu.pipeline.collector_duplicates:
         sources = list(dict.fromkeys(sources))
     sources = sources[: program.MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = sources
+
+
+def _named_again(indices: list[int], gpu: Gpu) -> list[int]:
+    """What the operand collector reads more than once, as often as it does beyond the first time."""
+    again = [k for position, k in enumerate(indices) if k >= 0 and k in indices[:position]]
+    return again if gpu.pipeline.collector_duplicates else []
+
+
+def _words(register: Register) -> int:
+    """The 32-bit registers of the register file that a register takes; 0 for predicates and address registers."""
+    return register.units if file_of(register) == "general" else 0
 
 
 def _incremented(builder: UopBuilder, op: Operation) -> set[int]:

@@ -10,10 +10,12 @@ import numpy as np
 from ptxsim.base.sums import Sums
 from ptxsim.memory_image.address_names import variable_at
 from ptxsim.timing.deadlock import shared_register
+from ptxsim.timing.energy.events import added, instruction_events, memory_events, switching_events
 from ptxsim.timing.hotspots import read_hotspots
 from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, STALL
+from ptxtool.analysis.energy.breakdown import energy_of
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SimResult, StallPoint
 
@@ -51,11 +53,25 @@ def launch_result(
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
     switching = configuration.switching
     active = switching.active if switching else plan.unshared
+    limiter = active.limiter if switching else plan.limiter
+    if configuration.unified:
+        limiter = configuration.unified.limiter
     counts = _counts.of(sms)
     if run["entry_registers"]:
         counts |= {name: int(sms[name].sum()) for name in ("register_waits", "register_wait_cycles")}
     slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
+    l1 = l1_counts(simulation.l1s)
+    l2, dram = (_named(memory, prefix) for prefix in ("l2_", "dram_"))
+    cycles, warp_instructions = int(run["cycle"]), counts.pop("warp_instructions")
+    thread_instructions, active_cycles = counts.pop("thread_instructions"), counts.pop("active_cycles")
+    core = counts | {k: v for k, v in memory.items() if k.startswith("icnt_")}
+    switched = simulation.switcher.result(cycles) if simulation.switcher else None
+    events = added(
+        instruction_events(simulation.program.instructions, simulation.arrays["issues"]),
+        memory_events(core, l1, l2, dram, simulation.gpu),
+        switching_events(switched, switching.warps) if switched and switching else {},
+    )
     return SimResult(
         kernel=kernel.name,
         gpu=simulation.gpu.name,
@@ -74,28 +90,35 @@ def launch_result(
         shared_pairs=plan.shared_pairs,
         private_registers=plan.private_registers,
         private_scratchpad=plan.private_scratchpad,
-        limiter=active.limiter if switching else plan.limiter,
-        cycles=int(run["cycle"]),
-        warp_instructions=counts.pop("warp_instructions"),
-        thread_instructions=counts.pop("thread_instructions"),
-        active_cycles=counts.pop("active_cycles"),
+        limiter=limiter,
+        cycles=cycles,
+        warp_instructions=warp_instructions,
+        thread_instructions=thread_instructions,
+        active_cycles=active_cycles,
         n_sms=len(sms),
         n_schedulers=int(run["n_schedulers"]),
         slots=slots,
         issued_by_lanes=by_lanes,
-        l1=l1_counts(simulation.l1s),
-        l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
-        dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
-        core=counts | {k: v for k, v in memory.items() if k.startswith("icnt_")},
+        l1=l1,
+        l2=l2,
+        dram=dram,
+        core=core,
+        energy=energy_of(events, simulation.gpu.energy, len(sms), cycles, simulation.gpu.clocks.core_mhz),
         stall_points=_stall_points(simulation),
         printed=simulation.printer.text,
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
-        switching=simulation.switcher.result(int(run["cycle"])) if simulation.switcher else None,
+        unified=configuration.unified,
+        switching=switched,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
         if configuration.hotspots
         else None,
     )
+
+
+def _named(counts: dict[str, int], prefix: str) -> dict[str, int]:
+    """The counts whose names have a prefix, without it."""
+    return {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix)}
 
 
 def _slot_counts(sms: Any, n_schedulers: int) -> tuple[dict[str, int], dict[int, int]]:

@@ -71,6 +71,9 @@ def build(
             leave_in_empty(memory, gpu, copies)
     else:
         memory, l1s = state.memory, state.l1s
+        if (l1s["cache"]["ways"] != gpu.l1d.ways).any():  # unified memory is split anew: the L1 is empty
+            records.append(record_pool.acquire(l1_records, gpu))
+            l1s = records[-1].array
         if gpu.l2.copies_fill:
             leave(memory, copies)
     _connect(run[0], sms, memory, l1s, gpu, resident)

@@ -11,6 +11,7 @@ from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.formats.gpu import Gpu
 
 
@@ -40,6 +41,8 @@ class LaunchPlan:
     """Per thread, where the program has `setmaxnreg` and they are known."""
     dynamic: DynamicExecution | None = None
     switching: SwitchingPlan | None = None
+    unified: UnifiedPlan | None = None
+    """The split of unified memory, which the machine of the run has."""
 
 
 @dataclass

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ptxtool.analysis.occupancy.register_schemes import scheme_named
+from ptxtool.analysis.occupancy.unified_plan import unified_plan
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.gpu_names import gpu_names
@@ -123,6 +125,16 @@ def test_other_sm_limits() -> None:
         gpu.with_sm(scratchpad=16384)
     with pytest.raises(PtxError, match=">= 1"):
         gpu.with_sm(ctas=0)
+
+
+def test_a_machine_with_unified_memory_divided() -> None:
+    gpu = load_gpu("gtx980-finereg")
+    # 64 x 32 x 4 bytes: 16 in the ACRF; n x (8192 + 2 x 32 x 128) <= 229376 and 16 x 8192 up to n = 22
+    split = unified_plan(gpu, scheme_named("finereg-unified"), 64, 32, 8192)
+    divided = gpu.divided(split)
+    assert (divided.sm.registers, divided.sm.scratchpad_bytes) == (32768 + 6 * 64 * 32, 22 * 8192)
+    assert (divided.switching.pcrf_entries, divided.l1d.ways) == (6 * 64, 8)
+    assert divided.name == gpu.name
 
 
 def test_a_file_is_read_again_only_when_it_has_changed(tmp_path: Path) -> None:

@@ -33,7 +33,14 @@ def test_the_ipc_of_all_launches_is_the_quotient_of_sums() -> None:
     assert (totals.launches, totals.cycles, totals.ctas, totals.thread_ipc) == (2, 4000, 20, 3.0)
     assert totals.stats["l1d_hits"] == 14
     assert (totals.stats["issued_w32"], totals.stats["issued_w8"]) == (300, 1)
-    assert not {"gpu_ipc", "warp_ipc_per_sm", "max_ctas_per_core"} & totals.stats.keys()
+    assert not {"gpu_ipc", "warp_ipc_per_sm", "max_ctas_per_core", "power_w"} & totals.stats.keys()
+
+
+def test_the_energy_of_all_launches_is_the_sum() -> None:
+    """8 uJ in 2 us, twice."""
+    totals = Totals.of([sim_result(), sim_result()])
+    assert (totals.energy.total_uj, totals.stats["energy_uj"], totals.energy.power_w) == (16, 16, 4)
+    assert totals.to_dict()["energy"]["parts_uj"] == {"instruction": 6, "leakage": 10}
 
 
 def test_totals_of_nothing() -> None:
@@ -45,6 +52,12 @@ def test_json_has_no_parts_that_were_not_recorded() -> None:
     assert not {"hotspots", "dynamic", "switching"} & data.keys()
     assert data["issued_by_lanes"] == {"16": 100, "32": 300}
     assert data["stats"]["cycles"] == data["cycles"] == 1000
+    assert data["energy"] == {
+        "total_uj": 8,
+        "power_w": 4,
+        "time_us": 2,
+        "parts_uj": {"instruction": 3, "leakage": 5},
+    }
 
 
 def test_what_is_shared_is_a_part_of_the_title() -> None:

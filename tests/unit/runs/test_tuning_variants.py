@@ -120,3 +120,20 @@ def test_ptxplus_is_compacted_and_has_no_spills() -> None:
     assert [(v.name, v.pipeline, v.registers) for v in found.variants] == [("original", "compact", 20)]
     larger = enumerate_variants(api.kernel(api.load("sgemm")), CtaSize(128), GPU)
     assert {v.method for v in larger.variants} <= {"original", "demote"}
+
+
+@pytest.mark.slow
+def test_ptxplus_has_every_combination() -> None:
+    """35 registers to 32: seven CTAs become eight; three rules, three switches, and nothing is declined."""
+    sgemm = api.kernel(api.load("sgemm"))
+    found = enumerate_variants(sgemm, CtaSize(128, 512), GPU)
+    assert found.declined == ()
+    assert len({v.name for v in found.variants}) == 1 + 3 * 2**3
+    assert all(v.registers <= 32 for v in found.variants[1:])
+    by_name = {v.name: v for v in found.variants}
+    plain, changed = (by_name[f"demote 32 accesses{on}"] for on in ("", " substitute+hoist"))
+    assert changed.pipeline == (
+        "compact,demote:registers=32:rule=accesses:threads=128,substitute-demotion-registers,"
+        "drop-redundant-demotions,hoist-demotion-loads,compact"
+    )
+    assert changed.instructions < plain.instructions

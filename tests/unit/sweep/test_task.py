@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sim_results import sim_result, stall_point
 
+from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.base.diag import PtxError
 from ptxtool.sweep.task import Task, digest_of, execute, of_all
 
@@ -19,6 +20,14 @@ def test_ratios_of_several_launches_are_quotients_of_sums() -> None:
     assert found["stats"]["max_ctas_per_core"] == 5
     assert found["slots"]["stall"] == 60
     assert found["issued_by_lanes"] == {"16": 100, "32": 300, "8": 1}
+
+
+def test_energy_is_a_sum_and_power_its_quotient() -> None:
+    """8 uJ in 2 us, and 12 uJ in 3 us: 20 uJ in 5 us are 4 W."""
+    other = sim_result(energy=EnergyBreakdown({"instruction": 12.0}, 3.0))
+    found = of_all([sim_result().to_dict(), other.to_dict()])
+    assert found["energy"]["parts_uj"] == {"instruction": 15.0, "leakage": 5.0}
+    assert (found["stats"]["energy_uj"], found["stats"]["power_w"], found["energy"]["power_w"]) == (20, 4, 4)
 
 
 def test_stall_points_are_of_a_single_launch() -> None:

@@ -1,7 +1,7 @@
 """The check of kernels whose accesses to slots changed: what it accepts, and planted faults that it finds."""
 
 import pytest
-from demoted_kernel import ENTRY, SLOTS, kernel, text
+from demoted_kernel import ENTRY, SLOTS, kernel, plus_text, text
 
 from ptxtool.parse import parse
 from ptxtool.validate.assignment.private_slots import PrivateSlots, private_slots
@@ -136,3 +136,78 @@ def test_what_is_provable() -> None:
 def test_the_text_of_the_tests_is_one() -> None:
     assert problems(SLOTS, SLOTS + "\n") == ""
     assert problems(ENTRY, ENTRY + "\n") == ""
+
+
+PLUS_BODY = """\
+mov.u32 $r7, 0x05;
+st.shared.u32 [$r6], $r7;
+mov.u32 $r7, 0x09;
+st.shared.u32 [$r6+0x0080], $r7;
+set.ne.u32.u32 $p0/$o127, $r0, $r1;
+@$p0.ne ld.shared.u32 $r7, [$r6];
+@$p0.ne add.u32 $r7, $r7, 0x01;
+@$p0.ne st.shared.u32 [$r6], $r7;
+bar.sync 0x00000000;
+ld.shared.u32 $r7, [$r6];
+mov.u16 $r7.lo, $r2.hi;
+st.shared.u32 [$r6], $r7;
+mov.u32 $r2, s[0x0010];
+ld.shared.u32 $r8, [$r6];
+ld.shared.u32 $r9, [$r6+0x0080];
+st.global.bb64 [$r1], $r8;"""
+
+
+def plus_problems(old: str, new: str) -> str:
+    """`problems` in PTXPlus."""
+    before = plus_text(PLUS_BODY)
+    assert before.count(old) == 1, old
+    found = check_slot_accesses(parse(before), parse(before.replace(old, new)))
+    return "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "bar.sync 0x00000000;\nld.shared.u32 $r7, [$r6];",
+            "ld.shared.u32 $r7, [$r6];\nbar.sync 0x00000000;",
+        ),
+        (  # the value of the halves stays in the register
+            "$r7, [$r6];\nmov.u16 $r7.lo, $r2.hi;\nst.shared.u32 [$r6], $r7;\nmov.u32 $r2, s[0x0010];\n"
+            "ld.shared.u32 $r8, [$r6];\n",
+            "$r8, [$r6];\nmov.u16 $r8.lo, $r2.hi;\nmov.u32 $r2, s[0x0010];\n",
+        ),
+        (
+            "$r8, [$r6];\nld.shared.u32 $r9, [$r6+0x0080];\nst.global.bb64 [$r1], $r8",
+            "$r4, [$r6];\nld.shared.u32 $r5, [$r6+0x0080];\nst.global.bb64 [$r1], $r4",
+        ),
+        ("@$p0.ne ld.shared", "ld.shared"),
+    ],
+)
+def test_accepted_in_ptxplus(old: str, new: str) -> None:
+    assert plus_problems(old, new) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("$r9, [$r6+0x0080]", "$r9, [$r6+0x0100]"),  # a wrong slot
+        ("@$p0.ne ld.shared.u32 $r7, [$r6];\n", ""),  # a reload that is needed
+        ("ld.shared.u32 $r9, [$r6+0x0080];\n", ""),
+        ("@$p0.ne st.shared.u32 [$r6], $r7;\n", ""),  # a store that is needed
+        ("@$p0.ne st.shared", "st.shared"),  # a dropped guard
+        ("@$p0.ne ld.shared", "@$p0.eq ld.shared"),  # another condition
+        ("@$p0.ne st.shared", "@$p0.lt st.shared"),
+        ("@$p0.ne st.shared", "@!$p0.ne st.shared"),
+        ("bar.sync 0x00000000;\nld.shared.u32 $r7, [$r6];\n", "bar.sync 0x00000000;\n"),  # half of it is read
+        ("mov.u16 $r7.lo, $r2.hi", "mov.u16 $r7.hi, $r2.hi"),  # the other half
+        ("$r9, [$r6+0x0080];\nst.global.bb64 [$r1], $r8", "$r5, [$r6+0x0080];\nst.global.bb64 [$r1], $r8"),
+        ("st.global.bb64 [$r1], $r8", "st.global.bb64 [$r1], $r9"),  # half a pair
+        ("mov.u32 $r2, s[0x0010]", "mov.u32 $r2, s[0x0014]"),  # other memory
+        ("mov.u32 $r2, s[0x0010]", "mov.u32 $r2, s[0x0020]"),  # that of the slots
+        ("$r6, $r7, 0x20", "$r6, $r7, 0x24"),
+        ("__ptxtool_demoted[512]", "__ptxtool_demoted[640]"),
+    ],
+)
+def test_planted_faults_in_ptxplus_are_found(old: str, new: str) -> None:
+    assert "E303" in plus_problems(old, new)

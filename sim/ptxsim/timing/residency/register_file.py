@@ -39,6 +39,7 @@ def evict(run, sm, switch, execution, slot):
     switch.registers[c] = PCRF
     switch.in_acrf -= 1
     switch.evictions += 1
+    switch.registers_evicted += switch.entries[c]
     for k in range(run.warps_per_cta):
         w = slot * run.warps_per_cta + k
         if sm.resident & ~sm.finishing & bit(w):
@@ -50,6 +51,7 @@ def evict(run, sm, switch, execution, slot):
 def restore(switch, c):
     """Move the registers of a CTA back to the ACRF, which has room; returns the cycles that this takes."""
     cycles = restore_cycles(switch, switch.entries[c])
+    switch.registers_restored += switch.entries[c]
     switch.free_entries += switch.entries[c]
     switch.entries[c] = 0
     switch.registers[c] = ACRF

@@ -85,6 +85,8 @@ SWITCH = record(
         ("switches", "i8"),
         ("evictions", "i8"),
         ("restores", "i8"),
+        ("registers_evicted", "i8"),  # of warps, to the PCRF
+        ("registers_restored", "i8"),  # and from there
         ("depleted", "i8"),  # a stalled CTA stays for want of room in the PCRF
         ("depletion_cycles", "i8"),
         ("vector_hits", "i8"),

@@ -17,7 +17,16 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SwitchingResult
 
-_COUNTERS = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
+_COUNTERS = (
+    "switches",
+    "evictions",
+    "restores",
+    "registers_evicted",
+    "registers_restored",
+    "depletion_cycles",
+    "vector_hits",
+    "vector_misses",
+)
 _OPTIONS = ("swap_cycles", "restore_first_cycles", "stalled_cycles", "vector_entries", "vector_hit_cycles")
 _NONE_YET = ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag")
 

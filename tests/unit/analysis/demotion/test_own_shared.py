@@ -36,3 +36,18 @@ def test_own_bytes() -> None:
 )
 def test_accesses_beyond(body: str, registers: str, dynamic: int, beyond: int | None) -> None:
     assert first_beyond(ptxplus(body, registers), dynamic) == beyond
+
+
+def test_slots_are_not_its_own() -> None:
+    """After 64 bytes of the kernel; the access to a slot is known by its index."""
+    slots = " .shared .align 16 .b8 slots[128];"
+    body = "mov.u32 $r1, s[0x003c]; ld.shared.u32 $r2, [$r3]; mov.u32 $r1, s[{}]; exit;"
+    within, beyond = (ptxplus(body.format(at), TILE + slots) for at in ("0x0038", "0x0040"))
+    assert own_bytes(within, 0, "slots") == 64
+    assert own_bytes(within, 10, "slots") == 76
+    assert first_beyond(within, 0, "slots", {1}) is None
+    assert first_beyond(beyond, 0, "slots", {1}) == 2
+    assert first_beyond(beyond, 4, "slots", {1}) is None
+    alone = ptxplus(body.format("0x0010"), REGISTERS + slots)
+    assert first_beyond(alone, 0, "slots", {0}) == 1
+    assert first_beyond(alone, 0, "slots", {0, 1}) is None

@@ -1,5 +1,7 @@
 """Units in use around instructions: by hand, for kernels whose names share units."""
 
+from kernels import ptxplus
+
 from ptxtool.analysis.demotion.unit_liveness import unit_liveness, unit_masks
 from ptxtool.parse import parse
 
@@ -58,3 +60,9 @@ def test_a_read_after_another_instruction_may_be_of_an_earlier_value() -> None:
     for between in ("mov.u32 %r2, 1;\n", "@!%p0 mov.u32 %r2, 1;\n", "@%p0 setp.eq.u32 %p0, %r1, 1;\n"):
         before, _, _ = live(GUARDED.format(between))
         assert before[0] == "0" + "1" * 0, between
+
+
+def test_conditions_of_ptxplus_are_other_guards() -> None:
+    body = "@$p0.{} mov.u32 $r2, 0x01; @$p0.ne st.global.u32 [$r1], $r2; exit;"
+    for condition, expected in (("ne", 0b10), ("eq", 0b110)):
+        assert unit_liveness(ptxplus(body.format(condition))).before[0] == expected, condition

@@ -1,7 +1,7 @@
 """drop-redundant-demotions: which accesses go, by hand; `%r6` is the address of the slots, `%r7` the value register."""
 
 import pytest
-from demoted_kernel import WIDE, after, remark
+from demoted_kernel import WIDE, after, plus_after, remark
 
 NAME = "drop-redundant-demotions"
 LOAD, STORE = "ld.shared.b32 %r7, [%r6];", "st.shared.b32 [%r6], %r7;"
@@ -140,3 +140,18 @@ def test_idempotent() -> None:
         ["L:", STORE, LOAD, USE, "mov.u32 %r7, 1;", STORE, "bar.sync 0;", LOAD, USE, "@%p0 bra L;"]
     )
     assert after(body, f"{NAME},{NAME}") == after(body, NAME)
+
+
+def test_ptxplus() -> None:
+    """Of a guard the condition counts; the halves of a pair stay in the registers that hold it."""
+    load, store, use = "ld.shared.u32 $r7, [$r6];", "st.shared.u32 [$r6], $r7;", "st.global.u32 [$r1], $r7;"
+    head = ["mov.u32 $r7, 0x01;", store, "mov.u32 $r7, 0x02;", use]
+    ne, eq = "@$p0.ne ", "@$p0.eq "
+
+    def plus_left(*body: str) -> list[str]:
+        return plus_after("\n".join([*head, *body]), NAME)[len(head) :]
+
+    assert plus_left(ne + load, ne + use, ne + load, ne + use) == [ne + load, ne + use, ne + use]
+    assert plus_left(ne + load, ne + use, eq + load, eq + use) == [ne + load, ne + use, eq + load, eq + use]
+    pair = ["ld.shared.u32 $r8, [$r6];", "ld.shared.u32 $r9, [$r6+0x0080];", "st.global.bb64 [$r1], $r8;"]
+    assert plus_left(*pair, *pair) == [*pair, pair[2]]

@@ -1,7 +1,7 @@
 """hoist-demotion-loads: where loads move, by hand; `%r6` is the address of the slots, `%r7` the value register."""
 
 import pytest
-from demoted_kernel import WIDE, after, remark
+from demoted_kernel import WIDE, after, plus_after, remark
 
 NAME = "hoist-demotion-loads"
 BUSY = WIDE.count("\n")
@@ -83,3 +83,14 @@ def test_not_before_the_address() -> None:
 def test_remark() -> None:
     assert remark("\n".join([*BETWEEN, LOAD, USE]), NAME) == "1 of 1 load moved up, past 2 instructions"
     assert remark("\n".join([LOAD, USE]), NAME) == "nothing to do: none of 1 load can move"
+
+
+def test_ptxplus() -> None:
+    """Past a barrier and other shared memory; into no run of one guard, but between two conditions."""
+    load, use = "ld.shared.u32 $r7, [$r6];", "st.global.u32 [$r1], $r7;"
+    between = ["bar.sync 0x00000000;", "mov.u32 s[0x0010], $r2;"]
+    write, run = "mov.u32 $r7, 0x01;", ["@$p0.ne mov.u32 $r7, 0x01;", "@$p0.eq mov.u32 $r2, $r3;"]
+    assert plus_after("\n".join([write, *between, load, use]), NAME) == [write, load, *between, use]
+    assert plus_after("\n".join([*run, load, use]), NAME) == [run[0], load, run[1], use]
+    same = [run[0], run[1].replace("eq", "ne")]
+    assert plus_after("\n".join([*same, load, use]), NAME) == [*same, load, use]

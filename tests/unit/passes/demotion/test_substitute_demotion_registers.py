@@ -3,7 +3,7 @@
 `%r6` is the address of the slots, `%r7` the value register; `WIDE` names `%r0` to `%r3` and makes room for them.
 """
 
-from demoted_kernel import WIDE, after, kernel, remark
+from demoted_kernel import WIDE, after, kernel, plus_after, remark
 
 from ptxtool.parse import parse
 from ptxtool.passes.pipeline import rewrite
@@ -97,3 +97,61 @@ def test_remark() -> None:
         "3 of 3 accesses to slots with other registers (2 substitutions)"
     )
     assert remark("\n".join(FIRST), NAME) == "nothing to do: no register is free where it is needed"
+
+
+def test_a_value_that_is_still_in_the_register_stays_with_it() -> None:
+    """%r0 and %r1 are free at the store and at the load of the other slot, %r2 also between them."""
+    mov, store = "mov.u32 %r7, 1;", "st.shared.b32 [%r6], %r7;"
+    busy = ["mov.u32 %r0, 1;", "mov.u32 %r1, 1;", "st.shared.u32 [8], %r0;", "st.shared.u32 [8], %r1;"]
+    assert changed("mov.u32 %r3, 1;", *SECOND, mov, store, *busy, *FIRST, "st.shared.u32 [8], %r3;")[
+        1:-1
+    ] == [
+        *named(SECOND, "%r0"),
+        *named([mov, store], "%r2"),
+        *busy,
+        *named(FIRST, "%r2"),
+    ]
+
+
+PLUS_WIDE = [f"mov.u32 $r{k}, 0x{k:02x};" for k in range(6)] + [
+    f"st.global.u32 [$r0], $r{k};" for k in range(6)
+]
+
+
+def plus_changed(*body: str) -> list[str]:
+    return plus_after("\n".join([*PLUS_WIDE, *body]), NAME)[len(PLUS_WIDE) :]
+
+
+def plus_named(lines: list[str], name: str) -> list[str]:
+    return [line.replace("$r7", name) for line in lines]
+
+
+def test_ptxplus() -> None:
+    """Halves, conditions; a slot of its own for each."""
+    first = ["ld.shared.u32 $r7, [$r6];", "add.u16 $r7.hi, $r7.lo, $r7.hi;", "st.shared.u32 [$r6], $r7;"]
+    second = ["@$p0.ne ld.shared.u32 $r7, [$r6+0x0080];", "@$p0.ne add.u32 $r0, $r7, s[0x0010];"]
+    assert plus_changed("l0x00000100:", *first, *second) == [
+        *plus_named(first, "$r0"),
+        *plus_named(second, "$r1"),
+    ]
+
+
+def test_pairs_of_ptxplus_stay_side_by_side() -> None:
+    """Units 2 and 3 for 8 and 9: 1 is in use. They are named by the first, or both in braces."""
+    pair = ["ld.shared.u32 $r8, [$r6];", "ld.shared.u32 $r9, [$r6+0x0080];"]
+    uses = ["st.global.bb64 [$r1], $r8;", "st.global.v2.u32 [$r1], {$r8,$r9};"]
+    loads = ["ld.shared.u32 $r8, [$r6+0x0100];", "ld.shared.u32 $r9, [$r6+0x0180];"]
+    lines = plus_changed("mov.u32 $r1, 0x01;", *pair, *uses, *loads, uses[0], *pair, *uses)
+    new = [
+        "ld.shared.u32 $r2, [$r6];",
+        "ld.shared.u32 $r3, [$r6+0x0080];",
+        "st.global.bb64 [$r1], $r2;",
+        "st.global.v2.u32 [$r1], {$r2,$r3};",
+    ]
+    assert lines[1:5] == new
+    assert lines[8:] == new
+    assert lines[5:8] == [
+        "ld.shared.u32 $r4, [$r6+0x0100];",
+        "ld.shared.u32 $r5, [$r6+0x0180];",
+        "st.global.bb64 [$r1], $r4;",
+    ]

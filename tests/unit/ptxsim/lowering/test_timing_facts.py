@@ -114,3 +114,18 @@ def test_a_call_and_its_parameters_access_no_memory_unit() -> None:
     )
     assert [int(access) for access in program.instructions["access"][:2]] == [p.NO_ACCESS, p.NO_ACCESS]
     assert program.instructions[0]["unit"] != p.LDST
+
+
+@pytest.mark.parametrize(
+    ("body", "read", "written"),
+    [
+        ("mad.f32 $r1, $r2, $r2, $r3;", 3, 1),  # one is read twice
+        ("@$p1.ne mad.f32 $r1, s[$ofs2+0x0010], $r2, $r124;", 1, 1),  # no predicate, address register or zero
+        ("set.ne.s32.s32 $p0/$o127, $r1, $r2;", 2, 0),
+        ("st.global.v2.u32 [$r1], {$r2,$r3};", 3, 0),
+        ("mov.u32 $r1, s[$ofs1+=0x0004];", 0, 1),
+    ],
+)
+def test_words_of_the_register_file(body: str, read: int, written: int) -> None:
+    record = first(body)
+    assert (record["words_read"], record["words_written"]) == (read, written)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.diag import Diagnostic
 from ptxtool.report.simulations.comparison import comparison_parts
@@ -65,6 +66,10 @@ class Result:
     stats: dict[str, float] = field(default_factory=dict)
 
     @property
+    def energy(self) -> EnergyBreakdown:
+        return EnergyBreakdown({"leakage": 2.0 * self.cycles}, 1.0)
+
+    @property
     def thread_ipc(self) -> float:
         return self.thread_instructions / self.cycles
 
@@ -108,6 +113,13 @@ def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
     assert max(map(len, shown)) <= 120
 
 
+def test_energy_is_compared_with_the_first_rung() -> None:
+    shown = text(comparison()).splitlines()
+    assert "energy over Unshared-LRR, rung by rung: +25.0%, -20.0%" in shown
+    percent = [rung["energy_percent"] for rung in comparison().to_dict()["rungs"]]
+    assert percent == pytest.approx([0, 25, -20])
+
+
 def test_a_rung_that_was_cut_off_has_no_gain() -> None:
     whole = comparison()
     cut = replace(whole.rungs[-1], run=Run(Result(80, status="interrupted"), (), (), ()))
@@ -121,6 +133,7 @@ def test_a_rung_that_was_cut_off_has_no_gain() -> None:
     assert str(found).splitlines()[3].endswith("thread IPC 12.50 (interrupted)")
     alone = replace(whole, rungs=(cut,), complete=False)
     assert alone.gain(cut) is None
+    assert "energy" not in text(alone)
     assert "12.50" in text(alone)
 
 

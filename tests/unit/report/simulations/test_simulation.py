@@ -17,6 +17,7 @@ def text(result: SimResult) -> str:
 def test_one_run() -> None:
     shown = text(sim_result())
     assert "slots scoreboard         20   20.0% ######\n" in shown
+    assert "energy (uJ)            8.00  leakage 62%, instruction 38%\naverage power (W)      4.00\n" in shown
     assert shown.endswith("results: out as expected")
     assert "stall points" not in shown
 

@@ -1,8 +1,9 @@
 """Runs of guarded items: which share a branch, and in which order the items of two texts are."""
 
-from demoted_kernel import kernel
+from demoted_kernel import kernel, plus_text
 
 from ptxtool.cfg.blocks import control_flow
+from ptxtool.parse import parse
 from ptxtool.validate.assignment.align import align
 from ptxtool.validate.assignment.guarded_runs import BRANCH, GuardedRuns
 
@@ -62,3 +63,11 @@ def test_runs_of_one_guard_are_put_side_by_side() -> None:
 def test_a_run_that_was_dropped() -> None:
     old = f"@%p0 {STORE}\n@%p1 {STORE}"
     assert runs(old, f"@%p1 {STORE}", "both") == ["to 6", "old", "to 9", "new", "old"]
+
+
+def test_conditions_of_ptxplus_are_other_guards() -> None:
+    add = "@$p0.{} add.u32 $r0, $r0, 0x01;\n"
+    for first, second, n in (("ne", "ne", 1), ("ne", "eq", 2)):
+        one = parse(plus_text(add.format(first) + add.format(second))).kernels["k"]
+        aligned = align(one, one, range(len(one.instructions)))
+        assert len(GuardedRuns(one, one, aligned, frozenset(control_flow(one))).branches) == n

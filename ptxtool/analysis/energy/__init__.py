@@ -1,0 +1,1 @@
+"""Energy of a run: events, their cost, and the breakdown."""

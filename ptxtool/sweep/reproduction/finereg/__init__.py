@@ -1,0 +1,1 @@
+"""FineReg's evaluation: eighteen benchmarks, and what is printed about them."""

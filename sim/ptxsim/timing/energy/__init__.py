@@ -1,0 +1,1 @@
+"""Events of a run that cost energy."""

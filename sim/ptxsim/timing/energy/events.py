@@ -1,0 +1,75 @@
+"""The events of a run that cost energy, by the names of the machine's `[energy]` table.
+
+Nothing is counted while the run goes on: what an instruction reads, writes and executes on is known from its text, so
+its issues are enough; the rest are counters that the run has anyway. A scheme of registers adds its own events in a
+function of its own, as `switching_events` does: a key of the table, and how often it happens.
+
+Handled simply: an instruction costs the same with one lane as with 32. One that may execute on either unit
+(`unit = "EITHER"`) counts as executed on SP.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base import program
+from ptxtool.formats.gpu import Gpu
+from ptxtool.results.simulation import SwitchingResult
+
+
+def instruction_events(instructions: Any, issues: Any) -> dict[str, int]:
+    """The events of issued warp instructions: `instructions` INSTRUCTION[n], `issues` int64[n] how often each issued.
+
+    A register read or written is 32 bits of 32 lanes.
+    """
+    unit = np.where(instructions["access"] != program.NO_ACCESS, program.LDST, instructions["unit"])
+    unit = np.where(unit == program.EITHER, program.SP, unit)
+    units = {"sp": program.SP, "sfu": program.SFU, "ldst": program.LDST}
+    return {
+        "instruction": int(issues.sum()),
+        **{name: int(issues[unit == number].sum()) for name, number in units.items()},
+        "register_read": int(issues @ instructions["words_read"].astype(np.int64)),
+        "register_write": int(issues @ instructions["words_written"].astype(np.int64)),
+    }
+
+
+def memory_events(
+    core: Mapping[str, int], l1: Mapping[str, int], l2: Mapping[str, int], dram: Mapping[str, int], gpu: Gpu
+) -> dict[str, int]:
+    """The events of the memories, by the counters of a `SimResult`: bank cycles of shared memory, accesses of the SM's
+    caches; bytes of L2, network and DRAM."""
+    flits = core["icnt_requests_flits"] + core["icnt_replies_flits"]
+    return {
+        "shared": core["shared_accesses"] + core["bank_conflict_cycles"],
+        "l1c": core["l1c_accesses"],
+        "l1t": core["l1t_accesses"],
+        "l1d": l1["accesses"],
+        "l2": l2["accesses"] * gpu.l2.sector_bytes,
+        "network": flits * gpu.icnt.flit_bytes,
+        "dram": (dram["reads"] + dram["writes"]) * gpu.dram.atom_bytes,
+    }
+
+
+def switching_events(switching: SwitchingResult, warps: int) -> dict[str, int]:
+    """The events of CTA switching, `warps` to a CTA: contexts that leave the pipeline and come back; registers that
+    leave the ACRF for the PCRF and come back, each with its tag; look-ups of live vectors."""
+    out, back = switching.registers_evicted, switching.registers_restored
+    return {
+        "context": switching.switches * warps,
+        "register_read": out,
+        "pcrf_write": out,
+        "pcrf_read": back,
+        "register_write": back,
+        "pcrf_tag": out + back,
+        "vector": switching.vector_hits + switching.vector_misses,
+    }
+
+
+def added(*events: Mapping[str, int]) -> dict[str, int]:
+    """Events of several kinds of hardware together; what two of them have is added up."""
+    total: dict[str, int] = {}
+    for each in events:
+        for name, n in each.items():
+            total[name] = total.get(name, 0) + n
+    return total
