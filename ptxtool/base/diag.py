@@ -38,7 +38,7 @@ CODES: dict[str, str] = {
     "W207": "execution runs off the end",
     "W208": "modifier without effect",
     "W209": "character outside ASCII",
-    "W210": "misspelt release mark",
+    "W210": "misspelt mark",
     "W211": "asynchronous result read before its wait",
     "W212": "setmaxnreg without its launch bounds",
     "W213": "launch bounds that contradict each other or are ignored",

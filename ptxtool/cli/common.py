@@ -199,13 +199,25 @@ as_written_option = click.option(
 )
 
 
-SCHEMES = ("none", "virtual-thread", "finereg", "unified", "virtual-thread-unified", "finereg-unified")
+SCHEMES = (
+    "none",
+    "virtual-thread",
+    "regmutex",
+    "finereg",
+    "unified",
+    "virtual-thread-unified",
+    "finereg-unified",
+)
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-def scheme_option(help: str) -> Callable[[F], F]:
-    """`--scheme NAME`, or `--switching NAME`."""
-    return click.option("--scheme", "--switching", "scheme", type=click.Choice(SCHEMES), help=help)
+PLANNED_SCHEMES = tuple(name for name in SCHEMES if name != "regmutex")
+"""Those whose CTAs follow from what a CTA needs; under `regmutex` they depend on the kernel's marks."""
+
+
+def scheme_option(help: str, names: tuple[str, ...] = SCHEMES) -> Callable[[F], F]:
+    """`--scheme NAME`, or `--switching NAME`, of these names."""
+    return click.option("--scheme", "--switching", "scheme", type=click.Choice(names), help=help)
 
 
 ptxplus_semantics_option = click.option(

@@ -21,6 +21,7 @@ from ptxtool.passes.context import PassContext
 from ptxtool.passes.demotion.demote import NOTHING_KNOWN, Demote
 from ptxtool.passes.own import READ_MORE, is_own
 from ptxtool.passes.regalloc.allocate import Allocate
+from ptxtool.passes.registers.split_registers import SplitRegisters
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.passes.syntax import Stage, read_stages
 from ptxtool.sema.verify import verify
@@ -105,7 +106,11 @@ def run(
 
 def takes_context(one: Pass) -> bool:
     """Whether what a pass does depends on the machine and the launches."""
-    return isinstance(one, Demote) or (isinstance(one, Allocate) and one.spill == "shared")
+    return (
+        isinstance(one, Demote)
+        or (isinstance(one, Allocate) and one.spill == "shared")
+        or (isinstance(one, SplitRegisters) and one.base == "auto")
+    )
 
 
 def _with_cuda(remark: Remark, module: Module) -> Remark:
@@ -121,7 +126,7 @@ def _result(stage: Stage, module: Module, read_counts: ReadCounts, context: Pass
     """What a pass returns. Raises E303 for anything but a whole `PassResult`, and what the pass raises."""
     one = stage.run
     counts = read_counts(one.counts) if isinstance(one, ReorderDecls | Demote) and one.counts else None
-    if isinstance(one, Allocate):
+    if isinstance(one, Allocate | SplitRegisters):
         return one.run(module, context)
     if isinstance(one, Demote):
         return one.run(module, counts, context)

@@ -12,6 +12,7 @@ from ptxtool.passes.demotion.substitute_demotion_registers import SubstituteDemo
 from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.regalloc.compact import Compact
+from ptxtool.passes.registers.split_registers import SplitRegisters
 from ptxtool.passes.sharing.delay_first_use import DelayFirstUse
 from ptxtool.passes.sharing.hoist_last_access import HoistLastAccess
 from ptxtool.passes.sharing.layout_shared import LayoutShared
@@ -36,6 +37,7 @@ _ALL: tuple[type[Pass], ...] = (
     SubstituteDemotionRegisters,
     DropRedundantDemotions,
     HoistDemotionLoads,
+    SplitRegisters,
     LowerPtxplus,
 )
 PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in _ALL}

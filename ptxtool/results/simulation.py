@@ -123,6 +123,36 @@ class SwitchingResult:
 
 
 @dataclass(frozen=True)
+class PoolResult:
+    """The counters of a pool of registers. `base` and `extended` are registers per thread; `sections_most` is the
+    largest number of sections of an SM that were taken at a time.
+
+    `wait_cycles` are the cycles that warps waited for a section, summed over warps; `acquired` are acquire marks that
+    were issued.
+    """
+
+    base: int
+    extended: int
+    pool_registers: int
+    sections: int
+    sections_most: int
+    acquired: int
+    wait_cycles: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What can be summed, by the names that it has among all counters."""
+        return {"srp_acquired": self.acquired, "srp_cycles": self.wait_cycles}
+
+    def __str__(self) -> str:
+        return (
+            f"pool of {self.pool_registers} registers: {self.sections_most} of {self.sections} sections taken at most, "
+            f"{self.acquired} acquired, {self.wait_cycles} warp cycles of waiting; "
+            f"{self.base} registers in the base set, {self.extended} extended"
+        )
+
+
+@dataclass(frozen=True)
 class SimResult:
     """One simulated launch. `status`: "done", "interrupted" or "max-cycles" (then the counters so far)."""
 
@@ -164,6 +194,7 @@ class SimResult:
     dynamic: object | None = None
     """`ptxsim.DynamicResult` of dynamic warp execution."""
     switching: SwitchingResult | None = None
+    pool: PoolResult | None = None
     unified: UnifiedPlan | None = None
     """The split of unified memory."""
     printed: str = field(default="", repr=False)
@@ -207,6 +238,8 @@ class SimResult:
         flat |= {_CORE_NAMES.get(name, name): n for name, n in self.core.items()}
         if self.switching is not None:
             flat |= self.switching.counts
+        if self.pool is not None:
+            flat |= self.pool.counts
         return flat | {f"issued_w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -219,6 +252,8 @@ class SimResult:
             del data["dynamic"]
         if self.switching is None:
             del data["switching"]
+        if self.pool is None:
+            del data["pool"]
         if self.unified is None:
             del data["unified"]
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
@@ -258,6 +293,8 @@ class SimResult:
             lines.append(f"  {self.dynamic}")
         if self.switching is not None:
             lines += [f"  {line}" for line in str(self.switching).splitlines()]
+        if self.pool is not None:
+            lines.append(f"  {self.pool}")
         if self.unified is not None:
             lines.append(f"  {self.unified}")
         lines += [f"  note: {remark}" for remark in self.remarks]

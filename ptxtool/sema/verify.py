@@ -24,7 +24,7 @@ from ptxtool.base.diag import Diagnostic
 from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
-from ptxtool.ir.marks import RELEASES, misspelt
+from ptxtool.ir.marks import MARKS, misspelt
 from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
 from ptxtool.ir.scopes import Scopes
 from ptxtool.ir.symbols import hardware_register
@@ -132,8 +132,8 @@ class FunctionCheck:
                     self._twice(statement.name, statement, first)
             case nodes.Directive(name="pragma"):
                 if word := misspelt(statement):
-                    message = f"pragma '{word}' releases nothing"
-                    self._report("W210", message, statement, word, did_you_mean(word, RELEASES))
+                    message = f"pragma '{word}' has no effect"
+                    self._report("W210", message, statement, word, did_you_mean(word, MARKS))
             case nodes.Directive(name="branchtargets"):
                 for word in statement.text.split(","):
                     self._label(word.strip(), n, statement)

@@ -34,7 +34,7 @@ def unsound_marks(
     kernel: Function, release: str, touches: Callable[[Function], Sequence[bool]]
 ) -> Iterator[Diagnostic]:
     """A diagnostic for every mark of a kernel after which the warp may touch what it shares."""
-    placed = [mark for mark in release_marks(kernel) if mark.release == release]
+    placed = [mark for mark in release_marks(kernel) if mark.word == release]
     if not placed:
         return
     search = _PathSearch(kernel, touches(kernel))
@@ -51,7 +51,7 @@ def _besides_marks(module: Module, release: str) -> tuple[list[str], list[tuple[
     found = [(f.name, mark) for f in module.functions.values() for mark in release_marks(f)]
     spans = dict.fromkeys((mark.statement.start, mark.statement.end) for _, mark in found)
     words = splice(module.source.text, [TextEdit(start, end, "") for start, end in spans]).split()
-    others = [(name, m.release, m.instruction, m.before_label) for name, m in found if m.release != release]
+    others = [(name, m.word, m.instruction, m.before_label) for name, m in found if m.word != release]
     return words, others
 
 

@@ -31,6 +31,7 @@ from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
+from ptxsim.timing.sharing.sections_setup import plan_sections
 from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
@@ -129,7 +130,12 @@ def timed_launch(
     if options.variables is not None:
         options.variables.update(image.variables(program.layout))
     result = launch_result(kernel, simulation, policy.name, status, registers)
-    result = replace(result, remarks=tuple(remarks(kernel, simulation, result)))
+    notes = [*remarks(kernel, simulation, result)]
+    if scheme.extended and configuration.sections is None:
+        notes.append(
+            f"no marks of extended registers: {scheme.name} needs the text of 'rewrite -p split-registers'"
+        )
+    result = replace(result, remarks=tuple(notes))
     if state is None:
         simulation.recycle()
     elif status == "done":
@@ -162,7 +168,10 @@ def _configuration(
             gpu, dynamic_shared = _divided(gpu, unified), 0  # the split holds the scratchpad of every CTA
         needs = threads, registers, scratchpad, dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
-        switching = None
+        switching = sections = None
+        if scheme.extended:
+            given = threads, options.registers, scratchpad, any(shares)
+            sections = plan_sections(kernel, program, gpu, *given)
         if scheme.switching != "none":
             switching = switching_plan(gpu, scheme, threads, registers, scratchpad)
             refused = (any(shares), "sharing of registers or scratchpad"), (options.timeline, "a timeline")
@@ -184,6 +193,7 @@ def _configuration(
         entry_registers=launched_registers(kernel, options.registers) if program.adjusts_registers else 0,
         dynamic=_dynamic(options.dynamic, any(shares)),
         switching=switching,
+        sections=sections,
         unified=unified,
     )
 

@@ -23,6 +23,7 @@ AROUND = {
     "ahead.py",
     "memory_state.py",
     "signature.py",
+    "sections_setup.py",
     "warps.py",
     "reason_codes.py",
     "timeline_events.py",

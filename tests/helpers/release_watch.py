@@ -58,7 +58,7 @@ class _Watched(Space):
 def watch(kernel: Function, touches: Sequence[bool] = ()) -> Iterator[Observed]:
     """Observe the runs of a kernel; `touches` are the instructions that touch shared registers."""
     observed = Observed()
-    at = {r: {m.instruction for m in release_marks(kernel) if m.release == r} for r in RELEASES}
+    at = {r: {m.instruction for m in release_marks(kernel) if m.word == r} for r in RELEASES}
     released: dict[str, set[int]] = defaultdict(set)
     now: list[Any] = [None, 0]
     issue, shared_space = reference._Cta.issue, reference.Image.shared_space

@@ -1,29 +1,35 @@
 """Random PTX programs under the passes that give physical registers: what runs must leave the same memory.
 
-    python tests/prop/fuzz_allocation.py --first 0 --count 2000 [--ways run,launch] [--ptxas] [--lower] [--demote]
+    python tests/prop/fuzz_allocation.py --first 0 --count 2000 [--ways run,launch] [--ptxas] [--lower]
+        [--demote] [--split]
 
 Every program runs as it is and under every pipeline of `random_ptx/variants.py`, with poison in whatever shares a place
 (`clobber.py`). Writes a line for every difference and for every 50 programs, and the program to `--keep FOLDER`.
 `--ptxas` has the assembler of NVIDIA look at every text too. With `--lower` programs that PTXPlus can express are
 lowered to it instead, and run in the meaning of the hardware and in that of GPGPU-Sim. With `--demote` the pipelines
-are those of `random_ptx/demotions.py`, of either dialect. `--show SEED` prints a program.
+are those of `random_ptx/demotions.py`, of either dialect; with `--split` those of `random_ptx/splits.py`, with poison
+in all extended registers at every acquire mark (`other_warps.py`). `--show SEED` prints a program.
 """
 
 import argparse
 import random
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "helpers"))
 from clobber import clobbered
+from other_warps import overwritten
 from ptxas import ptxas_errors
 from random_ptx.demotions import demotions, demotions_of_ptxplus
 from random_ptx.programs import launch, write
+from random_ptx.splits import splits
 from random_ptx.statements import PLAIN, Style
-from random_ptx.variants import apply, variants
+from random_ptx.variants import Variant, apply, variants
 from reference.interpreter import run_reference
 
 import ptxsim
+from ptxtool.analysis.regalloc.register_sets import register_sets
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
@@ -32,13 +38,15 @@ LOWERABLE = Style(lowerable=True)
 WAYS = {"run": ptxsim.run, "launch": ptxsim.launch, "reference": run_reference}
 
 
-def problems(seed: int, ways: list[str], ptxas: bool, demote: bool) -> list[str]:
+def problems(
+    seed: int, ways: list[str], ptxas: bool, pipelines: Callable[[Module, int], Iterable[Variant]]
+) -> list[str]:
     """What is wrong with one program."""
     module = parse(write(random.Random(seed)), f"{seed}.ptx")
     expected = {way: launch(module, WAYS[way])[0] for way in ways}
     found: list[str] = []
     try:
-        for pipeline, after, doubts in demotions(module, seed) if demote else variants(module):
+        for pipeline, after, doubts in pipelines(module, seed):
             found += [f"{pipeline}: doubt: {doubts[0]}"] if doubts else []
             found += [f"{pipeline}: {what}" for what in differences(after, expected)]
             if ptxas and (errors := ptxas_errors(after.source.text, "sm_80")):
@@ -50,8 +58,10 @@ def problems(seed: int, ways: list[str], ptxas: bool, demote: bool) -> list[str]
 
 def differences(after: Module, expected: dict[str, bytes]) -> list[str]:
     found: list[str] = []
+    sets = register_sets(after.kernels["k"])
+    shared = after if sets is None else overwritten(after, sets.base)
     for way, memory in expected.items():
-        found += difference(way, launch(clobbered(after), WAYS[way])[0], memory)
+        found += difference(way, launch(clobbered(shared), WAYS[way])[0], memory)
     return found
 
 
@@ -90,11 +100,13 @@ def main() -> int:
     parser.add_argument("--ptxas", action="store_true", help="assemble every text")
     parser.add_argument("--lower", action="store_true", help="lower to PTXPlus instead")
     parser.add_argument("--demote", action="store_true", help="demote registers to shared memory")
+    parser.add_argument("--split", action="store_true", help="split registers into two sets")
     parser.add_argument("--keep", metavar="FOLDER", help="where programs go that fail")
     parser.add_argument("--show", type=int, metavar="SEED", help="print a program")
     given = parser.parse_args()
     style = LOWERABLE if given.lower else PLAIN
     ways = given.ways.split(",")
+    pipelines = demotions if given.demote else splits if given.split else lambda module, _: variants(module)
     if given.show is not None:
         print(write(random.Random(given.show), style))
         return 0
@@ -103,7 +115,7 @@ def main() -> int:
         if given.lower:
             found = problems_of_lowering(seed, ways, given.demote)
         else:
-            found = problems(seed, ways, given.ptxas, given.demote)
+            found = problems(seed, ways, given.ptxas, pipelines)
         wrong += bool(found)
         for line in found:
             print(f"{seed}: {line}", flush=True)

@@ -265,3 +265,8 @@ def test_bytes_that_are_no_text_survive(tmp_path: Path) -> None:
     result = api.rewrite(api.load(path), PIPELINE)
     api.save(result.module, path)
     assert b"// one \xffbranch\n" in path.read_bytes()
+
+
+def test_a_scheme_that_depends_on_the_text_has_no_plan_by_needs() -> None:
+    with pytest.raises(PtxError, match="depend on the marks of a kernel"):
+        api.switched_occupancy(256, 32, scheme="regmutex")

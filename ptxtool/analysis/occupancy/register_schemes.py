@@ -16,7 +16,7 @@ from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
 SchemeName = Literal[
-    "none", "virtual-thread", "finereg", "unified", "virtual-thread-unified", "finereg-unified"
+    "none", "virtual-thread", "regmutex", "finereg", "unified", "virtual-thread-unified", "finereg-unified"
 ]
 SwitchingKind = Literal["none", "virtual-thread", "finereg"]
 
@@ -35,6 +35,7 @@ class RegisterScheme:
 SCHEMES: tuple[RegisterScheme, ...] = (
     RegisterScheme("none"),
     RegisterScheme("virtual-thread", switching="virtual-thread"),
+    RegisterScheme("regmutex", extended=True),
     RegisterScheme("finereg", switching="finereg"),
     RegisterScheme("unified", unified=True),
     RegisterScheme("virtual-thread-unified", switching="virtual-thread", unified=True),

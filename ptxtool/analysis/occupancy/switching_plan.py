@@ -16,7 +16,7 @@ section IV; M. K. Yoon et al., "Virtual Thread: maximizing thread-level parallel
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import msgspec
 
@@ -43,6 +43,7 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vector_entries: Count
     vector_hit_cycles: Amount
     stalled_cycles: Amount
+    pool_percent: Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 class HasSwitching(HasSm, Protocol):

@@ -20,7 +20,7 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from ptxtool.analysis.flow.accesses import Intervals, Numbers
+from ptxtool.analysis.flow.accesses import Interval, Intervals, Numbers
 from ptxtool.analysis.flow.copies import is_copy
 from ptxtool.analysis.regalloc.in_flight import in_flight_intervals
 from ptxtool.analysis.regalloc.linear_scan import (
@@ -147,7 +147,7 @@ class _Assigner:
         self.head = len(self.registers.head)
         self.tuples = register_tuples(ranges)
         self.in_flight = in_flight_intervals(ranges)
-        self._copies = tuple(_copies(ranges))
+        self._copies = tuple(copies_of(ranges))
         self._is_tight = False  # whether alignment has cost a unit so far
 
     def best(self, max_regs: int | None, max_predicates: int | None, spill: bool) -> Assignment:
@@ -175,7 +175,7 @@ class _Assigner:
             "predicate": _UNBOUNDED if max_predicates is None else max_predicates,
             "address": _UNBOUNDED,
         }
-        state = SpillState(self.ranges.n_points, self._values())
+        state = SpillState(self.ranges.n_points, values_of(self.ranges, self.in_flight))
         unit: dict[int, int] = {}
         used = {"head": head_units}
         for file in ("predicate", "address", "general"):  # spilled predicates become general values
@@ -185,25 +185,6 @@ class _Assigner:
             used[file] = found.n_units
         slot, frame = _slots(state)
         return Assignment(self.ranges, state, unit, used, slot, frame)
-
-    def _values(self) -> ValueTable:
-        """Every web as a value; registers of the head stand apart."""
-        ranges, registers = self.ranges, self.registers
-        known, of_web = np.unique(np.array(ranges.register, np.int64), return_inverse=True)
-        file, width = np.zeros(len(known), np.int8), np.zeros(len(known), np.int64)
-        done = 0
-        for some in registers.by_declarator(known.tolist()):
-            for alike in ((k,) for k in some) if registers.is_ptxplus else (some,):
-                register = registers[alike[0]]
-                kind = "predicate" if register.is_predicate else register.kind
-                kind = "head" if alike[0] < self.head else kind if kind in FILES else "general"
-                here = slice(done, done + len(alike))
-                file[here], width[here] = FILES.index(kind), 0 if kind == "head" else register.units or 1
-                done += len(alike)
-        intervals = ranges.intervals
-        if self.in_flight:
-            intervals = Intervals.of([self.in_flight.get(web, some) for web, some in enumerate(intervals)])
-        return ValueTable(file[of_web], width[of_web], intervals)
 
     @cached_property
     def _spill_inputs(self) -> SpillInputs:
@@ -295,6 +276,27 @@ class _Assigner:
         return (0, 0) if is_thread_id and self.ranges.function.kind == "entry" else (-1, 1)
 
 
+def values_of(ranges: Ranges, in_flight: Mapping[int, tuple[Interval, ...]]) -> ValueTable:
+    """Every web as a value, live while it is in flight; registers of the head stand apart."""
+    registers = ranges.function.registers
+    head = len(registers.head)
+    known, of_web = np.unique(np.array(ranges.register, np.int64), return_inverse=True)
+    file, width = np.zeros(len(known), np.int8), np.zeros(len(known), np.int64)
+    done = 0
+    for some in registers.by_declarator(known.tolist()):
+        for alike in ((k,) for k in some) if registers.is_ptxplus else (some,):
+            register = registers[alike[0]]
+            kind = "predicate" if register.is_predicate else register.kind
+            kind = "head" if alike[0] < head else kind if kind in FILES else "general"
+            here = slice(done, done + len(alike))
+            file[here], width[here] = FILES.index(kind), 0 if kind == "head" else register.units or 1
+            done += len(alike)
+    intervals = ranges.intervals
+    if in_flight:
+        intervals = Intervals.of([in_flight.get(web, some) for web, some in enumerate(intervals)])
+    return ValueTable(file[of_web], width[of_web], intervals)
+
+
 def _slots(state: SpillState) -> tuple[dict[int, int], int]:
     """Byte offsets in a thread's memory: values whose live ranges do not meet share them."""
     tuples = _singles(state, np.array(sorted(state.in_slot), np.int64))
@@ -309,7 +311,7 @@ def _singles(state: SpillState, numbers: Numbers) -> Singles:
     return Singles(numbers, values.width[numbers], values.intervals.at(numbers))
 
 
-def _copies(ranges: Ranges) -> Iterator[tuple[int, int]]:
+def copies_of(ranges: Ranges) -> Iterator[tuple[int, int]]:
     """The webs on both sides of every copy."""
     for i in ranges.function.at_bases("mov"):
         if len(ranges.writes[i]) == len(ranges.reads[i]) == 1 and is_copy(ranges.function, i):

@@ -17,7 +17,7 @@ Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,10 @@ from ptxtool.analysis.flow.accesses import Accesses, Flags, Interval, Intervals,
 FILES = ("general", "predicate", "address", "head")
 """The files that values are in. Registers of a function's head stand apart."""
 _GENERAL, _PREDICATE = FILES.index("general"), FILES.index("predicate")
-InsertionKind = Literal["load", "restore", "compute", "store", "save", "copy"]
-_KINDS: tuple[InsertionKind, ...] = ("load", "restore", "compute", "store", "save", "copy")
+InsertionKind = Literal[
+    "load", "restore", "compute", "store", "save", "copy", "copy-back", "acquire", "release"
+]
+_KINDS: tuple[InsertionKind, ...] = get_args(InsertionKind)
 _SLOT, _WORD, _CONSTANT = range(3)
 """How a value is spilled: `_KINDS[how]` fetches it, `_KINDS[_STORE + how]` stores it."""
 _STORE = 3
@@ -61,7 +63,8 @@ class Insertion(NamedTuple):
     """An instruction to insert before or after another one, under its guard if `is_guarded`.
 
     "load" and "store" move between the temporary and the value's slot, "restore" and "save" between the temporary and
-    the word of a predicate, "compute" rematerialises a constant, "copy" copies a value that is not spilled.
+    the word of a predicate, "compute" rematerialises a constant, "copy" copies a value that is not spilled to its
+    temporary, "copy-back" the temporary to it. "acquire" and "release" are marks around extended registers.
     """
 
     instruction: int
@@ -139,8 +142,14 @@ class SpillState:
         copied = ValueTable(self.values.file[[value]], self.values.width[[value]], Intervals.of([()]))
         self.add(copied, np.ones(1, np.bool_))
         self.temporary.update({(value, i): number for i in accesses})
-        self.insert([0], [instruction], [False], [_KINDS.index("copy")], [number], [value], [False])
+        self.insert_one(0, instruction, "copy", number, value)
         return number
+
+    def insert_one(
+        self, rank: int, instruction: int, kind: InsertionKind, temporary: int, value: int
+    ) -> None:
+        """Insert before an instruction, without a guard; `rank` orders what is inserted there."""
+        self.insert([rank], [instruction], [False], [_KINDS.index(kind)], [temporary], [value], [False])
 
     def add(self, more: ValueTable, is_temporary: Flags) -> None:
         """Append values."""

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 )
 @common.share_option("registers")
 @common.share_option("scratchpad")
-@common.scheme_option("The CTAs that are active and resident where these are switched, instead.")
+@common.scheme_option(
+    "The CTAs that are active and resident where these are switched, instead.", common.PLANNED_SCHEMES
+)
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @click.option(
     "--demotion",

@@ -1,4 +1,5 @@
-"""The instructions that an assignment inserts: spills, reloads, copies, rematerialised constants, saved predicates.
+"""The instructions that an assignment inserts: spills, reloads, copies, rematerialised constants, saved predicates,
+marks around extended registers.
 
 For `renaming.py`. A spill or reload that is only needed where a guarded instruction runs has the same guard.
 """
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from ptxtool.analysis.demotion.targets import WORD_BYTES
 from ptxtool.analysis.regalloc.spills import InsertionKind
+from ptxtool.ir.marks import ACQUIRE_EXTENDED, RELEASE_EXTENDED
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.new_names import NewNames
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, Spelling
@@ -35,7 +37,9 @@ class InsertedCode:
     def lines(
         self, i: int, kind: InsertionKind, temporary: int, value: int, is_guarded: bool
     ) -> Sequence[str]:
-        """The instructions of one insertion at instruction i."""
+        """The instructions of one insertion at instruction i, or its mark."""
+        if kind == "acquire" or kind == "release":
+            return [f'.pragma "{ACQUIRE_EXTENDED if kind == "acquire" else RELEASE_EXTENDED}";']
         if (kind == "load" or kind == "store") and self._slots is not None:
             guard = self._guard(i) if is_guarded else ""
             return [*self._in_shared(self._slots, kind, temporary, value, guard)]
@@ -48,9 +52,10 @@ class InsertedCode:
             return [self._computed(k, temporary) for k in self._assignment.spills.rematerialised[value]]
         bits, is_ptxplus = self._names.bits(value), self._names.spelled.is_ptxplus
         name = self._names.of(temporary, bits)
-        if kind == "copy":
-            type_ = "u32" if is_ptxplus else f"b{bits}"
-            return [f"mov.{type_} {name}, {self._names.of(value, bits)};"]
+        if kind == "copy" or kind == "copy-back":
+            type_, other = "u32" if is_ptxplus else f"b{bits}", self._names.of(value, bits)
+            to, source = (name, other) if kind == "copy" else (other, name)
+            return [f"mov.{type_} {to}, {source};"]
         spills = self._assignment.spills
         word = self._names.of(spills.at(spills.word[value], i), 32)
         if kind == "restore":

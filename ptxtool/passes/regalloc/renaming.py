@@ -25,6 +25,7 @@ from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames
 from ptxtool.passes.regalloc.register_words import MARKED, TOKEN, Words
 from ptxtool.passes.regalloc.shared_slots import SharedSlots
 
+_MARK = ".pragma"
 _BLANKS = re.compile(r"[^\S\n]*")
 
 
@@ -155,7 +156,7 @@ class _InstructionChanges:
         for i in self._changed:
             yield from range(done, i)
             if i not in self.deleted:
-                yield from repeat(-1, len(self.before.get(i, ())))
+                yield from repeat(-1, sum(not line.startswith(_MARK) for line in self.before.get(i, ())))
                 yield i
                 yield from repeat(-1, len(self.after.get(i, ())))
             done = i + 1

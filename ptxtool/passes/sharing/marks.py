@@ -14,7 +14,7 @@ from ptxtool.analysis.occupancy.sharing_plan import NOTHING_SHARED
 from ptxtool.analysis.sharing.release_points import release_points
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.marks import Mark, release_marks, releases
+from ptxtool.ir.marks import Mark, mark_words, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
 from ptxtool.passes.lines import deletion, line_for
@@ -30,7 +30,7 @@ def put_marks(kernel: Function, release: str, wanted: Collection[int]) -> tuple[
     edits: list[TextEdit] = []
     missing = set(wanted)
     for mark in release_marks(kernel):
-        if mark.release != release:
+        if mark.word != release:
             continue
         if mark.instruction in missing and not mark.before_label:
             missing.remove(mark.instruction)
@@ -45,7 +45,7 @@ def put_marks(kernel: Function, release: str, wanted: Collection[int]) -> tuple[
 def _without(source: Source, mark: Mark) -> TextEdit:
     """The deletion of a mark, with its line if nothing else is on it; what else its statement releases stays."""
     start, end = mark.statement.start, mark.statement.end
-    others = [f'"{other}"' for other in releases(mark.statement) if other != mark.release]
+    others = [f'"{other}"' for other in mark_words(mark.statement) if other != mark.word]
     if others:
         return TextEdit(start, end, f".pragma {', '.join(others)};")
     return deletion(source, start, end)

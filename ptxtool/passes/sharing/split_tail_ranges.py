@@ -64,7 +64,7 @@ def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
     from ptxtool.analysis.sharing.tail import split_tail  # imports numpy
     from ptxtool.passes.regalloc.renaming import rename_among_declared
 
-    if any(mark.release == REGISTERS for mark in release_marks(kernel)):
+    if any(mark.word == REGISTERS for mark in release_marks(kernel)):
         return None, "nothing to do: it has release marks, which must be inserted after this pass"
     try:
         found = split_tail(kernel, private)

@@ -21,6 +21,7 @@ the fact (q, v). The transfer functions, for value v and places p, q:
                                                 and (r, high of v); the other way around likewise
 
 Places that hold the same values form an *equivalence class*, a set of values that changes with all of them.
+A caller can name places of the new text where registers lose their values: all facts of these places are dropped.
 Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`) overlap.
 
     align.py    the statements of both texts side by side; nothing else may have changed
@@ -62,6 +63,9 @@ from ptxtool.validate.assignment.thread_slots import ThreadSlots, slots_of_threa
 from ptxtool.validate.functions import compare_functions, words, wrong
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
+Losses = Mapping[int, int]
+NO_LOSS: Losses = MappingProxyType({})
+NO_LOSSES: Mapping[str, Losses] = MappingProxyType({})
 MOST = 8
 """The most problems of one function that are reported."""
 
@@ -75,13 +79,15 @@ def check_assignment(
     origins: Mapping[str, Sequence[int]],
     demoted: Mapping[str, int] = NOTHING,
     dynamic_shared: Mapping[str, int] = NOTHING,
+    losses: Mapping[str, Losses] = NO_LOSSES,
 ) -> tuple[Diagnostic, ...]:
     """E303 diagnostics, placed in `after`, for all that does not hold; () if everything does.
 
     `origins[f][j]` is the index in `before`'s function f of what instruction j of `after`'s f was, -1 for one that was
     inserted. Functions that are not named must be unchanged, up to blanks. Kernels in `demoted` may keep registers in
     shared memory, for CTAs of at most so many threads, and may declare that bound. `dynamic_shared` are the bytes of
-    shared memory that these have from their launches, for PTXPlus.
+    shared memory that these have from their launches, for PTXPlus. `losses[f]` has instructions of `after`'s function f
+    before which the registers from a unit on lose their values.
     """
 
     def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
@@ -96,7 +102,8 @@ def check_assignment(
                 slots = slots_of_threads(old, new, origins[old.name], bound, more)
             if isinstance(slots, str):
                 return [wrong(slots, after.source, new)]
-            return prove(old, new, origins[old.name], slots)
+            lost = losses.get(old.name, NO_LOSS)
+            return prove(old, new, origins[old.name], slots, losses=lost)
         if words(old, old.start, old.end) == words(new, new.start, new.end):
             return ()
         what = f"'{new.name}' changed, and no origins are claimed for it"
@@ -111,8 +118,12 @@ def prove(
     origins: Sequence[int],
     slots: ThreadSlots | None = None,
     accesses: Mapping[int, SlotAccess] = NO_ACCESSES,
+    losses: Losses = NO_LOSS,
 ) -> list[Diagnostic]:
-    """E303 diagnostics for one function, whose new text may have slots of threads, and the old text these accesses."""
+    """E303 diagnostics for one function, whose new text may have slots of threads, and the old text these accesses.
+
+    `losses`: by instruction of the new text, the unit from which on registers lose their values before it.
+    """
     aligned = align(before, after, origins)
     if aligned.problem is not None:
         return [aligned.problem]
@@ -132,7 +143,12 @@ def prove(
     constants = frozenset(reader.constants.values())
     values = LiveValues(cfg, aligned.items, steps, reader.value_uses(), constants, boundary)
     overlaps = reader.places.overlaps()
-    violations = Checker(values, overlaps, reader.n_values).run()
+    lost = {
+        item: reader.places.registers_from(losses[j])
+        for item, (_, j) in enumerate(aligned.items)
+        if j in losses
+    }
+    violations = Checker(values, overlaps, reader.n_values, lost).run()
     problems = [_diagnostic(after, reader, aligned.items, one) for one in violations[:MOST]]
     return problems or [*FlightCheck(reader, cfg, aligned.items, steps, overlaps).run()][:MOST]
 

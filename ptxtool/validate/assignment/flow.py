@@ -201,8 +201,15 @@ def fixed_point(
 class Checker:
     """The fixed point, and the violations there."""
 
-    def __init__(self, values: LiveValues, overlaps: dict[int, tuple[int, ...]], n_values: int) -> None:
-        self._values, self._overlaps, self._n = values, overlaps, n_values
+    def __init__(
+        self,
+        values: LiveValues,
+        overlaps: dict[int, tuple[int, ...]],
+        n_values: int,
+        lost: Mapping[int, tuple[int, ...]],
+    ) -> None:
+        """`lost`: by item, the places that hold nothing any more before it."""
+        self._values, self._overlaps, self._n, self._lost = values, overlaps, n_values, lost
         self._cfg, self._steps = values.cfg, values.steps
         self._constants, self._boundary = values.constants, values.boundary
         self._width = 4 * n_values  # a fact is place * width + value
@@ -280,10 +287,14 @@ class Checker:
         self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
         self._guarded = None
         violations: list[Violation] = []
-        steps = self._steps
+        steps, lost = self._steps, self._lost
         item = 0
         for item in self._cfg.blocks[block].instructions:
             step = steps[item]
+            if item in lost:
+                self._guarded = None
+                for place in lost[item]:
+                    holds.pop(place, None)
             if type(step) is Kept:
                 for value, place in step.reads:
                     found = value in holds.get(place, _NOTHING) or self._is_loaded(value, place, step)

@@ -171,6 +171,12 @@ class PlaceTable:
         for cell in self._cells[place]:
             self._by_cell.setdefault(cell, []).append(place)
 
+    def registers_from(self, unit: int) -> tuple[int, ...]:
+        """The places of registers with that unit of the general file, or a higher one."""
+        return tuple(
+            p for p, cells in self._cells.items() if any(f == "general" and u >= unit for f, u in cells)
+        )
+
     def overlap(self, a: int, b: int) -> bool:
         """Whether two places have bits in common."""
         return not set(self._cells[a]).isdisjoint(self._cells[b])

@@ -35,6 +35,8 @@ SYNC, ARRIVE, COUNT, ALL, ANY = range(5)
 GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO_MARK = (
     1 << k for k in range(5)
 )
+# marks around extended registers
+ACQUIRES_EXTENDED, RELEASES_EXTENDED = 1 << 5, 1 << 6
 
 MAX_STACK = 64  # entries of a warp's SIMT stack
 FOR_REGISTERS = 17  # `stack_wait` of an entry that waits for registers of its CTA (1 to 16: at a barrier)
@@ -106,7 +108,7 @@ INSTRUCTION = record(
         ),  # in a run without time: a warp waits for what it loads, and others run meanwhile
         ("line", "i4"),  # source line
         # for resource sharing
-        ("marks", "i4"),  # release marks before it
+        ("marks", "i4"),  # marks before it
         (
             "reach_end",
             "i4",

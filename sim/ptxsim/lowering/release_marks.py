@@ -1,4 +1,4 @@
-"""What resource sharing needs to know of instructions before they issue: release marks, and whether the addresses of
+"""What resource sharing needs to know of instructions before they issue: marks, and whether the addresses of
 their accesses to shared memory are known early. For `lower.py`.
 
 The lock on shared scratchpad is asked for by address, before anything executes (timing-model section 5.2). So the
@@ -14,7 +14,7 @@ import numpy as np
 
 from ptxsim.base import program
 from ptxsim.execute.codes import ACCESS32, ACCESS64, FIRST, PREDICATE
-from ptxtool.ir.marks import REGISTERS, SCRATCHPAD, release_marks
+from ptxtool.ir.marks import ACQUIRE_EXTENDED, EXTENDED, REGISTERS, SCRATCHPAD, marks, release_marks
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.lanes import operations
 
@@ -25,14 +25,26 @@ _BITS = {
 
 
 def set_marks(function: Function, records: Any) -> None:
-    """Note a function's release marks in the records of its instructions."""
+    """Note a function's marks in the records of its instructions.
+
+    Of marks of extended registers at one place the last counts; those before a label are left out, which
+    `timing/sharing/sections_setup.py` refuses.
+    """
     for mark in release_marks(function):
         n = mark.instruction
         if n >= len(function.instructions):
             continue  # the exit follows the last instruction and releases everything
-        records[n]["marks"] |= _BITS[mark.release][mark.before_label]
+        records[n]["marks"] |= _BITS[mark.word][mark.before_label]
         if mark.before_label and n:
             records[n - 1]["marks"] |= program.LEADS_TO_MARK
+    both = program.ACQUIRES_EXTENDED | program.RELEASES_EXTENDED
+    for mark in marks(function, EXTENDED):
+        if mark.instruction < len(function.instructions) and not mark.before_label:
+            acquires = mark.word == ACQUIRE_EXTENDED
+            records[mark.instruction]["marks"] &= ~both
+            records[mark.instruction]["marks"] |= (
+                program.ACQUIRES_EXTENDED if acquires else program.RELEASES_EXTENDED
+            )
 
 
 def set_reach(instructions: Any, uops: Any, temporaries: Mapping[int, Set[int]]) -> None:

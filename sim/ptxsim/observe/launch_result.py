@@ -13,6 +13,7 @@ from ptxsim.timing.deadlock import shared_register
 from ptxsim.timing.energy.events import added, instruction_events, memory_events, switching_events
 from ptxsim.timing.hotspots import read_hotspots
 from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
+from ptxsim.timing.sharing.sections_setup import pool_result
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, STALL
 from ptxtool.analysis.energy.breakdown import energy_of
@@ -51,9 +52,8 @@ def launch_result(
     """The result of a run that ended with this status; `registers` are those per thread."""
     plan = simulation.plan.sharing
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
-    switching = configuration.switching
-    active = switching.active if switching else plan.unshared
-    limiter = active.limiter if switching else plan.limiter
+    switching, active = configuration.switching, configuration.active
+    limiter = active.limiter if active else plan.limiter
     if configuration.unified:
         limiter = configuration.unified.limiter
     counts = _counts.of(sms)
@@ -85,8 +85,8 @@ def launch_result(
         ctas_done=int(run["ctas_done"]),
         registers=registers,
         scratchpad_bytes=simulation.arrays["shared_image"].nbytes,
-        resident_ctas=active.resident_ctas if switching else plan.resident_ctas,
-        unshared_ctas=active.resident_ctas if switching else plan.unshared_ctas,
+        resident_ctas=active.resident_ctas if active else plan.resident_ctas,
+        unshared_ctas=active.resident_ctas if active else plan.unshared_ctas,
         shared_pairs=plan.shared_pairs,
         private_registers=plan.private_registers,
         private_scratchpad=plan.private_scratchpad,
@@ -108,6 +108,7 @@ def launch_result(
         printed=simulation.printer.text,
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
+        pool=pool_result(configuration.sections, sms) if configuration.sections else None,
         unified=configuration.unified,
         switching=switched,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)

@@ -36,8 +36,8 @@ def build(
     """Lay out the state of a launch; with `state`, on the machine that has run the launches before it."""
     n_ctas = math.prod(plan.grid)
     per_sm = -(-n_ctas // gpu.sm.count)  # a small grid spreads over the SMs (timing-model section 1.8)
-    switching = plan.switching
-    limit = switching.active.resident_ctas if switching else plan.sharing.resident_ctas
+    switching, active = plan.switching, plan.active
+    limit = active.resident_ctas if active else plan.sharing.resident_ctas
     resident = min(limit, max(1, per_sm))
     switcher, ctas, contexts = None, resident, gpu.sm.warps
     if switching is not None:
@@ -49,6 +49,8 @@ def build(
     run = run_record(gpu)
     _describe_launch(run[0], program, plan, n_ctas, resident, contexts)
     _describe_sharing(run[0], gpu, plan.sharing, resident)
+    if plan.sections is not None:
+        run[0]["sections"], run[0]["sees_heads"] = plan.sections.sections, 1
     if switcher is not None:
         run[0]["switching"] = switcher.records.ctypes.data
     for name in (*_COUNTED, "banks_written", "banks_read", "shared_image"):
@@ -126,7 +128,7 @@ def _describe_sharing(r: Any, gpu: Gpu, plan: SharingPlan, resident: int) -> Non
     pairs = min(plan.shared_pairs, resident // 2)
     if gpu.sharing.pairs == "fewest":
         pairs = max(0, resident - (plan.unshared.limits[plan.resource] or resident))
-    r["shared_pairs"] = pairs
+    r["shared_pairs"], r["sees_heads"] = pairs, pairs > 0
     r["first_shared_slot"] = resident - 2 * pairs
     r["shares_scratchpad"] = plan.resource == "scratchpad"
     r["private_registers"], r["private_scratchpad"] = plan.private_registers, plan.private_scratchpad

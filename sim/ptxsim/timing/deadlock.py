@@ -1,8 +1,8 @@
 """The report of a deadlock: which warps wait, where, for what, and which wait for each other in a circle.
 
 A warp at a barrier waits for the warps of its CTA that have not reached it; a warp at a lock for those that have to
-release it; a warp at `setmaxnreg` for the others of its CTA. Where locks or registers are involved the report is the
-circle, otherwise the warps at the barrier.
+release it, one at an acquire mark for those that hold a section of the pool, one at `setmaxnreg` for the others of its
+CTA. Where locks, sections or registers are involved the report is the circle, otherwise the warps at the barrier.
 """
 
 from dataclasses import dataclass
@@ -70,6 +70,8 @@ def _advice(simulation: Simulation, locks: list[_Wait]) -> str:
         return "every warp of the CTA has to reach the same barrier"
     if any(_waits_for_registers(wait.sm, wait.warp) for wait in locks):
         return RELEASE_FIRST
+    if simulation.plan.sections is not None:
+        return "release extended registers before every wait for another warp, as split-registers does"
     rule = simulation.gpu.sharing.lock_rule
     if rule == "symmetric":
         return 'sharing.lock_rule = "symmetric" allows that; "safe" and "strict" exclude it'
@@ -113,6 +115,10 @@ def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
         return _Wait(sm, w, i, False, _place(program, i), awaited, others)
     if not int(sm["lock_wait"]) >> w & 1:
         return None
+    if simulation.plan.sections is not None:
+        others = tuple(o for o in _unfinished(sm) if sm["holds_section"][sm["context"][o]])
+        awaited = f", held by {_names(simulation, sm, others)}" if others else ""
+        return _Wait(sm, w, i, True, f"{_place(program, i)} for a section of the pool", awaited, others)
     if not _asks(simulation, i):
         return _Wait(sm, w, i, True, f"{_place(program, i)}, held back by dynamic warp execution", "", ())
     others = _holders(simulation, sm, w)

@@ -46,7 +46,7 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     run = simulation.run
     run["has_window"] = policy.has_window
     run["eager_slots"] = (
-        policy.has_window | (run["shared_pairs"] != 0) | (run["dynamic"] != 0) | (run["hotspots"] != 0)
+        policy.has_window | (run["sees_heads"] != 0) | (run["dynamic"] != 0) | (run["hotspots"] != 0)
     )
     run["long_lasting"] &= policy.may_ask_for_long
     simulation.sms["policy_number"] = policy.number

@@ -9,6 +9,8 @@ from ptxsim.base.record_pool import PooledRecords
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
+from ptxtool.analysis.occupancy.occupancy import Occupancy
+from ptxtool.analysis.occupancy.section_plan import SectionPlan
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
@@ -41,8 +43,16 @@ class LaunchPlan:
     """Per thread, where the program has `setmaxnreg` and they are known."""
     dynamic: DynamicExecution | None = None
     switching: SwitchingPlan | None = None
+    sections: SectionPlan | None = None
     unified: UnifiedPlan | None = None
     """The split of unified memory, which the machine of the run has."""
+
+    @property
+    def active(self) -> Occupancy | None:
+        """The occupancy that a register scheme gives; None: that of `sharing`."""
+        if self.switching is not None:
+            return self.switching.active
+        return self.sections.occupancy if self.sections is not None else None
 
 
 @dataclass

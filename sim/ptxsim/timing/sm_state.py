@@ -119,6 +119,7 @@ RUN = record(
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
         ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
         # resource sharing (timing-model section 5)
+        ("sees_heads", "i8"),  # every new head is tested: pairs share, or warps take sections
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
         ("shares_scratchpad", "i8"),  # pairs share scratchpad; 0: registers
@@ -128,6 +129,7 @@ RUN = record(
         ("lock_rule", "i8"),
         ("active_marks", "i8"),  # the release marks of the shared resource
         ("lock_as_stall", "i8"),
+        ("sections", "i8"),  # of the pool of registers of an SM; 0: there is none
         ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
         ("stall_warps", "u8"),
@@ -179,7 +181,7 @@ SM = record(
         ("in_atomic", "i8"),
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
         ("outside", "i8"),  # head accesses memory beyond the SM
-        ("needs_lock", "i8"),  # head may touch a shared resource, or has a mark: sharing/locks.py decides
+        ("needs_lock", "i8"),  # head may touch a shared resource, or has a mark: sharing/ decides
         ("lock_wait", "i8"),
         ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
         ("supervised", "i8", (MAX_SCHEDULERS,)),
@@ -313,11 +315,15 @@ SM = record(
         ("locks_released_early", "i8"),
         ("register_waits", "i8"),  # `setmaxnreg` instructions that had to wait
         ("register_wait_cycles", "i8"),
+        ("sections_taken", "i8"),
+        ("sections_most", "i8"),
+        ("sections_acquired", "i8"),
         # by context
         ("warp_registers", "i4", (MAX_CONTEXTS,)),  # per thread, as `setmaxnreg` has left them
         ("register_wait_since", "i8", (MAX_CONTEXTS,)),
         ("slot_of", "i4", (MAX_CONTEXTS,)),  # warp slot; -1: its CTA has been switched out
         ("loads", "i4", (MAX_CONTEXTS,)),
+        ("holds_section", "i4", (MAX_CONTEXTS,)),
         ("stores", "i4", (MAX_CONTEXTS,)),
         ("cta_context", "i4", (MAX_CTAS,)),  # of a CTA slot: its scratchpad, and the first of its warps
         ("swapped_out", "i8"),  # CTAs that have been switched out

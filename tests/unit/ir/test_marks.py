@@ -1,14 +1,24 @@
-"""Release marks in a body: where they stand, and which pragmas are none."""
+"""Marks in a body: where they stand, and which pragmas are none."""
 
 import pytest
 from kernels import ptx
 
-from ptxtool.ir.marks import REGISTERS, SCRATCHPAD, misspelt, release_marks, releases
+from ptxtool.ir.marks import (
+    ACQUIRE_EXTENDED,
+    EXTENDED,
+    REGISTERS,
+    RELEASE_EXTENDED,
+    SCRATCHPAD,
+    mark_words,
+    misspelt,
+    release_marks,
+)
+from ptxtool.ir.marks import marks as all_marks
 from ptxtool.ir.nodes import Directive
 
 
 def marks(body: str) -> list[tuple[str, int, bool]]:
-    return [(m.release, m.instruction, m.before_label) for m in release_marks(ptx(body))]
+    return [(m.word, m.instruction, m.before_label) for m in release_marks(ptx(body))]
 
 
 def test_a_mark_stands_before_the_next_instruction() -> None:
@@ -27,9 +37,16 @@ def test_a_mark_before_a_label_is_for_a_warp_that_falls_through() -> None:
     assert marks(f"bra L; {after}") == [(REGISTERS, 1, False)]
 
 
+def test_marks_of_extended_registers_are_of_another_kind() -> None:
+    body = '.pragma "acquire-extended-registers"; L: ret; .pragma "release-extended-registers";'
+    assert marks(body) == []
+    found = [(m.word, m.instruction, m.before_label) for m in all_marks(ptx(body), EXTENDED)]
+    assert found == [(ACQUIRE_EXTENDED, 0, True), (RELEASE_EXTENDED, 1, False)]
+
+
 def test_another_statement_releases_nothing() -> None:
-    assert releases(Directive(0, 1, "section", '"release_registers"')) == ()
-    assert releases(None) == ()
+    assert mark_words(Directive(0, 1, "section", '"release_registers"')) == ()
+    assert mark_words(None) == ()
 
 
 @pytest.mark.parametrize(
@@ -38,6 +55,8 @@ def test_another_statement_releases_nothing() -> None:
         ('"release_register"', "release_register"),
         ('"nounroll", "release_scratchpd"', "release_scratchpd"),
         ('"release_registers"', ""),
+        ('"aquire-extended-registers"', "aquire-extended-registers"),
+        ('"release-extended-registers"', ""),
         ('"nounroll"', ""),
     ],
 )

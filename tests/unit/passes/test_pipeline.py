@@ -78,7 +78,7 @@ def test_every_pass_describes_itself() -> None:
         ),
         *("allocate", "compact", "demote"),
         *("substitute-demotion-registers", "drop-redundant-demotions", "hoist-demotion-loads"),
-        "lower-ptxplus",
+        *("split-registers", "lower-ptxplus"),
     ]
     assert list(infos) == list(PASSES) == every
     order = infos["reorder-decls"].options[0]

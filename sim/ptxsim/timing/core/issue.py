@@ -37,6 +37,7 @@ from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
+from ptxsim.timing.sharing.sections import pass_mark, without_refused
 from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.register_pool import set_registers
@@ -83,11 +84,14 @@ def _schedule(run, sm, execution, pick, window, s):
     valid = valid_warps(sm) & own
     ready = valid & sm.ready
     refused = False
+    marks = bit(0) & 0
     if valid & sm.needs_lock:
         ready = _locked_out(run, sm, execution, valid)
         if run.fault_kind:
             return
         refused = (valid & sm.lock_wait) != 0
+        if run.sections:
+            marks = ready & sm.needs_lock
     kind = STALL
     if valid == 0:
         kind = IDLE
@@ -95,14 +99,18 @@ def _schedule(run, sm, execution, pick, window, s):
     elif ready == 0:
         kind = STALL if refused and run.lock_as_stall else SCOREBOARD
     else:
-        candidates = ready & open_ports(run, sm)
+        candidates = ready & open_ports(run, sm) | marks
         if candidates:
             w = _chosen(run, sm, pick, s, candidates, stale)
             if run.fault_kind:
                 return
             stale = bit(0) & 0
             kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
-            _issue_warp(run, sm, execution, w)
+            if marks & bit(w):
+                pass_mark(run, sm, w)
+                new_head(run, sm, w)
+            else:
+                _issue_warp(run, sm, execution, w)
     if run.hotspots and kind <= STALL:
         charge(run, sm, s, kind, own, valid, 1)
     if stale:  # nothing issued: the scan has seen all warps
@@ -128,7 +136,9 @@ def _chosen(run, sm, pick, s, candidates, stale):
 
 @inline
 def _locked_out(run, sm, execution, valid):
-    """The ready warps whose lock is free and whose memory accesses are not held back."""
+    """The ready warps whose lock or section is free and whose memory accesses are not held back."""
+    if run.sections:
+        return without_refused(run, sm, valid & sm.ready)
     if valid & sm.marked:
         pass_marks(run, sm, valid & sm.marked)
     testing = valid & sm.ready & sm.needs_lock & ~sm.lock_wait
@@ -183,7 +193,7 @@ def _issue_warp(run, sm, execution, w):
     if not _move(run, sm, execution, i, w, mask, active):
         _fault(run, sm, w, i, execution.error if execution.error else STACK_OVERFLOW, 0)
         return
-    if sm.needs_lock & bit(w):
+    if sm.needs_lock & bit(w):  # of pairs: a warp passes marks of sections before
         acquire(run, sm, instruction, w, i)
     if run.hotspots:
         note_issue(run, sm, i, w, mask, active)

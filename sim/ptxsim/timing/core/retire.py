@@ -8,6 +8,7 @@ from ptxsim.base.jit import bit, ctz, inline
 from ptxsim.timing.residency.monitor import cta_left
 from ptxsim.timing.sharing.locks import warp_exited
 from ptxsim.timing.sharing.pairs import cta_ended
+from ptxsim.timing.sharing.sections import exited_holding
 from ptxsim.timing.sm_state import FOREVER, MAX_WARPS
 from ptxsim.timing.warps.barrier import retest_barriers
 
@@ -25,6 +26,8 @@ def finish_warp(run, sm, execution, w):
     sm.ib_n[w] = 0
     if sm.pair[slot] >= 0:
         warp_exited(run, sm, w)
+    if run.sections:
+        exited_holding(run, sm, w)
     retest_barriers(run, sm, execution, slot)
 
 

@@ -18,7 +18,7 @@ from ptxsim.base.program import (
     LEADS_TO_MARK,
     instruction_at,
 )
-from ptxsim.timing.sharing import registers, scratchpad
+from ptxsim.timing.sharing import registers, scratchpad, sections
 from ptxsim.timing.sharing.hold_back import admits, draws_again, end_hold, forget_draw, hold, is_far, is_held
 from ptxsim.timing.sharing.pairs import NON_OWNER, refuse
 
@@ -43,18 +43,21 @@ def _may_touch(run, instruction):
 
 @njit
 def see_head(run, sm, instruction, w):
-    """Warp w has a new head instruction, in a run that shares."""
+    """Warp w has a new head instruction, in a run that shares; whether it has to issue a mark before."""
+    if run.sections:
+        return sections.head_is_mark(run, sm, instruction, w)
     me = bit(w)
     sm.needs_lock &= ~me
     sm.marked &= ~me
     sm.within &= ~me
     if sm.pair[sm.cta_slot[w]] < 0:
-        return
+        return False
     marks = instruction.marks & run.active_marks
     if marks & ~LEADS_TO_MARK:
         sm.marked |= me
     if marks or _may_touch(run, instruction) or (run.dynamic != 0 and is_far(instruction)):
         sm.needs_lock |= me
+    return False
 
 
 @njit
@@ -144,10 +147,14 @@ def end_lock_wait(run, sm, w):
 def retest(run, sm):
     """A lock was released: waiting warps that may go on now are ready again."""
     waiting = sm.lock_wait
+    if run.sections and not sections.may_retry(run, sm):
+        return
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if run.dynamic != 0 and is_held(run, sm, w):
+        if run.sections:
+            end_lock_wait(run, sm, w)
+        elif run.dynamic != 0 and is_held(run, sm, w):
             if draws_again(run, sm) or sm.warp_class[w] != NON_OWNER:
                 end_lock_wait(run, sm, w)
         elif scratchpad.may_touch(run, sm, w) if run.shares_scratchpad else registers.may_touch(run, sm, w):

@@ -120,9 +120,11 @@ def accesses_outside(instruction):
 
 @inline
 def new_head(run, sm, w):
-    """Warp w has a new head instruction: classify it and find its wake-up."""
+    """Warp w has a new head instruction: classify it and find its wake-up, unless it has to issue a mark before."""
     me = bit(w)
     instruction = instruction_at(run.code, sm.ib_pc[w])
+    if run.sees_heads and see_head(run, sm, instruction, w):
+        return
     if instruction.access != NO_ACCESS:
         sm.head_class[2] |= me
     else:
@@ -131,8 +133,6 @@ def new_head(run, sm, w):
         sm.outside |= me
     else:
         sm.outside &= ~me
-    if run.shared_pairs:
-        see_head(run, sm, instruction, w)
     sm.has_head |= me
     set_wake(run, sm, w)
 

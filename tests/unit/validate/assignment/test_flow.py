@@ -11,7 +11,10 @@ from ptxtool.validate.assignment.steps import Convert, Equal, Kept, Move, Step
 
 
 def violations(
-    body: str, steps: Mapping[int, Step], overlaps: dict[int, tuple[int, ...]] | None = None
+    body: str,
+    steps: Mapping[int, Step],
+    overlaps: dict[int, tuple[int, ...]] | None = None,
+    lost: Mapping[int, tuple[int, ...]] | None = None,
 ) -> list[Violation]:
     """Check a body whose instructions are the items; those without a step do nothing. Values and places: 0 to 9."""
     function = ptx(body, ".reg .b32 %r<10>; .reg .pred %p<4>;")
@@ -20,9 +23,8 @@ def violations(
     items = [(i, i) if isinstance(steps.get(i, Kept((), ())), Kept | Equal) else (-1, i) for i in range(n)]
     every = [steps.get(i, Kept((), ())) for i in range(n)]
     values = LiveValues(cfg, items, every, function.def_uses, frozenset(), Boundary((), ()))
-    return Checker(
-        values, overlaps or {place: (place,) for place in range(20)}, len(function.registers)
-    ).run()
+    places = overlaps or {place: (place,) for place in range(20)}
+    return Checker(values, places, len(function.registers), lost or {}).run()
 
 
 def write(value: int, place: int, wholly: bool = True) -> Kept:
@@ -104,3 +106,10 @@ def test_the_fixed_point_visits_a_block_until_its_end_stays() -> None:
 
     found = fixed_point(cfg, meet, lambda block, start: min(start + 1, 3))
     assert [found[block] for block in range(3)] == [0, 3, 3]
+
+
+def test_places_that_lose_their_values_hold_nothing() -> None:
+    steps = {0: write(1, 11), 1: write(3, 12), 2: read(1, 11), 3: read(3, 12)}
+    assert violations(STRAIGHT, steps) == []
+    (found,) = violations(STRAIGHT, steps, lost={2: (11, 13)})
+    assert (found.item, found.value, found.place) == (2, 1, 11)

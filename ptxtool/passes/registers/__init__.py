@@ -1,0 +1,1 @@
+"""Registers of a pool that warps share: RegMutex."""
