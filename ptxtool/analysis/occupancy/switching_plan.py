@@ -44,6 +44,8 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vector_hit_cycles: Amount
     stalled_cycles: Amount
     pool_percent: Annotated[float, msgspec.Meta(ge=0, le=100)]
+    physical_registers: Amount
+    named_percent: Count
 
 
 class HasSwitching(HasSm, Protocol):

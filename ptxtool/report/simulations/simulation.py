@@ -38,6 +38,8 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
         parts += ["", f"setmaxnreg: {counted(waits, 'wait')} for registers, {cycles} warp cycles"]
     if result.pool is not None:
         parts += ["", str(result.pool)]
+    if result.renaming is not None:
+        parts += ["", str(result.renaming)]
     if result.unified is not None:
         parts += ["", str(result.unified)]
     if result.hotspots is not None:

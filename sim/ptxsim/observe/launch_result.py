@@ -109,6 +109,7 @@ def launch_result(
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
         pool=pool_result(configuration.sections, sms) if configuration.sections else None,
+        renaming=simulation.renamer.result(sms) if simulation.renamer else None,
         unified=configuration.unified,
         switching=switched,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)

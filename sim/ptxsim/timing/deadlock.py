@@ -113,8 +113,8 @@ def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
         others = tuple(o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
         awaited = f" for {_names(simulation, sm, others)}" if others else ""
         return _Wait(sm, w, i, False, _place(program, i), awaited, others)
-    if not int(sm["lock_wait"]) >> w & 1:
-        return None
+    if not int(sm["lock_wait"]) >> w & 1 or simulation.renamer is not None:
+        return None  # renaming stops no warp of the oldest CTA: what that one waits for stops all
     if simulation.plan.sections is not None:
         others = tuple(o for o in _unfinished(sm) if sm["holds_section"][sm["context"][o]])
         awaited = f", held by {_names(simulation, sm, others)}" if others else ""

@@ -119,7 +119,10 @@ RUN = record(
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
         ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
         # resource sharing (timing-model section 5)
-        ("sees_heads", "i8"),  # every new head is tested: pairs share, or warps take sections
+        (
+            "sees_heads",
+            "i8",
+        ),  # every new head is tested: pairs share, warps take sections, or registers are renamed
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
         ("shares_scratchpad", "i8"),  # pairs share scratchpad; 0: registers
@@ -129,6 +132,12 @@ RUN = record(
         ("lock_rule", "i8"),
         ("active_marks", "i8"),  # the release marks of the shared resource
         ("lock_as_stall", "i8"),
+        # release by name (sharing/renaming.py): words of a set of registers, 0 without it; addresses of int64 sets
+        ("renaming_words", "i8"),
+        ("needed", "u8"),  # before each instruction and at the end
+        ("written", "u8"),  # by each instruction
+        ("physical", "i8"),  # registers of warps on an SM
+        ("most_of_cta", "i8"),  # of these, that a CTA can need at a time
         ("sections", "i8"),  # of the pool of registers of an SM; 0: there is none
         ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
@@ -315,6 +324,11 @@ SM = record(
         ("locks_released_early", "i8"),
         ("register_waits", "i8"),  # `setmaxnreg` instructions that had to wait
         ("register_wait_cycles", "i8"),
+        ("mapped", "u8"),  # address of the sets of registers of each context
+        ("mapped_n", "i4", (MAX_CONTEXTS,)),
+        ("mapped_next", "i4", (MAX_WARPS,)),  # registers that the head maps
+        ("physical_used", "i8"),
+        ("physical_most", "i8"),
         ("sections_taken", "i8"),
         ("sections_most", "i8"),
         ("sections_acquired", "i8"),

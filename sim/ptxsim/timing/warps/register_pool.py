@@ -8,7 +8,7 @@ go on, those of lower numbers first. A warp that has as many already, or for `.d
 The pool has what is missing from its warps, which is not stored apart. An exit releases nothing: PTX names no other
 source than `.dec`.
 
-PTX ISA, section 9.7.19.5; a run without time has the same rules (functional/register_pool.py).
+Timing-model section 1.8; PTX ISA, `setmaxnreg`. A run without time has the same rules (functional/register_pool.py).
 """
 
 from ptxsim.base.jit import bit, ctz, njit
