@@ -45,7 +45,7 @@ def simulate(name: str, scheme: str) -> Any:
         gpu=GPU,
         registers=launch.registers,
         dynamic_shared=launch.dynamic_shared,
-        switching=scheme,
+        scheme=scheme,
     )
 
 

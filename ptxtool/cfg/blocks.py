@@ -23,13 +23,16 @@ Reference: A. Aho et al., "Compilers", 2nd edition, section 8.4 (basic blocks an
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.kept import kept
 from ptxtool.base.phrases import counted, one_line
 from ptxtool.cfg.postorder import reverse_postorder
 from ptxtool.ir.nodes import Function, Instruction, Name
@@ -40,8 +43,7 @@ if TYPE_CHECKING:
     import networkx
 
 
-@dataclass(frozen=True, repr=False)
-class Block:
+class Block(msgspec.Struct, frozen=True, gc=False):
     """Instructions `start` to `end` (exclusive) that run one after the other. `labels` stand before the first.
 
     `index` is its number in `Cfg.blocks`; `instructions` are indices into `Function.instructions`.
@@ -70,8 +72,7 @@ class Block:
         return f"B{self.index}"
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True, gc=False):
     """From block to block, or to a junction. `kind` is "fall", "taken", "exit", "call" or "return"."""
 
     source: int
@@ -79,8 +80,7 @@ class Edge:
     kind: str
 
 
-@dataclass(frozen=True)
-class Flow:
+class Flow(msgspec.Struct, frozen=True, gc=False):
     """Where control may go after one instruction.
 
     `targets` are instruction indices (their number is the end of the function); `leaves`: to the end; `calls`: the
@@ -270,6 +270,7 @@ def _neighbours(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
 _goes_on: tuple[set[tuple[str, int]], set[tuple[str, int]]] = (set(), set())
 
 
+@kept
 def control_flow(kernel: Function) -> Mapping[int, Flow]:
     """The instructions that end a block, with where they go. Raises `PtxError` (E202) on an undeclared label."""
     labels = kernel.label_table
@@ -347,12 +348,22 @@ def _undeclared(kernel: Function, node: Instruction, what: str, help: str) -> Pt
 
 def build(kernel: Function, interprocedural: bool = False) -> Cfg:
     """The control flow graph of a function. Raises `PtxError` (E202) on an undeclared label."""
+    return _with_calls(kernel) if interprocedural else _plain(kernel)
+
+
+@kept
+def _plain(kernel: Function) -> Cfg:
     names: dict[int, list[str]] = {}
     for label, position in kernel.labels.items():
         names.setdefault(position, []).append(label)
     flows = control_flow(kernel)
     targets = kernel.label_table.targets()
-    return connect(kernel, len(kernel.instructions), flows, targets, names, interprocedural)
+    return connect(kernel, len(kernel.instructions), flows, targets, names)
+
+
+@kept
+def _with_calls(kernel: Function) -> Cfg:
+    return _interprocedural(_plain(kernel))
 
 
 def connect(
@@ -386,7 +397,7 @@ def connect(
     )
     places = tuple([tuple(map(at.__getitem__, targets)) for targets in shared.values()])
     plain = Cfg(kernel, blocks, links, places, flows)
-    return _interprocedural(plain, at) if interprocedural else plain
+    return _interprocedural(plain) if interprocedural else plain
 
 
 def _links(
@@ -407,8 +418,12 @@ def _links(
     return list(dict.fromkeys(edges))
 
 
-def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
+def _interprocedural(plain: Cfg) -> Cfg:
     """The plain view with calls and returns followed."""
+    if not any(flow.calls is not None or flow.returns for flow in plain.flows.values()):
+        return replace(plain, interprocedural=True)
+    at = {block.start: block.index for block in plain.blocks}
+    at[plain.blocks[-1].end] = plain.exit
     sites: dict[int, list[int]] = {}  # callee's block -> the blocks after its calls
     for i, flow in plain.flows.items():
         if flow.calls is not None:

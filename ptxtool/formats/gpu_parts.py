@@ -196,6 +196,9 @@ class Dram(GpuTable, frozen=True):
     row_bytes: Count
     atom_bytes: Count
     reorder_window: Count
+    write_queue: Amount
+    write_queue_high: Amount
+    write_queue_low: Amount
     row_with_column: bool
     tCCD: Cycles
     tCCDL: Cycles

@@ -221,7 +221,15 @@ class RegisterTable(Sequence[Register]):
 
     def meaning_everywhere(self, name: str) -> tuple[int, ...] | None:
         """What `everywhere` has of a name: None where more than one declaration, or one in mid-body, decides it."""
-        candidates = self._declarations(name)
+        # a range that ends before the number, or begins after it, declares another name
+        candidates = [
+            (history, number)
+            for history, number in self._declarations(name)
+            if len(history.meanings) > 1
+            or (only := history.meanings[0]) is None
+            or only.outer is not None
+            or only.index_of(number) >= 0
+        ]
         if not candidates:
             return ()
         positions = [position for history, _ in candidates for position in history.positions]

@@ -5,7 +5,8 @@ again from the two modules; a failure is E303, a wrong result, which names the p
 pass may claim nothing: where a launch is at hand, the kernel is run before and after it, and other results are E305.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ptxtool.analysis.sharing.issue_counts import IssueCounts, ReadCounts
@@ -15,11 +16,11 @@ from ptxtool.base.source import Source
 from ptxtool.base.user_file import exception_text
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Module
-from ptxtool.parse import parse
 from ptxtool.passes.base import Pass, PassResult, Remark
 from ptxtool.passes.context import PassContext
 from ptxtool.passes.demotion.demote import NOTHING_KNOWN, Demote
 from ptxtool.passes.own import READ_MORE, is_own
+from ptxtool.passes.parsed import parsed
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.registers.split_registers import SplitRegisters
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
@@ -87,20 +88,19 @@ def run(
             raise PtxError(errors)
         remarks: list[Remark] = []
         for stage in stages:
-            try:
+            with _placed(stage, module, done):
                 result = _result(stage, module, read_counts, context)
-            except PtxError as problem:
-                raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
-            done.append(stage.run.name)
             remarks += (_with_cuda(remark, module) for remark in result.remarks)
             if result.edits:
                 after = _checked(stage, module, result.edits)
-                problems = _claimed(stage, result, module, after)
+                with _placed(stage, module, done):
+                    problems = _claimed(stage, result, module, after)
                 if problems:
                     raise _wrong_result(stage, "broke its claim", problems)
                 if is_own(stage.run):
                     remarks.append(_proved(stage, prove, module, after))
                 module = after
+            done.append(stage.run.name)
         return RewriteResult(module, tuple(remarks))
 
 
@@ -176,8 +176,17 @@ def _proved(stage: Stage, prove: Prove | None, before: Module, after: Module) ->
     return Remark(stage.run.name, what)
 
 
-def _placed(diagnostic: Diagnostic, stage: Stage, module: Module, done: Sequence[str]) -> Diagnostic:
-    """A refusal of a pass with its place: the pass's name if it has none; the text after earlier passes is no file."""
+@contextmanager
+def _placed(stage: Stage, module: Module, done: Sequence[str]) -> Iterator[None]:
+    """Raise refusals of a pass, or of its claim, with their places."""
+    try:
+        yield
+    except PtxError as problem:
+        raise PtxError([_with_place(d, stage, module, done) for d in problem.diagnostics]) from problem
+
+
+def _with_place(diagnostic: Diagnostic, stage: Stage, module: Module, done: Sequence[str]) -> Diagnostic:
+    """A refusal with its place: the pass's name if it has none; the text after earlier passes is no file."""
     if diagnostic.source is None:
         return replace(diagnostic, source=stage.source, start=stage.start, end=stage.end)
     if diagnostic.source is module.source and done:
@@ -193,7 +202,7 @@ def _checked(stage: Stage, before: Module, edits: Sequence[TextEdit]) -> Module:
     except (ValueError, TypeError) as problem:
         raise _wrong_result(stage, f"returned edits that cannot be applied: {problem}", ()) from problem
     try:
-        after = parse(text, before.source.name)
+        after = parsed(text, before.source.name)
     except PtxError as problem:
         raise _wrong_result(stage, "gave text that does not parse", problem.diagnostics) from problem
     errors = [d for d in verify(after) if d.is_error]

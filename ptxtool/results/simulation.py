@@ -72,14 +72,32 @@ class StallPoint:
         )
 
 
+SWITCHING_COUNTS = (
+    "switches",
+    "switch_cycles",
+    "stalls",
+    "stall_cycles",
+    "evictions",
+    "restores",
+    "registers_evicted",
+    "registers_restored",
+    "depletion_cycles",
+    "vector_hits",
+    "vector_misses",
+)
+"""The counters of CTA switching that can be summed."""
+
+
 @dataclass(frozen=True)
 class SwitchingResult:
     """The counters of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
 
-    `switches` are CTAs that left the pipeline before their end, `evictions` those of them that moved their live
-    registers to the PCRF, `restores` the returns from there; `registers_evicted` and `registers_restored` are the
-    registers that moved, 32 bits of 32 lanes each. `depletion_cycles` are of SMs in which a stalled CTA
-    stayed though another one could have run, as the PCRF had no room.
+    `switches` are CTAs that left the pipeline before their end; for `switch_cycles` a place in the pipeline was empty
+    for that. `evictions` are the switches that moved live registers to the PCRF, `restores` the returns from there;
+    `registers_evicted` and `registers_restored` are the registers that moved, 32 bits of 32 lanes each.
+    `depletion_cycles` are of SMs in which a stalled CTA stayed though another one could have run, as the PCRF had no
+    room. `stalls` are of whole CTAs, `stall_cycles` their sum; `cycles_to_first_stall` is the mean from a CTA's launch
+    to its first one, `cycles_to_stall` that from when a CTA began to run to each of them; 0.0 without any.
     """
 
     scheme: str
@@ -90,6 +108,11 @@ class SwitchingResult:
     resident_most: int
     resident_average: float
     switches: int
+    switch_cycles: int
+    stalls: int
+    stall_cycles: int
+    cycles_to_first_stall: float
+    cycles_to_stall: float
     evictions: int
     restores: int
     registers_evicted: int
@@ -103,14 +126,19 @@ class SwitchingResult:
     @property
     def counts(self) -> dict[str, int]:
         """What can be summed, by the names that it has among all counters."""
-        moved = ("evictions", "restores", "registers_evicted", "registers_restored")
-        names = ("switches", *moved, "depletion_cycles", "vector_hits", "vector_misses")
-        return {f"cta_{name}": getattr(self, name) for name in names}
+        return {f"cta_{name}": getattr(self, name) for name in SWITCHING_COUNTS}
+
+    @property
+    def _mean_stall(self) -> float:
+        return self.stall_cycles / max(1, self.stalls)
 
     def __str__(self) -> str:
         text = (
             f"{self.scheme}: {self.resident_most} CTAs resident at most ({self.resident_average:.1f} on average), "
             f"{self.active_most} active ({self.active_average:.1f}), {self.switches} switches"
+            f" in {self.switch_cycles} cycles\n"
+            f"{self.stalls} stalls of CTAs, {self._mean_stall:.0f} cycles on average, after {self.cycles_to_stall:.0f}"
+            f" (the first after {self.cycles_to_first_stall:.0f})"
         )
         if not self.pcrf_entries:
             return text

@@ -14,7 +14,7 @@ Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU perfo
 spilling", 2019, section 4.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple, get_args
@@ -24,6 +24,7 @@ from ptxtool.analysis.demotion.predictor import Prediction, predict
 from ptxtool.analysis.demotion.targets import DemotionTargets, demotion_targets
 from ptxtool.analysis.occupancy.occupancy import Occupancy, occupancy
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
+from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.blocks import block_bound
@@ -50,13 +51,21 @@ class Enumerated:
     end: str
 
 
-class _Planned(NamedTuple):
+class Planned(NamedTuple):
+    """A variant that is to be made: by which passes, and its part of the enumeration."""
+
     name: str
     method: Method
     stages: tuple[str, ...]
     target: int | None = None
     rule: str = ""
     switches: Mapping[str, bool] = dict.fromkeys(SWITCHES, False)
+
+
+Make = Callable[[Sequence[Planned]], list[Variant | Declined]]
+"""Makes planned variants, and returns what became of each in their order."""
+MakeInParts = Callable[[Sequence[Planned], Make], list[Variant | Declined]]
+"""The same by several processes, or by the function given, which makes them in this one."""
 
 
 class _Description(NamedTuple):
@@ -70,20 +79,37 @@ class _Description(NamedTuple):
     prediction: Prediction
 
 
-def enumerate_variants(kernel: Function, cta: CtaSize, gpu: Gpu) -> Enumerated:
+def enumerate_variants(
+    kernel: Function, cta: CtaSize, gpu: Gpu, in_parts: MakeInParts | None = None
+) -> Enumerated:
     """All variants of a kernel, with predictions for a machine.
 
-    Raises what `allocate` raises for the original, E402 where its CTAs do not fit, E301 for recursive calls.
+    `in_parts` may make them elsewhere, part by part. Raises what `allocate` raises for the original, E402 where its
+    CTAs do not fit, E301 for recursive calls.
     """
+    with paused_collector():  # all modules live until the last variant is made
+        return _enumerated(kernel, cta, gpu, in_parts)
+
+
+def make_variants(
+    kernel: Function, cta: CtaSize, gpu: Gpu, plans: Sequence[Planned]
+) -> list[Variant | Declined]:
+    """What becomes of each planned variant."""
+    with paused_collector():
+        return _Maker(kernel, cta, gpu).made(plans)
+
+
+def _enumerated(kernel: Function, cta: CtaSize, gpu: Gpu, in_parts: MakeInParts | None) -> Enumerated:
     maker = _Maker(kernel, cta, gpu)
-    original = maker.variant(_Planned("original", "original", maker.original))
-    found, declined = [original], list[Declined]()
+    original = maker.variant(Planned("original", "original", maker.original))
     targets = maker.targets(original)
-    for planned in maker.planned(original, targets):
-        try:
-            found.append(maker.variant(planned))
-        except PtxError as problem:
-            declined.append(Declined(planned.name, problem.diagnostics[0].message))
+    plans = list(maker.planned(original, targets))
+    found, declined = [original], list[Declined]()
+    for each in in_parts(plans, maker.made) if in_parts else maker.made(plans):
+        if isinstance(each, Variant):
+            found.append(each)
+        else:
+            declined.append(each)
     best = max(v.occupancy.fraction for v in found)
     first: dict[str, str] = {}
     for k, variant in enumerate(found):
@@ -129,13 +155,13 @@ class _Maker:
                 resident = plan.resident_ctas
                 yield target
 
-    def planned(self, original: Variant, targets: DemotionTargets) -> Iterator[_Planned]:
+    def planned(self, original: Variant, targets: DemotionTargets) -> Iterator[Planned]:
         """Every variant but the original."""
         for target in () if self.is_ptxplus else self.spill_targets(original):
             local = f"allocate:max-regs={target}"
-            yield _Planned(f"local {target}", "local", (local,), target)
+            yield Planned(f"local {target}", "local", (local,), target)
             shared = f"{local}:spill=shared{self._threads}"
-            yield _Planned(f"local-shared {target}", "local-shared", (shared,), target)
+            yield Planned(f"local-shared {target}", "local-shared", (shared,), target)
         for target in (found.registers for found in targets.targets):
             for rule in get_args(Rule):
                 demote = f"demote:registers={target}:rule={rule}{self._threads}"
@@ -144,9 +170,19 @@ class _Maker:
                     on = "+".join(name for name, is_on in switches.items() if is_on)
                     name = f"demote {target} {rule}{' ' if on else ''}{on}"
                     stages = (*self.original, demote, *_post_passes(switches))
-                    yield _Planned(name, "demote", stages, target, rule, switches)
+                    yield Planned(name, "demote", stages, target, rule, switches)
 
-    def variant(self, planned: _Planned) -> Variant:
+    def made(self, plans: Sequence[Planned]) -> list[Variant | Declined]:
+        """What becomes of each planned variant."""
+        found: list[Variant | Declined] = []
+        for planned in plans:
+            try:
+                found.append(self.variant(planned))
+            except PtxError as problem:
+                found.append(Declined(planned.name, problem.diagnostics[0].message))
+        return found
+
+    def variant(self, planned: Planned) -> Variant:
         """Make, prove and predict a variant. Raises E301 where a pass declines, E402 where its CTAs do not fit."""
         module = self._alone
         for stage in planned.stages:

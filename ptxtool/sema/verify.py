@@ -21,6 +21,7 @@ from dataclasses import replace
 from itertools import chain
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.kept import kept
 from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
@@ -53,6 +54,7 @@ _NO_REGISTERS = frozenset({"l", "m"})
 """Roles of operands that a plain register cannot have: labels and addresses in brackets."""
 
 
+@kept
 def verify(module: nodes.Module) -> tuple[Diagnostic, ...]:
     """Everything wrong or unknown in a module, in textual order."""
     found = [*module_declarations(module), *newer_declarations(module, needs_sizes=True)]

@@ -8,6 +8,8 @@ holds: sums of floats by atomics depend on the order of the warps.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -17,11 +19,12 @@ from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.blocks import block_bound, threads_problem
 from ptxtool.ir.nodes import Function
+from ptxtool.parse import parse
 from ptxtool.passes.context import CtaSize
 from ptxtool.results.sweeps import Configuration, Record, SweepResult
-from ptxtool.results.tuning import AssembledSpills, Tuning, Variant
+from ptxtool.results.tuning import AssembledSpills, Declined, Tuning, Variant
 from ptxtool.runs.assembled_spills import assembled_spills
-from ptxtool.runs.tuning_variants import enumerate_variants
+from ptxtool.runs.tuning_variants import Make, Planned, enumerate_variants, make_variants
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.runner import OnProgress, run_sweep
 
@@ -69,7 +72,7 @@ def tune(
     if launch is None and options.mode != "predict":
         help = "give a launch file (--launch), threads (--block), or predict only (--predict)"
         raise error("E501", f"no launch to simulate '{kernel.name}' with", help=help)
-    enumerated = enumerate_variants(kernel, cta, gpu)
+    enumerated = enumerate_variants(kernel, cta, gpu, partial(_in_processes, kernel, cta, gpu, options.jobs))
     ptxas, assembled = "", tuple[AssembledSpills, ...]()
     if options.ptxas:
         targets = tuple(dict.fromkeys(v.target for v in enumerated.variants if v.target is not None))
@@ -169,3 +172,33 @@ def with_record(variant: Variant, record: Record | None, first: Record) -> Varia
     is_same = record.memory == first.memory or bool(record.outcome.checked)
     problem = "" if is_same else "memory differs from the original's"
     return replace(variant, cycles=record.counters["cycles"], problem=problem)
+
+
+_WORTH_A_PROCESS = 40_000
+"""Instructions of the variants that a process should have to make: about as many as in the time it takes to start."""
+
+
+def _in_processes(
+    kernel: Function, cta: CtaSize, gpu: Gpu, jobs: int | None, plans: Sequence[Planned], make: Make
+) -> list[Variant | Declined]:
+    """Make variants in so many processes, by default one per CPU; fewer where there is little to make."""
+    worth = len(plans) * len(kernel.instructions) // _WORTH_A_PROCESS
+    if worth <= 1 or jobs == 1:
+        return make(plans)
+    import joblib
+
+    jobs = min(joblib.cpu_count() if jobs is None else jobs, worth)
+    runs = [list(run) for _, run in groupby(plans, key=lambda planned: (planned.target, planned.rule))]
+    parts = [[planned for run in runs[k::jobs] for planned in run] for k in range(jobs)]
+    source = kernel.module.source
+    made = joblib.Parallel(n_jobs=jobs, backend="loky", max_nbytes=None)(
+        joblib.delayed(_part)(source.text, source.name, kernel.name, cta, gpu, part) for part in parts
+    )
+    by_name = {found.name: found for part in made for found in part}
+    return [by_name[planned.name] for planned in plans]
+
+
+def _part(
+    text: str, name: str, kernel: str, cta: CtaSize, gpu: Gpu, plans: Sequence[Planned]
+) -> list[Variant | Declined]:
+    return make_variants(parse(text, name).kernels[kernel], cta, gpu, plans)

@@ -11,6 +11,7 @@ is free. The slots of both texts must be their threads' own (`private_slots.py`)
 from collections.abc import Iterable
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.kept import kept
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.validate.assignment import prove
 from ptxtool.validate.assignment.align import NONE
@@ -44,9 +45,12 @@ def _compare(before: Function, after: Function) -> Iterable[Diagnostic]:
     return _proved(before, after, old, new)
 
 
-def is_provable(kernel: Function, slots: PrivateSlots) -> bool:
-    """Whether the check accepts a kernel as it is: no value is lost where names that share a unit are written."""
-    return not _proved(kernel, kernel, slots, slots)
+@kept
+def is_provable(kernel: Function) -> bool:
+    """Whether the check accepts a kernel with slots as it is: no value is lost where names that share a unit are
+    written."""
+    slots = private_slots(kernel)
+    return isinstance(slots, PrivateSlots) and not _proved(kernel, kernel, slots, slots)
 
 
 def _proved(before: Function, after: Function, old: PrivateSlots, new: PrivateSlots) -> list[Diagnostic]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
@@ -42,6 +41,7 @@ from ptxtool.analysis.occupancy.switching_plan import switching_plan
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan, unified_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SimResult
@@ -177,8 +177,7 @@ def _configuration(
             sections = plan_sections(kernel, program, gpu, *given)
         if scheme.switching != "none":
             switching = switching_plan(gpu, scheme, threads, registers, scratchpad)
-            refused = (any(shares), "sharing of registers or scratchpad"), (options.timeline, "a timeline")
-            check_switching(kernel, program, switching, gpu, refused)
+            check_switching(kernel, program, switching, gpu, any(shares))
     except PtxError as problem:
         raise PtxError(
             d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)

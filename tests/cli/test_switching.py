@@ -1,6 +1,7 @@
 """`sim --scheme`: CTA switching from the command line."""
 
 import json
+import re
 
 from smallkernel import Cli
 
@@ -29,6 +30,9 @@ def test_counters_are_in_the_json(cli: Cli) -> None:
     assert found["scheme"] == "finereg"
     assert found["resident_most"] > found["active_most"] == 8
     assert found["evictions"] <= found["switches"]
+    assert 0 < found["switches"] <= found["stalls"] == data["stats"]["cta_stalls"]
+    assert found["cycles_to_first_stall"] > 100
+    assert data["stats"]["cta_switch_cycles"] == found["switch_cycles"] >= 24 * found["switches"]
 
 
 def test_what_cannot_be_is_refused(cli: Cli) -> None:
@@ -56,7 +60,7 @@ def test_occupancy(cli: Cli) -> None:
 
 def test_unified_memory_in_the_report(cli: Cli) -> None:
     result = cli(*RUN, "--scheme", "unified").stdout
-    assert "resident CTAs per SM       8  limited by threads" in result
+    assert re.search(r"^resident CTAs per SM +8  limited by threads$", result, re.M)
     # 256 threads x 16 registers: the 8 CTAs fit into what is outside the pool
     split = "registers 0 (131072 outside), shared memory 0, L1 276480 (45 ways), unused 2048"
     assert f"unified memory: 278528 bytes for 8 CTAs: {split}" in result

@@ -26,8 +26,12 @@ def test_every_option_with_its_values() -> None:
         keys = re.findall(r"`switching\.(\w+)`", names)
         shown |= set(keys)
         for values_of, options in zip(values, (fine, plain), strict=True):
-            assert [v.strip(" `") for v in values_of.split(",")] == [str(options[key]) for key in keys]
+            assert [v.strip(" `") for v in values_of.split(",")] == [_shown(options[key]) for key in keys]
     assert shown == set(fine)
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @pytest.mark.parametrize("name", ["samples", "unified"])

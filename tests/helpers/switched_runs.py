@@ -35,9 +35,15 @@ def _machine(chosen: random.Random) -> Gpu:
         ctas=chosen.choice((3, 8, 128)),
         acrf_registers=gpu.sm.registers - 32 * entries,
         pcrf_entries=entries,
+        order=chosen.choice(("launch-first", "ready-first")),
         unified_bytes=gpu.l1d.sets * gpu.l1d.line_bytes * chosen.choice((6, 12, 45)),
         unified_l1_ways=chosen.choice((1, 4)),
         swap_cycles=chosen.choice((0, 1, 24, 200)),
+        concurrent_switches=chosen.choice((1, 1, 2, 8)),
+        registers_per_cycle=chosen.choice((1, 1, 3, 1024)),
+        overlap=chosen.random() < 0.4,
+        restore_first_cycles=chosen.choice((1, 4, 4, 1500)),
+        refused_is_stalled=chosen.random() < 0.3,
         vector_entries=chosen.choice((1, 2, 32)),
         stalled_cycles=chosen.choice((0, 0, 0, 7, 50)),
     )
@@ -51,7 +57,7 @@ def run_switched(seed: int) -> Outcome:
     text = write(chosen)
     module = ptxtool.parse(text, name=f"random{seed}.ptx")
     machine, scheduler = _machine(chosen), chosen.choice(SCHEDULERS)
-    scheme = "virtual-thread" if ".func" in text or chosen.random() < 0.2 else "finereg"
+    scheme = "virtual-thread" if chosen.random() < 0.2 else "finereg"
     if chosen.random() < 0.4:
         scheme = chosen.choice(("unified", f"{scheme}-unified", f"{scheme}-unified"))
     n_ctas = chosen.randrange(2, 14)
@@ -61,7 +67,7 @@ def run_switched(seed: int) -> Outcome:
         "registers": chosen.randrange(20, 200),
         "max_cycles": 3_000_000,
         "hotspots": chosen.random() < 0.3,
-        "switching": scheme,
+        "scheme": scheme,
     }
     expected, _ = launch(module, ptxsim.run)
     found, skipped = launch(

@@ -14,6 +14,9 @@ import ptxtool
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.settings import with_settings
 
+NETWORK = ("icnt.flit_bytes=32", "icnt.packet_gap_cycles=1", "icnt.unloaded_cycles=[7, 8, 9, 10, 11]")
+"""That of `tesla-c2050`: the vector of the instruction that waits, requested after its load, comes after it."""
+
 LIVE = 20
 """Registers that are live in a warp while it waits."""
 
@@ -21,7 +24,7 @@ LIVE = 20
 def one_place(*settings: str, far: bool = True) -> Gpu:
     """One SM with a place for one CTA, and an ACRF of 1024 registers: a warp of 32."""
     gpu = load_gpu("gtx980-finereg")
-    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *(LONG if far else ()))
+    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *NETWORK, *(LONG if far else ()))
     return with_settings(gpu, (*own, *settings))
 
 

@@ -3,6 +3,9 @@
 Every CTA waits for a load that takes far longer than all CTAs need to get there, with a known number v of 32-bit
 registers live in each warp. FineReg's ACRF of 32768 registers holds CTAs as a whole; what waits beyond
 them has warps * v entries in the PCRF of 1024.
+
+With one place, and loads that take the time of a few switches, the order of decisions shows: new CTAs first until the
+PCRF is full, or ready ones first. And the time that the place is empty shows what a switch costs.
 """
 
 from typing import Any
@@ -11,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 import ptxsim
-from microkernels.case import Case, exactly
+from microkernels.case import Case, exactly, within
 from microkernels.measure import parsed
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
@@ -61,6 +64,26 @@ def _resident(warps: int, live: int, registers: int, shared_bytes: int = 0) -> f
     return float(launch_waiting(warps, live, registers, dynamic_shared=shared_bytes).switching.resident_most)
 
 
+def launch_on_one_place(n_ctas: int, *settings: str, live: int = 20) -> Any:
+    """Run it on one SM with a place for one CTA of a warp, with so many CTAs and so many live registers."""
+    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *LONG)
+    gpu = with_settings(load_gpu("gtx980-finereg"), (*own, *settings))
+    memory = np.zeros(32 * n_ctas, np.uint32)
+    kernel = parsed(waiting_kernel(live))
+    return ptxsim.launch(kernel, n_ctas, 32, [memory], gpu=gpu, scheme="finereg", registers=32).switching
+
+
+def _resident_in_order(order: str) -> float:
+    # A load takes about 180 cycles and those of the ROP, a CTA stalls about 90 cycles after its launch, and a switch to
+    # a new CTA takes 45 (below): a CTA stalls every 135 cycles, and its load returns 730 cycles later.
+    settings = f"switching.order={order}", "l2.rop_cycles=550"
+    return float(launch_on_one_place(300, *settings).resident_most)
+
+
+def _empty_cycles(*settings: str) -> float:
+    return float(launch_on_one_place(3, *settings).switch_cycles)
+
+
 def _case(figure: int, how: str, *shape: int) -> Case:
     warps, live = shape[:2]
     what = f"FineReg: resident CTAs of {warps} warps with {live} live registers ({how}; gtx980-finereg)"
@@ -82,4 +105,43 @@ SWITCHING: tuple[Case, ...] = (
     _case(32, "at most 512 warps", 16, 2, 16),
     # 98304 bytes of scratchpad // 4096
     _case(24, "scratchpad for 24", 2, 10, 32, 4096),
+    # nothing is swapped in while 20 entries are free: 1 + 1024 // 20
+    exactly(
+        "23",
+        "FineReg: resident CTAs of 1 warp with 20 live registers, short loads, one place (launch-first: 1 + 51)",
+        52,
+        lambda: _resident_in_order("launch-first"),
+    ),
+    # 730 / 135 = 5.4: when the sixth CTA after it stalls, the first is ready
+    within(
+        "23",
+        "the same where ready CTAs come first (730 / 135 stalls in the time of a load)",
+        "about 7",
+        6,
+        8,
+        lambda: _resident_in_order("ready-first"),
+        "the times of load and stall are rounded",
+    ),
+    # CTA 1 to a new one: 20 registers leave, a hit, 24 for contexts; CTA 2 to it: 20 leave while 4 + 19 cycles bring
+    # back 20, a hit, 24; CTA 2 into the free slot: 4 + 19 and 24. CTA 0 has resumed when its vector comes.
+    exactly(
+        "23",
+        "FineReg: cycles of an empty place in three switches of 20 live registers (45 + 48 + 47)",
+        140,
+        _empty_cycles,
+    ),
+    # 5 + 1 + 24; max(5, 4 + 5) + 1 + 24; 4 + 5 + 24
+    exactly(
+        "23",
+        "the same with four registers in a cycle (30 + 34 + 33)",
+        97,
+        lambda: _empty_cycles("switching.registers_per_cycle=4"),
+    ),
+    # 1 + 24, 1 + 24, 24
+    exactly(
+        "23",
+        "the same while the CTA that comes runs (25 + 25 + 24)",
+        74,
+        lambda: _empty_cycles("switching.overlap=true"),
+    ),
 )

@@ -11,7 +11,6 @@ as one of any earlier value. Here it counts as one of the value that an instruct
 same guard, as the load, the instruction and the store of a demoted register do.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -40,11 +39,12 @@ def unit_liveness(kernel: Function) -> UnitLiveness:
     """The units in use around every instruction. Raises `PtxError` (E202) on an undeclared label."""
     cfg = build(kernel, interprocedural=True)
     mask = unit_masks(kernel)
+    rivals = _rivals(mask)
     own_reads = _own_reads(kernel, cfg)
     live = live_registers(cfg, _without(kernel.def_uses, own_reads))
     before, after = [0] * len(kernel.instructions), [0] * len(kernel.instructions)
     for block in cfg.blocks:
-        held = _Held(mask, live.block_out[block.index])
+        held = _Held(mask, rivals, live.block_out[block.index])
         for i, begins, ends in live.steps(block.index):
             after[i] = held.units
             held.remove(ends)
@@ -62,25 +62,36 @@ def unit_liveness(kernel: Function) -> UnitLiveness:
 class _Held:
     """The units of a set of registers, some of which may share units."""
 
-    def __init__(self, mask: Sequence[int], registers: int):
-        self._mask, self._times, self.units = mask, Counter[int](), 0
+    def __init__(self, mask: Sequence[int], rivals: Sequence[Sequence[int]], registers: int):
+        self._mask, self._rivals = mask, rivals
+        self._live: set[int] = set()
+        self.units = 0
         self.add(indices(registers))
 
     def add(self, registers: Iterable[int]) -> None:
+        self._live.update(registers)
         for k in registers:
-            self._times[self._mask[k]] += 1
             self.units |= self._mask[k]
 
-    def remove(self, registers: Sequence[int]) -> None:
+    def remove(self, registers: Iterable[int]) -> None:
+        self._live.difference_update(registers)
         for k in registers:
-            self._times[self._mask[k]] -= 1
-        if registers:
-            gone = {self._mask[k] for k in registers if not self._times[self._mask[k]]}
-            for units in gone:
-                self.units &= ~units
-                del self._times[units]
-            for units in self._times if gone else ():
-                self.units |= units
+            self.units &= ~self._mask[k]
+            for other in self._rivals[k]:
+                if other in self._live:
+                    self.units |= self._mask[other]
+
+
+def _rivals(mask: Sequence[int]) -> list[list[int]]:
+    """Per register the others that share a unit with it."""
+    of_unit: dict[int, list[int]] = {}
+    for k, units in enumerate(mask):
+        for unit in indices(units):
+            of_unit.setdefault(unit, []).append(k)
+    return [
+        [other for unit in indices(units) for other in of_unit[unit] if other != k]
+        for k, units in enumerate(mask)
+    ]
 
 
 def unit_masks(kernel: Function) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ section IV; M. K. Yoon et al., "Virtual Thread: maximizing thread-level parallel
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 import msgspec
 
@@ -32,6 +32,7 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The `[switching]` table of a GPU file; the file's comments say what its keys mean."""
 
     scheme: SchemeName
+    order: Literal["launch-first", "ready-first"]
     ctas: Count
     warps: Count
     acrf_registers: Count
@@ -39,10 +40,14 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unified_bytes: Amount
     unified_l1_ways: Count
     swap_cycles: Amount
+    concurrent_switches: Count
+    registers_per_cycle: Count
+    overlap: bool
     restore_first_cycles: Count
     vector_entries: Count
     vector_hit_cycles: Amount
     stalled_cycles: Amount
+    refused_is_stalled: bool
     pool_percent: Annotated[float, msgspec.Meta(ge=0, le=100)]
     physical_registers: Amount
     named_percent: Count

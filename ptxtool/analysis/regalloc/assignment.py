@@ -38,6 +38,7 @@ from ptxtool.analysis.regalloc.register_tuples import AdjacentWebs, register_tup
 from ptxtool.analysis.regalloc.spill_inputs import spill_inputs
 from ptxtool.analysis.regalloc.spills import FILES, SpillInputs, SpillState, ValueTable, reduce_demand
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.ir.nodes import Declaration, Function, Name, Statement
 
 _UNBOUNDED = 1 << 16
@@ -102,7 +103,17 @@ def assign(
     values do not fit, with `spill` because the operands of one instruction alone do not.
     """
     refuse(function)
+    if max_regs is None:
+        free = _known.get(
+            function, None, lambda: _Assigner(live_ranges(function), False).best(None, None, False)
+        )
+        if max_predicates is None or free.predicates <= max_predicates:
+            return free
     return _Assigner(live_ranges(function), by_words).best(max_regs, max_predicates, spill)
+
+
+_known: IdentityCache[Assignment] = IdentityCache(3)
+"""Without bounds, of the last functions: a caller counts the registers of one, then compacts it."""
 
 
 def refuse(function: Function) -> None:

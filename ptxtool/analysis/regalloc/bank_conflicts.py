@@ -13,11 +13,12 @@ Reference: P. Sakdhnagool, A. Sabne, R. Eigenmann, "RegDem: increasing GPU perfo
 spilling", 2019, section 3.4.1.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ptxtool.analysis.flow.accesses import Numbers
 from ptxtool.analysis.regalloc.assignment import Assignment
 from ptxtool.analysis.regalloc.bank_swaps import traded
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT, units_of
@@ -31,18 +32,26 @@ BANKS = 4
 
 def bank_conflicts(assignment: Assignment) -> int:
     """Reads of units, over the instructions of the text, that have to wait for another one of their bank."""
-    return sum(len(units) - len({u % BANKS for u in units}) for units in _reads(assignment))
+    instruction, unit = _reads(assignment)
+    return len(unit) - len(np.unique(instruction * BANKS + unit % BANKS))
 
 
-def _reads(assignment: Assignment) -> Iterator[set[int]]:
-    """The units of the general file that each instruction reads."""
-    width, general = assignment.spills.values.width, {*_general(assignment)}
-    for i, webs in enumerate(assignment.ranges.reads):
-        units: set[int] = set()
-        for web in general.intersection(webs):
-            first = assignment.place(web, i)
-            units.update(range(first, first + int(width[web])))
-        yield units
+def _reads(assignment: Assignment) -> tuple[Numbers, Numbers]:
+    """What instructions read in the general file: per unit, once for an instruction, the instruction and the unit.
+
+    Both in ascending order.
+    """
+    web, instruction, is_def = assignment.ranges.mentions
+    values = assignment.spills.values
+    is_read = ~is_def & (values.file[web] == FILES.index("general"))
+    web, instruction = web[is_read], instruction[is_read]
+    width = values.width[web]
+    places = map(assignment.place, web.tolist(), instruction.tolist())
+    first = np.fromiter(places, np.int64, len(web))
+    read = np.repeat(np.arange(len(web)), width)  # a row for every unit
+    unit = first[read] + np.arange(len(read)) - (np.cumsum(width) - width)[read]
+    n = int(unit.max(initial=0)) + 1
+    return np.divmod(np.unique(instruction[read] * n + unit), n)
 
 
 def as_named(assignment: Assignment) -> Assignment | None:

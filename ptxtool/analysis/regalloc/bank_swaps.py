@@ -10,31 +10,29 @@ exchanging e and f, in other banks, saves
 Not handled: entries of different sizes do not trade places, nor those of `n_banks` units, whose banks are all.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
+
+from ptxtool.analysis.flow.accesses import Numbers
 
 Matrix = npt.NDArray[np.int64]
 
 
 def traded(
-    reads: Iterable[Collection[int]],
+    reads: tuple[Numbers, Numbers],
     units: Mapping[int, int],
     n_banks: int,
     pinned: frozenset[int] = frozenset(),
 ) -> dict[int, int]:
     """The new first unit of every entry by its old one.
 
-    `reads` are the units that each instruction reads, `units` the number of units of every entry by its first, which is
-    aligned to it; entries in `pinned` stay.
+    `reads` are instructions, in ascending order, and units that they read, each once; `units` is the number of units of
+    every entry by its first, which is aligned to it; entries in `pinned` stay.
     """
     n_units = max((first + n for first, n in units.items()), default=0)
-    together = np.zeros((n_units, n_units), np.int64)
-    for some in reads:
-        read = np.array([*some], np.int64)
-        together[np.ix_(read, read)] += 1
-    np.fill_diagonal(together, 0)
+    together = _together(*reads, n_units)
     classes = [
         (n, np.array(sorted(f for f in units if units[f] == n and f not in pinned), np.int64))
         for n in {*units.values()}
@@ -51,6 +49,19 @@ def traded(
             return {entry: int(place[entry]) for entry in units}
         here, there = slice(first, first + n), slice(second, second + n)
         place[here], place[there] = place[there].copy(), place[here].copy()
+
+
+def _together(instruction: Numbers, unit: Numbers, n_units: int) -> Matrix:
+    """How often each two units are read by one instruction."""
+    pairs = np.zeros(n_units * n_units, np.int64)
+    for distance in range(1, len(unit)):
+        same = instruction[distance:] == instruction[:-distance]
+        if not same.any():
+            break
+        keys = unit[:-distance][same] * n_units + unit[distance:][same]
+        pairs += np.bincount(keys, minlength=len(pairs))
+    found = pairs.reshape(n_units, n_units)
+    return found + found.T
 
 
 def _best(together: Matrix, cost: Matrix, bank: Matrix, n: int, entries: Matrix) -> tuple[int, int, int, int]:

@@ -28,6 +28,7 @@ from ptxtool.analysis.flow.accesses import Accesses, Flags, Intervals, Numbers, 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.base.bits import from_indices, indices, successive_indices
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
@@ -89,7 +90,11 @@ class Ranges:
 
 def live_ranges(function: Function) -> Ranges:
     """The webs of a function. Raises `PtxError` (E202) on an undeclared label."""
-    return ranges_of(liveness(function, per="thread"))
+    return _known.get(function, None, lambda: ranges_of(liveness(function, per="thread")))
+
+
+_known: IdentityCache[Ranges] = IdentityCache(3)
+"""The last functions': a caller counts the registers of one, then assigns them."""
 
 
 def ranges_of(live: Liveness) -> Ranges:

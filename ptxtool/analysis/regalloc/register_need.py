@@ -31,6 +31,7 @@ from ptxtool.analysis.regalloc.physical import PREDICATES
 from ptxtool.analysis.regalloc.spills import FILES
 from ptxtool.base.bits import indices
 from ptxtool.base.diag import PtxError
+from ptxtool.base.kept import kept
 from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
 from ptxtool.ir.variables import round_up
@@ -71,6 +72,7 @@ class RegisterNeed:
         return "\n".join([*lines, *(f"not counted: {reason}" for reason in self.uncounted)])
 
 
+@kept
 def registers_per_thread(kernel: Function) -> int:
     """The registers per thread of a launch that does not specify them.
 

@@ -1,8 +1,8 @@
 """The base set and the extended set of a kernel with acquire and release marks, by the names of its registers.
 
-For the simulator, and for the proof of `split-registers`. A warp holds extended registers from an acquire mark to a
-release mark. With u the highest unit of the general file that an instruction names which runs, on some path from the
-entry, without holding, and U the highest one of all,
+For the simulator. A warp holds extended registers from an acquire mark to a release mark. With u the highest unit of
+the general file that is named by, or live at, an instruction which runs, on some path from the entry, without holding,
+and U the highest one of all,
 
     base = u + 1        extended = U - u
 
@@ -11,6 +11,9 @@ The numbers in names are units (`physical.py`). Paths are those of threads.
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from ptxtool.analysis.regalloc.live_ranges import live_ranges
 from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.marks import ACQUIRE_EXTENDED, EXTENDED, marks
@@ -73,10 +76,17 @@ def register_sets(kernel: Function) -> RegisterSets | None:
     places = [units_of(register) for register in kernel.registers]
     ends = [p.first + p.units if p is not None and p.file == "general" else 0 for p in places]
     base = every = 0
+    is_outside = np.zeros(2 * len(kernel.instructions) + 1, np.int64)  # per point, after a 0
     for block in states.cfg.blocks:
         for i, held in states.before(block.index).items():
             highest = max((ends[k] for k in kernel.def_uses[i].touched), default=0)
             every = max(every, highest)
             if held != {True}:
                 base = max(base, highest)
+                is_outside[2 * i + 1 : 2 * i + 3] = 1
+    outside_before = np.cumsum(is_outside)
+    ranges = live_ranges(kernel)
+    for register, intervals in zip(ranges.register, ranges.intervals, strict=True):
+        if any(outside_before[end] > outside_before[start] for start, end in intervals):
+            base = max(base, ends[register])
     return RegisterSets(base, every - base)

@@ -155,6 +155,10 @@ def _dram(given: Given) -> None:
     in_order = given.whole("gpgpu_dram_scheduler") == 0
     window = 1 if in_order else given.tables["dram"]["scheduler_queue"]
     given.put("dram.reorder_window", window, "gpgpu_dram_scheduler")
+    if given.is_on("dram_seperate_write_queue_enable"):
+        marks = given.need("dram_write_queue_size")
+        places, high, low = values.numbers(marks, ":", (3,))
+        given.put_all("dram", marks.name, write_queue=places, write_queue_high=high, write_queue_low=low)
     chips = given.whole("gpgpu_dram_buswidth", 1) * given.whole("gpgpu_n_mem_per_ctrlr", 1)
     burst = given.whole("gpgpu_dram_burst_length", 1)
     given.put("dram.atom_bytes", burst * chips, "gpgpu_dram_buswidth")

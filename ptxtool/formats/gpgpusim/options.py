@@ -101,6 +101,8 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_dram_scheduler": ("1", "1"),
     "gpgpu_frfcfs_dram_sched_queue_size": ("0", "0"),
     "gpgpu_dram_return_queue_size": ("0", "0"),
+    "dram_seperate_write_queue_enable": ("0", "0"),
+    "dram_write_queue_size": ("32:28:16", "32:28:16"),
     "gpgpu_dram_buswidth": ("4", "4"),
     "gpgpu_dram_burst_length": ("4", "4"),
     "dram_data_command_freq_ratio": ("2", "2"),
@@ -162,7 +164,6 @@ FIXED: dict[str, Fixed] = {
     ),
     "dram_bnk_indexing_policy": Fixed(None, "0", "0", "banks are not hashed"),
     "dram_dual_bus_interface": Fixed(None, "0", "0", "row and column commands share a bus"),
-    "dram_seperate_write_queue_enable": Fixed(None, "0", "0", "reads and writes share the scheduler's queue"),
     "gpgpu_simple_dram_model": Fixed(None, "0", "0", "DRAM has banks, rows and its timing parameters"),
     "gpgpu_lrc_enabled": Fixed(None, "0", "0", "loads are merged by the L1 only"),
     "gpgpu_kernel_launch_latency": Fixed(None, "0", "0", "the first CTA is launched in the first cycle"),
@@ -187,7 +188,7 @@ _UNUSED = re.compile(
     r"|gpgpu_experimental_lib_support|gpgpu_cdp_enabled|gpgpu_occupancy_sm_number|gpgpu_registers_per_block"
     r"|gpgpu_ignore_resources_limitation|gpgpu_shmem_per_block|gpgpu_shmem_option|gpgpu_simt_core_sim_order"
     r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id|gpgpu_dual_issue_diff_exec_units"
-    r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tensor_core_avail|dram_write_queue_size"
+    r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tensor_core_avail"
     r"|gpgpu_l1_banks_\w+|gpgpu_simple_dram_clock_multiplier|gpgpu_lrc_max_\w+|specialized_unit_\d+|(icnt|inct)_\w+"
     r"|gpgpu_operand_collector_num_\w+_(dp|int|tensor_core)|SST_mode|gpgpu_trywait_\w+|(inter_)?chiplet_\w+"
     r"|gpgpu_chiplet_interleave"

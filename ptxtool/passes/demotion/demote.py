@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from ptxtool.analysis.demotion.candidates import Rule
 from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.kept import kept
 from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption, chosen_kernels
@@ -137,6 +138,7 @@ class Demote:
         return self.dynamic_shared or (launched.dynamic_shared if launched else 0)
 
 
+@kept
 def _is_physical(kernel: Function) -> bool:
     """Whether registers can be the units of their names: no value is lost where names that share one are written."""
     from ptxtool.passes.regalloc.claim import AssignmentClaim

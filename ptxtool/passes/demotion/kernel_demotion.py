@@ -25,14 +25,15 @@ from ptxtool.analysis.occupancy.occupancy import HasSm, occupancy
 from ptxtool.analysis.regalloc.register_need import register_need, registers_per_thread
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.kept import kept
 from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import PTXPLUS_ZERO
 from ptxtool.ir.variables import round_up
-from ptxtool.parse import parse
 from ptxtool.passes.context import CtaSize
 from ptxtool.passes.demotion.demoted_text import DemotedText, Demotion, address_unit
+from ptxtool.passes.parsed import parsed
 
 ZERO = int(PTXPLUS_ZERO.removeprefix("$r"))
 
@@ -198,6 +199,7 @@ class KernelDemotion:
         return change if has > had else f"its shared memory costs residency: {change}"
 
 
+@kept
 def needed_registers(kernel: Function) -> int:
     """The registers per thread that a kernel needs. PTXPlus may declare more: these are what `compact` leaves."""
     is_ptxplus = kernel.registers.is_ptxplus
@@ -207,7 +209,7 @@ def needed_registers(kernel: Function) -> int:
 def _kernel_of(text: DemotedText) -> Function:
     """The kernel of a demoted text."""
     source = text.kernel.source
-    return parse(splice(source.text, text.edits()), source.name).kernels[text.kernel.name]
+    return parsed(splice(source.text, text.edits()), source.name).kernels[text.kernel.name]
 
 
 def refusal(kernel: Function, why: str, help: str) -> Exception:

@@ -30,7 +30,8 @@ Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`)
     places.py   registers, spill slots, and their overlaps
     thread_slots.py  slots in shared memory; `private_slots.py`: those that the old text has already
     guarded_runs.py  guarded instructions as branches, where the old text has slots
-    flow.py     the transfer functions and the fixed point
+    obligations.py  backwards, what every read needs: accepts nearly every right text
+    flow.py     forwards, the transfer functions and the fixed point: decides about the others, and explains
     flight.py   registers that an asynchronous instruction still uses
 
 Values that no definition reaches may be read from anywhere. PTXPlus starts with the thread id in `$r0`; its other
@@ -45,8 +46,9 @@ Reference: C. Fallin, "Cranelift, part 4: a new register allocator" (regalloc2's
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from ptxtool.analysis.flow.liveness import result_registers
 from ptxtool.base.diag import Diagnostic, by_place
@@ -58,6 +60,7 @@ from ptxtool.validate.assignment.flight import FlightCheck
 from ptxtool.validate.assignment.flow import Boundary, Checker, LiveValues, Violation
 from ptxtool.validate.assignment.guarded_runs import GuardedRuns
 from ptxtool.validate.assignment.meaning import NO_ACCESSES, StepReader
+from ptxtool.validate.assignment.obligations import Obligations
 from ptxtool.validate.assignment.private_slots import SlotAccess
 from ptxtool.validate.assignment.thread_slots import ThreadSlots, slots_of_threads
 from ptxtool.validate.functions import compare_functions, words, wrong
@@ -141,15 +144,17 @@ def prove(
         return by_place(reader.problems)[:MOST]
     cfg = _graph(before, after, aligned, branches)
     constants = frozenset(reader.constants.values())
-    values = LiveValues(cfg, aligned.items, steps, reader.value_uses(), constants, boundary)
     overlaps = reader.places.overlaps()
-    lost = {
-        item: reader.places.registers_from(losses[j])
-        for item, (_, j) in enumerate(aligned.items)
-        if j in losses
-    }
-    violations = Checker(values, overlaps, reader.n_values, lost).run()
-    problems = [_diagnostic(after, reader, aligned.items, one) for one in violations[:MOST]]
+    problems: list[Diagnostic] = []
+    if losses or not Obligations(cfg, steps, constants, boundary, overlaps, reader.n_values).is_right():
+        values = LiveValues(cfg, aligned.items, steps, reader.value_uses(), constants, boundary)
+        lost = {
+            item: reader.places.registers_from(losses[j])
+            for item, (_, j) in enumerate(aligned.items)
+            if j in losses
+        }
+        violations = Checker(values, overlaps, reader.n_values, lost).run()
+        problems = [_diagnostic(after, reader, aligned.items, one) for one in violations[:MOST]]
     return problems or [*FlightCheck(reader, cfg, aligned.items, steps, overlaps).run()][:MOST]
 
 

@@ -330,7 +330,7 @@ class Checker:
         return known
 
     def _write(self, step: Kept) -> None:
-        _, writes, alike, guard, _ = step
+        writes, alike, guard = step.writes, step.alike, step.guard
         self._guarded = None
         if not writes:
             return

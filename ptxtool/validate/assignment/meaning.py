@@ -92,8 +92,8 @@ class StepReader:
         pairs = () if self._is_ptxplus else plain_pairs(self.before, self.after, items, self.places.register)
         for item, writes, reads in pairs:
             i, j = items[item]
-            if len(writes) == 1 and nodes[i].guard is None and i not in constants:  # nearly all
-                found[item] = Kept(reads, ((*writes[0], True),))
+            if nodes[i].guard is None and len(writes) <= 1 and i not in constants:  # nearly all
+                found[item] = Kept(reads, ((*writes[0], True),) if writes else ())
             else:
                 found[item] = self._kept_step(i, j, [*reads], dict.fromkeys(writes, True))
         for item, guards in self.guards.items():

@@ -10,14 +10,19 @@ of their operands are the same, and so do their registers in pairs. Other instru
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 
+from ptxtool.base.kept import kept
 from ptxtool.ir.defuse import accessed, plain_sources
-from ptxtool.ir.nodes import Function, Instruction, Name, Operand
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand
 from ptxtool.validate.assignment.align import NONE, same_operation, structure
 
 Pairs = tuple[tuple[int, int], ...]
 """Registers before and after."""
 Meaning = tuple[int, tuple[int, ...]]
 """The shape of an operand and the registers in it."""
+NO_SHAPE = -1
+"""Of operands that are not plain."""
+LABEL = -2
+"""In place of the number of written operands: the only one is a label."""
 
 
 class _Names(dict[str, Meaning]):
@@ -38,13 +43,12 @@ class _Names(dict[str, Meaning]):
 
 
 class _Side:
-    """The operands of one function. Both sides use the same `numbers` of shapes; operands that are not plain have
-    none."""
+    """The operands of one function. Sides that are compared use the same `numbers` of shapes."""
 
-    def __init__(self, function: Function, numbers: dict[object, int], no_shape: int):
-        self.registers, self._numbers, self._no_shape = function.registers, numbers, no_shape
+    def __init__(self, function: Function, numbers: dict[object, int]):
+        self.registers, self.numbers = function.registers, numbers
         self._classes: dict[int, object] = {}  # by declarator
-        self._known: dict[int, Meaning] = {}  # by identity
+        self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
         self._names = _Names(self, 4 * len(function.instructions))
 
     def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:
@@ -67,9 +71,20 @@ class _Side:
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
-            return self._no_shape, ()
-        shape = self._numbers.setdefault(structure(operand, self._class_of_name), len(self._numbers))
+            return NO_SHAPE, ()
+        key: object
+        if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
+            base = self._class_of_name(operand.base)  # nearly all: what `structure` finds, sooner
+            key = Memory, base, operand.symbol, operand.offset, operand.post_increment
+        else:
+            key = structure(operand, self._class_of_name)
+        shape = self.numbers.setdefault(key, len(self.numbers))
         return shape, tuple(chain.from_iterable([registers for registers in found if registers]))
+
+    @staticmethod
+    def _is_plain(address: Memory) -> bool:
+        """Whether no name but the base's is in an address."""
+        return not address.coordinates and (address.offset is None or isinstance(address.offset, Immediate))
 
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike."""
@@ -95,22 +110,26 @@ def plain_pairs(
     """
     olds, news = before.instructions, after.instructions
     written = _written(olds)
-    kept = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
+    both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
     plain = [
         (item, old, new, n_written)
-        for item, old, new in kept
+        for item, old, new in both
         if (n_written := written[old.opcode.text, len(old.operands)]) >= 0
         and same_operation(old, new)
         and (not n_written or _is_written(old.operands[0]))
     ]
-    numbers: dict[object, int] = {}
-    left, right = _Side(before, numbers, -1), _Side(after, numbers, -2)
+    for item, old, new in both:
+        is_branch = written[old.opcode.text, len(old.operands)] == LABEL
+        if is_branch and old.operands == new.operands and same_operation(old, new):
+            yield item, (), ()
+    left = _before(before)
+    right = left if after is before else _Side(after, left.numbers)
 
     def meanings() -> tuple[list[Meaning], list[Meaning]]:
         return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
 
     olds_mean, news_mean = meanings()
-    same = [a[0] == b[0] for a, b in zip(olds_mean, news_mean, strict=True)]
+    same = [a[0] == b[0] != NO_SHAPE for a, b in zip(olds_mean, news_mean, strict=True)]
     if not all(same):
         ends = [*accumulate([len(old.operands) for _, old, _, _ in plain], initial=0)]
         plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
@@ -128,14 +147,23 @@ def plain_pairs(
         yield item, pairs[start:middle], pairs[middle:end]
 
 
+@kept
+def _before(function: Function) -> _Side:
+    """The side of a function that several others are compared with, after different passes."""
+    return _Side(function, {})
+
+
 def _written(nodes: Iterable[Instruction]) -> dict[tuple[str, int], int]:
-    """By opcode and number of operands: how many operands a plain instruction writes, the first or none; else -1."""
+    """By opcode and number of operands: how many operands a plain instruction writes, the first or none; else -1.
+
+    `LABEL` where the only operand is a label.
+    """
     found: dict[tuple[str, int], int] = {}
     for node in nodes:
         key = node.opcode.text, len(node.operands)
         if key not in found:
             first, end = plain_sources(node)
-            found[key] = first if end == key[1] else -1
+            found[key] = LABEL if (end, key[1]) == (0, 1) else first if end == key[1] else -1
     return found
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from ptxtool.analysis.demotion.own_shared import first_beyond, own_bytes
 from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.sharing.shared_layout import shared_layout
+from ptxtool.base.kept import kept
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function, Label, Memory, Name
 from ptxtool.isa.types import TYPES
@@ -53,6 +54,7 @@ class PrivateSlots(NamedTuple):
     temporaries: frozenset[int]
 
 
+@kept
 def private_slots(kernel: Function) -> PrivateSlots | str | None:
     """The slots of a kernel; None if it declares none; a reason if they may not be its threads' own."""
     declared = [s for s in kernel.body or () if declares_slots(s)]
@@ -87,13 +89,15 @@ def private_slots(kernel: Function) -> PrivateSlots | str | None:
     slots = ThreadSlots(variable, base, stride, (declarator.dimensions[0] or 0) // stride, entry)
     accesses: dict[int, SlotAccess] = {}
     named = re.compile(rf"{re.escape(variable)}(?!\w)")
+    last = kernel.instructions[entry - 1].end
+    is_named = named.search(kernel.source.text, last, kernel.end) is not None  # perhaps in a comment
     for j in range(entry, len(kernel.instructions)):
         if base in kernel.def_uses[j].touched:
             access = _access(kernel, j, slots)
             if access is None:
                 return f"'{kernel.text(j)}' uses the address of the slots"
             accesses[j] = access
-        elif named.search(kernel.text(j)):
+        elif is_named and named.search(kernel.text(j)):
             return f"'{kernel.text(j)}' uses the address of the slots"
     if is_ptxplus:
         problem = _problem_of_numbers(kernel, variable, code.values[base].get((), 0), accesses)

@@ -8,6 +8,8 @@ included in `n_values`. A *place* is a number of `places.py`.
 
 from typing import NamedTuple
 
+import msgspec
+
 
 class StepGuard(NamedTuple):
     """The guard of an instruction: the place of the predicate, its negation, its condition in PTXPlus."""
@@ -17,7 +19,7 @@ class StepGuard(NamedTuple):
     condition: str
 
 
-class Kept(NamedTuple):
+class Kept(msgspec.Struct, frozen=True, gc=False):
     """An instruction of the original: (value, place) pairs that it reads, and with `wholly` those that it writes.
 
     Of a constant definition, `alike` are the values that are the same constant. With `merges` some result is a part of

@@ -22,7 +22,6 @@ import numpy as np
 from ptxsim.base.cache_root import cache_root
 
 HOST_ONLY = (
-    "ptxsim.base.identity_cache",
     "ptxsim.base.options",
     "ptxsim.base.record_pool",
     "ptxsim.base.sums",

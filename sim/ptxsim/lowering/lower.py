@@ -27,7 +27,6 @@ import ptxsim.lowering.instructions.small_formats as _formats
 import ptxsim.lowering.instructions.textures as _textures
 import ptxsim.lowering.instructions.video as _video
 import ptxsim.lowering.instructions.warp as _warp
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.base.program import INSTRUCTION, INVOKE, MAX_STACK, RETURN, UOP, Program
 from ptxsim.execute.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PRINT
@@ -44,6 +43,7 @@ from ptxsim.lowering.straight import count_straight
 from ptxsim.lowering.timing_facts import set_access, set_registers, set_timing, set_unit
 from ptxsim.lowering.variable_layout import AT_BEGINNING, ModuleBase, VariableLayout, lay_out
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.blocks import block_problem

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.program import FALLEN_REGISTERS, GIVES_REGISTERS, Program
 from ptxtool.analysis.sharing.physical_numbers import physical_numbers
 from ptxtool.analysis.sharing.shared_registers import is_virtual
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.ir.nodes import Function
 
 _programs: IdentityCache[Program] = IdentityCache(8)

@@ -78,7 +78,7 @@ class Counters:
         self._put(GPU, cycle, "requests", {"in flight": len(memory["free"]) - int(memory["n_free"])})
         channels = memory["channel"][: int(memory["n_channels"])]
         queued = {
-            f"channel {k}": int(channel["queue_count"]) + _count(int(channel["busy"]))
+            f"channel {k}": int(channel["queue"]["count"].sum()) + _count(int(channel["busy"]))
             for k, channel in enumerate(channels)
         }
         self._put(GPU, cycle, "DRAM queue", queued)

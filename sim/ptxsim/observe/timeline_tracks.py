@@ -71,7 +71,7 @@ class Tracks:
         self._ctas: dict[tuple[int, int], tuple[int, int]] = {}
         self._left: dict[tuple[int, int], int] = {}
         self._warps: dict[tuple[int, int], tuple[int, int, int]] = {}
-        self._loads: dict[tuple[int, int], tuple[int, int, int, int]] = {}
+        self._loads: dict[tuple[int, int], tuple[int, int, int, int, int]] = {}
         self._locks: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._owners: dict[tuple[int, int], tuple[int, int]] = {}
         self._take: dict[int, Callable[..., None]] = {
@@ -137,16 +137,16 @@ class Tracks:
         self._slice(FIRST_SM + sm, slot * _GROUP, f"slot {slot}", since, cycle, f"CTA {cta}", args)
 
     def _sent(self, cycle: int, sm: int, p: int, w: int, i: int, accesses: int) -> None:
-        self._loads[sm, p] = cycle, w, i, accesses
+        cta = self._ctas[sm, w // self._warps_per_cta][0]  # it may have left the slot when the load returns
+        self._loads[sm, p] = cycle, w, cta, i, accesses
 
     def _back(self, cycle: int, sm: int, p: int, *_: int) -> None:
         if (sm, p) not in self._loads:  # from shared memory or constants
             return
-        since, w, i, accesses = self._loads.pop((sm, p))
+        since, w, cta, i, accesses = self._loads.pop((sm, p))
         since, cycle = self._cut(since, cycle)
         if since < cycle:
-            slot, k = divmod(w, self._warps_per_cta)
-            args = f'{{"CTA":{self._ctas[sm, slot][0]},"warp":{k},"accesses":{accesses}{self._place(i)}}}'
+            args = f'{{"CTA":{cta},"warp":{w % self._warps_per_cta},"accesses":{accesses}{self._place(i)}}}'
             name = "atomic" if self._is_atomic[i] else "load"
             self._events.span(
                 named(self._events, FIRST_SM + sm), self._origin + since, self._origin + cycle, name, args

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.program import Program
 from ptxsim.lowering.timing_facts import bank_number
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.symbols import Register
 

@@ -44,7 +44,7 @@ def build(
     if switching is not None:
         ctas = min(switching.ctas, max(1, per_sm))
         resident, contexts = min(resident, ctas), ctas * switching.warps
-        switcher = Switcher(switching, gpu, program.positions[0][0], program, ctas)
+        switcher = Switcher(switching, gpu, program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
 
     run = run_record(gpu)
@@ -154,7 +154,8 @@ def _set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_
 def _connect(r: Any, sms: Any, memory: Any, l1s: Any, gpu: Gpu, resident: int) -> None:
     """Write the addresses of SMs and L1s into the record of a run, and the shortest time of a reply in the network."""
     r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
-    r["open_sms"] = np.uint64((1 << gpu.sm.count) - 1).astype(np.int64) if resident > 0 else 0
+    r["open_sms"] = gpu.sm.count if resident > 0 else 0
+    r["is_open"][: int(r["open_sms"])] = 1
     r["horizon"] = 1 + int(memory["replies"]["unloaded"][0, 1:].min()) + gpu.ldst.response_hops
 
 

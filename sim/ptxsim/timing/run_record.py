@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.timing.banks import bank_turn, banks_of_warp
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxsim.timing.sm_state import RUN
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}

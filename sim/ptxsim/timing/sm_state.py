@@ -52,11 +52,12 @@ RUN = record(
         ("horizon", "i8"),  # cycles in which no reply can arrive that is still in the network
         ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
         ("n_sms", "i8"),
-        ("open_sms", "i8"),  # SMs with a free CTA slot
+        ("open_sms", "i8"),  # number of SMs with a free CTA slot (open_sms.py)
         ("sms", "u8"),  # address of the SM records
         ("l1s", "u8"),  # of the L1 records
         # read for every SM in every cycle, therefore adjacent
         ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which the SM can change, replies not considered
+        ("is_open", "i8", (MAX_SMS,)),  # which SMs these are
         ("code", "u8"),  # address of the program's INSTRUCTION records
         ("n_instructions", "i8"),
         ("n_registers", "i8"),

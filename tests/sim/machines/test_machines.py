@@ -180,7 +180,7 @@ LIMITS = [
     ("sm", "warps", 65),
     ("sm", "ctas", 33),
     ("sm", "schedulers", 5),
-    ("sm", "count", 65),
+    ("sm", "count", 129),
     ("sm", "warp_size", 64),
     ("pipeline", "sp_units", 48),
     ("pipeline", "id_oc_sp", 9),
@@ -201,14 +201,15 @@ LIMITS = [
     ("l1d", "latency_cycles", 129),
     ("l2", "sets", 2048),
     ("l2", "icnt_queue", 65),
-    ("l2", "slices", 25),
+    ("l2", "slices", 33),
     ("icnt", "injection_queue_flits", 4),
     ("icnt", "buffer_flits", 300),
-    ("dram", "channels", 13),
+    ("dram", "channels", 17),
     ("dram", "banks", 1),
     ("dram", "banks", 64),
     ("dram", "scheduler_queue", 65),
     ("dram", "return_queue", 600),
+    ("dram", "write_queue", 65),
 ]
 
 

@@ -11,7 +11,7 @@ from ptxtool.formats.gpu_names import gpu_names
 
 SOURCE = re.compile(
     r"\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
-    r"|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
+    r"|\bTITANX\b|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
     r"|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
 )
 """What a comment names: the timing model, a configuration of GPGPU-Sim, a paper, NVIDIA; or that there is none."""

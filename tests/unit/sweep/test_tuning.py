@@ -11,6 +11,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.results.sweeps import Record, StoredResult
 from ptxtool.results.tuning import Tuning
+from ptxtool.runs import tuning_variants
 from ptxtool.sweep.tuning import TuningOptions, tune, with_record
 
 GPU = load_gpu("tesla-c2050")
@@ -25,7 +26,7 @@ def tuned(folder: Path, head: str = "", file: str | None = None, text: str = "",
         (folder / "launch.toml").write_text(file)
         given = api.load_launch(folder / "launch.toml")
     kernel = api.kernel(api.load(path))
-    return tune(kernel, given, GPU, api.kernel, TuningOptions(ptxas=False, jobs=1, **options))
+    return tune(kernel, given, GPU, api.kernel, TuningOptions(**{"ptxas": False, "jobs": 1} | options))
 
 
 def test_predictions_need_no_launch(tmp_path: Path) -> None:
@@ -51,6 +52,15 @@ def test_the_best_are_simulated_and_compared(tmp_path: Path) -> None:
     every = tuned(tmp_path, file=launch(28), mode="simulate", store=store, progress=seen.append)
     assert (seen[-1].total, seen[-1].stored) == (len(every.distinct), len(ran))
     assert all(v.cycles is not None for v in every.variants)
+
+
+def test_several_processes_make_the_same_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = tuned(tmp_path, ".reqntid 256\n", mode="predict")
+    monkeypatch.setitem(tune.__globals__, "_WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(tuning_variants._Maker, "made", lambda *_: pytest.fail("made in this process"))
+    two = tuned(tmp_path, ".reqntid 256\n", mode="predict", jobs=2)
+    assert len(two.variants) > 8
+    assert two == one
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

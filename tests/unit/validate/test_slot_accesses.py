@@ -128,9 +128,8 @@ def test_what_is_provable() -> None:
     body = "mov.u32 %r0, 1;\nsetp.eq.u32 %p0, %r0, 1;\n{}\n@%p0 mov.u32 %r0, 2;\nst.shared.b32 [%r6], %r0;"
     for between, expected in (("", True), ("mov.u64 %rd0, 0;", False)):
         one = kernel(body.format(between) + "\nst.shared.u32 [0], %r0;").kernels["k"]
-        slots = private_slots(one)
-        assert isinstance(slots, PrivateSlots)
-        assert is_provable(one, slots) == expected
+        assert isinstance(private_slots(one), PrivateSlots)
+        assert is_provable(one) == expected
 
 
 def test_the_text_of_the_tests_is_one() -> None:

@@ -14,7 +14,7 @@ nothing can reach the SM before its next cycle, and no other SM observes its act
 Where the order in which SMs print, draw random numbers or ask for room matters, `run.ahead` is 0 (`build.py`).
 """
 
-from ptxsim.base.jit import bit, inline
+from ptxsim.base.jit import inline
 from ptxsim.timing.memory.system import nothing_sent, reply_next
 from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING, WAKES
 
@@ -32,7 +32,7 @@ def may_go_on(run, sm, memory, now):
         return False
     if following >= now + run.horizon and memory.next <= following and _waits(sm):
         return False
-    return not run.open_sms & bit(sm.index) or run.next_cta >= run.n_ctas
+    return not run.is_open[sm.index] or run.next_cta >= run.n_ctas
 
 
 @inline

@@ -1,9 +1,10 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
 
-from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
+from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, inline
 from ptxsim.execute import simt_stack
 from ptxsim.execute.start import init_warp
-from ptxsim.timing.residency.monitor import cta_launched
+from ptxsim.timing.open_sms import set_open
+from ptxsim.timing.residency.monitor import cta_launched, slot_for_new, warps_launched
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS, sm_at
 from ptxsim.timing.timeline_codes import CTA
@@ -13,14 +14,12 @@ from ptxsim.timing.timeline_events import note
 @inline
 def dispatch(run, execution, special_rows):
     """Launch CTAs after the SMs' cycle."""
-    in_turn = run.open_sms & from_bit(run.last_sm + 1)
-    for _ in range(2):
-        while in_turn and run.next_cta < run.n_ctas:
-            index = ctz(in_turn)
-            in_turn &= in_turn - 1
+    index = run.last_sm
+    for _ in range(run.n_sms):
+        index = index + 1 if index + 1 < run.n_sms else 0
+        if run.is_open[index] and run.next_cta < run.n_ctas:
             _launch(run, sm_at(run.sms, index), execution, special_rows)
             run.launched_sm = index
-        in_turn = run.open_sms & ~from_bit(run.last_sm + 1)
     run.last_sm = run.launched_sm
     if run.next_cta >= run.n_ctas:  # an SM without work has to notice that
         for index in range(run.n_sms):
@@ -30,10 +29,10 @@ def dispatch(run, execution, special_rows):
 
 @inline
 def _launch(run, sm, execution, special_rows):
-    slot = ctz(sm.free_slots)
+    slot = slot_for_new(run, sm) if run.switching else ctz(sm.free_slots)
     sm.free_slots &= ~bit(slot)
     if sm.free_slots == 0:
-        run.open_sms &= ~bit(sm.index)
+        set_open(run, sm.index, 0)
     cta = run.next_cta
     run.next_cta += 1
     sm.cta_id[slot] = cta
@@ -55,6 +54,8 @@ def _launch(run, sm, execution, special_rows):
         execution.shared_memory = sm.shared_memory + context * sm.shared_bytes
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, execution, special_rows, slot, k, cta)
+    if run.switching:
+        warps_launched(run, sm, slot)
     cta_started(run, sm, slot)
     if run.timeline:
         note(run, sm, CTA, slot, cta, 0, 0)

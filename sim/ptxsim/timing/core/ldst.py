@@ -250,7 +250,7 @@ def _take_reply(run, sm, l1, memory):
         readonly.fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.head_stuck = 0
     elif kind == requests.VECTOR:
-        vector_arrived(run, sm)
+        vector_arrived(run, sm, memory.request[found].bytes)
     else:
         l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)

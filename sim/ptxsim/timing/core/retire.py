@@ -5,6 +5,7 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 """
 
 from ptxsim.base.jit import bit, ctz, inline
+from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_left
 from ptxsim.timing.sharing import renaming
 from ptxsim.timing.sharing.locks import warp_exited
@@ -63,7 +64,7 @@ def _retire(run, sm, w):
     sm.cta_warps[slot] -= 1
     if sm.cta_warps[slot] == 0:
         sm.free_slots |= bit(slot)
-        run.open_sms |= bit(sm.index)
+        set_open(run, sm.index, 1)
         sm.cta_id[slot] = -1
         run.ctas_done += 1
         if sm.pair[slot] >= 0:

@@ -68,7 +68,8 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     _earlier(channels, ("entry_due",), cycles)
     _earlier(channels, _CHANNEL, dram_cycles)
     _earlier(channels["bank"], _BANK, dram_cycles)
-    channels["queue"]["age"] -= channels["requests"][:, np.newaxis]  # ages are numbers of requests
+    requests = channels["requests"][:, np.newaxis, np.newaxis]
+    channels["queue"]["place"]["age"] -= requests  # ages are numbers of requests
     _zero(channels, CHANNEL_COUNTS)
 
 

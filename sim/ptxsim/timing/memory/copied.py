@@ -9,9 +9,9 @@ Reference: timing-model-42 section 3.6.
 from collections.abc import Sequence
 from typing import Any
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.timing.memory.memory_state import SECTORS
 from ptxsim.timing.memory.sectors import LRU_START, copies_fill
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 
 Copies = Sequence[tuple[int, int]]

@@ -1,11 +1,11 @@
-"""One DRAM channel: arbiter, fixed delay, FR-FCFS scheduler, banks and the way back. For `system.py`.
+"""One DRAM channel: arbiter, fixed delay, scheduler, banks and the way back. For `system.py`.
 
-Requests of the slices' queues enter a fixed delay (while there are credits) and then the scheduler queue. A bank
-without a request takes one of its own from the queue: the oldest to its open row, else the oldest. Then one command per
-DRAM cycle (or a row command and a column command after it, with `row_with_column`): column commands of 64 B to open
-rows, activates and precharges, the bank priority rotating after each of the latter two. Every timing rule is an
-earliest cycle, kept per bank, bank group or channel; so the channel knows the next cycle in which a command is possible
-and sleeps until then. Data return in the order of their last column commands.
+Requests of the slices' queues enter a fixed delay (while there are credits) and then a scheduler queue, from which a
+bank without a request takes its next one (`dram_queue.py`). Then one command per DRAM cycle (or a row command and a
+column command after it, with `row_with_column`): column commands of one atom to open rows, activates and precharges,
+the bank priority rotating after each of the latter two. Every timing rule is an earliest cycle, kept per bank, bank
+group or channel; so the channel knows the next cycle in which a command is possible and sleeps until then. Data return
+in the order of their last column commands.
 
 Clocks: DRAM cycle d is over in core cycle c when c * dram_mhz // core_mhz >= d, in integers.
 
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import bit, ctz, inline, njit
+from ptxsim.timing.memory.dram_queue import enter, has_room, idle_banks, take_request
 from ptxsim.timing.memory.memory_state import FILL, FOREVER, RING, WRITEBACK
 from ptxsim.timing.memory.requests import drop_request
 
@@ -36,78 +37,16 @@ def core_cycle(memory: Any, cycle: int) -> int:
 
 
 @inline
-def _enter(memory: Any, ch: Any, r: int) -> None:
-    """Put a request into the scheduler queue, after those of its bank."""
+def _choose(memory: Any, ch: Any) -> None:
+    """Assign a request to one of the idle banks, of which there is one."""
+    r = take_request(memory, ch)
+    if r < 0:
+        return
     q = memory.request[r]
     number = np.int64(q.bank) & 31
     bank = ch.bank[number]
-    at = ctz(~ch.queue_used) & 63
-    ch.queue_used |= bit(at)
-    place = ch.queue[at]
-    place.request = r
-    place.age = ch.requests
-    place.row = q.row
-    place.following = 0
-    if bank.first == 0:
-        bank.first = at + 1
-    else:
-        ch.queue[bank.last - 1].following = at + 1
-    bank.last = at + 1
-    ch.queued |= bit(number)
-    ch.queue_count += 1
-    ch.requests += 1
-
-
-@njit
-def _is_recent(memory: Any, ch: Any, place: int) -> bool:
-    """Whether at least `window` requests are older than the one at a place."""
-    older = 0
-    left = ch.queue_used
-    while left:
-        if ch.queue[ctz(left)].age < ch.queue[place].age:
-            older += 1
-        left &= left - 1
-    return older >= memory.window
-
-
-@inline
-def _in_window(memory: Any, ch: Any, place: int) -> bool:
-    """Whether a request is one of the `window` oldest, which the scheduler considers."""
-    return ch.queue_count <= memory.window or not _is_recent(memory, ch, place)
-
-
-@inline
-def _choose(memory: Any, ch: Any) -> None:
-    """Assign a request to one idle bank, that of the oldest request: the oldest one to its open row, else the oldest.
-    Nothing if that is outside the window. The caller has checked that there is an idle bank with requests."""
-    left = ch.queued & ~ch.busy
-    number = ctz(left)
-    left &= left - 1
-    while left:
-        other = ctz(left)
-        left &= left - 1
-        if ch.queue[ch.bank[other].first - 1].age < ch.queue[ch.bank[number].first - 1].age:
-            number = other
-    bank = ch.bank[number]
-    chosen = np.int64(bank.first) - 1
-    if not _in_window(memory, ch, chosen):
-        return
-    before = np.int64(-1)
-    if bank.row >= 0:
-        previous = np.int64(-1)
-        place = chosen
-        while place >= 0 and _in_window(memory, ch, place):
-            if ch.queue[place].row == bank.row:
-                chosen = place
-                before = previous
-                break
-            previous = place
-            place = np.int64(ch.queue[place].following) - 1
-    _leave(ch, bank, number, chosen, before)
-    r = np.int64(ch.queue[chosen].request)
-    q = memory.request[r]
     bank.request = r
-    bank.want = ch.queue[chosen].row
+    bank.want = q.row
     bank.atoms = (q.bytes + (1 << memory.atom_shift) - 1) >> memory.atom_shift
     if q.kind == FILL:
         ch.writing &= ~bit(number)
@@ -117,22 +56,6 @@ def _choose(memory: Any, ch: Any) -> None:
         ch.row_hits += 1
     ch.busy |= bit(number)
     _step(ch, bank, number)
-
-
-@inline
-def _leave(ch: Any, bank: Any, number: int, place: int, before: int) -> None:
-    """Take a request out of the queue; `before` is the place of the bank's request before it, -1 if there is none."""
-    following = ch.queue[place].following
-    if before >= 0:
-        ch.queue[before].following = following
-    else:
-        bank.first = following
-        if following == 0:
-            ch.queued &= ~bit(number)
-    if following == 0:
-        bank.last = before + 1
-    ch.queue_used &= ~bit(place)
-    ch.queue_count -= 1
 
 
 @njit
@@ -222,7 +145,7 @@ def _column(memory: Any, ch: Any, number: int, d: int) -> None:
     if ch.return_count == 0:
         ch.return_due = ch.return_last
     ch.return_count += 1
-    if ch.queued & ~ch.busy:  # no command of the bank can follow in this cycle
+    if idle_banks(ch):  # no command of the bank can follow in this cycle
         _choose(memory, ch)
 
 
@@ -275,7 +198,7 @@ def _command(memory: Any, ch: Any, columns: int, rows: int, d: int) -> None:
 def _schedule(memory: Any, ch: Any, d: int) -> int:
     """DRAM cycle d: choose, and give the command that it allows, if any, of the first bank in turn. A row command may
     leave the cycle to a column command of a later bank, too. Returns the next cycle that may allow anything."""
-    if ch.queued & ~ch.busy:
+    if idle_banks(ch):
         _choose(memory, ch)
     if ch.unripe_next <= d:
         _ripen(ch, d)
@@ -283,7 +206,7 @@ def _schedule(memory: Any, ch: Any, d: int) -> int:
     rows = _rows(ch, d)
     if columns | rows:
         _command(memory, ch, columns, rows, d)
-    if ch.queued & ~ch.busy:
+    if idle_banks(ch):
         return d + 1
     following = ch.unripe_next
     columns = ch.ripe & ch.columns
@@ -357,15 +280,17 @@ def channel_cycle(memory: Any, index: int, now: int, before: int, over: int) -> 
             ch.next = _schedule(memory, ch, ch.next)
         if memory.channel_asked[index] and ch.in_flight < memory.credits:
             _arbitrate(memory, ch, index, now)
-        if ch.entry_due <= now and ch.queue_count < memory.queue_capacity:
+        if ch.entry_due <= now and has_room(memory, ch, ch.latency[ch.latency_head]):
             r = np.int64(ch.latency[ch.latency_head])
             ch.latency_head = (ch.latency_head + 1) & memory.ring_mask
             ch.latency_count -= 1
             ch.entry_due = memory.request[ch.latency[ch.latency_head]].due if ch.latency_count else FOREVER
-            _enter(memory, ch, r)
+            enter(memory, ch, r)
             ch.next = min(ch.next, d + 1)
     memory.dram_next[index] = min(ch.next, ch.return_due) if unblocked else ch.next
-    following = ch.entry_due if ch.queue_count < memory.queue_capacity else FOREVER
+    following = ch.entry_due
+    if following <= now and not has_room(memory, ch, ch.latency[ch.latency_head]):
+        following = FOREVER
     if memory.channel_asked[index] and ch.in_flight < memory.credits:
         following = now + 1
     memory.channel_next[index] = max(following, now + 1)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import bit, ctz, inline
+from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
 
 
@@ -40,7 +40,7 @@ def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int
     if fifo.count == 0:
         fifo.head = 0
         fifo.next = max(ready, fifo.free)
-        net.heads |= bit(lane)
+        net.heads[lane >> 6] |= bit(lane & 63)
         net.asking = min(net.asking, fifo.next)
         net.next = min(net.next, fifo.next)
     entry = net.fifo[lane, (fifo.head + fifo.count) & (FIFO - 1)]
@@ -62,34 +62,34 @@ def take(memory: Any, net: Any, target: int, wake: int) -> int:
     output.head = (output.head + 1) & (FIFO - 1)
     output.count -= 1
     net.out_due[target] = memory.request[net.queue[target, output.head]].due if output.count > 0 else FOREVER
-    if output.wait_count > 0 and not net.granting & bit(target):
+    if output.wait_count > 0 and not net.granting[target >> 6] & bit(target & 63):
         output.next = max(wake, output.free)
-        net.granting |= bit(target)
+        net.granting[target >> 6] |= bit(target & 63)
         net.next = min(net.next, output.next)
     return packet
 
 
 @inline
-def _ask(net: Any, now: int) -> None:
-    """Let the heads that are ready ask for their outputs, and note when the next one will be ready."""
+def _ask(net: Any, word: int, now: int) -> int:
+    """Let the heads of 64 inputs that are ready ask for their outputs; returns when the next one will be ready."""
     following = FOREVER
-    left = net.heads
+    left = net.heads[word]
     while left:
-        lane = ctz(left) & (MAX_PORTS - 1)
+        lane = (64 * word + ctz(left)) & (MAX_PORTS - 1)
         left &= left - 1
         fifo = net.input[lane]
         if fifo.next > now:
             following = min(following, fifo.next)
             continue
-        net.heads &= ~bit(lane)
+        net.heads[word] &= ~bit(lane & 63)
         target = np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)
         output = net.output[target]
         output.wait[(output.wait_head + output.wait_count) & (MAX_PORTS - 1)] = lane
         output.wait_count += 1
         if output.wait_count == 1:
             output.next = max(now, output.free)
-            net.granting |= bit(target)
-    net.asking = following
+            net.granting[target >> 6] |= bit(target & 63)
+    return following
 
 
 @inline
@@ -117,11 +117,11 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     output.free = free
     if fifo.count > 0:
         fifo.next = free
-        net.heads |= bit(lane)
+        net.heads[lane >> 6] |= bit(lane & 63)
         net.asking = min(net.asking, free)
     output.next = free
     if output.wait_count == 0:
-        net.granting &= ~bit(target)
+        net.granting[target >> 6] &= ~bit(target & 63)
     arrival = now + net.unloaded[flits]
     if output.count > 0:  # a short packet does not overtake a long one
         arrival = max(arrival, output.last + 1)
@@ -155,22 +155,51 @@ def first_of(times: Any, n: int) -> int:
 
 
 @inline
-def network_cycle(memory: Any, net: Any, now: int) -> None:
-    """Let heads ask and outputs grant; notes in `net.next` when there is more to do."""
-    if net.asking <= now:
-        _ask(net, now)
+def _grant_due(memory: Any, net: Any, word: int, now: int) -> int:
+    """Let 64 outputs grant; returns when the next of them can."""
     following = FOREVER
-    left = net.granting
+    left = net.granting[word]
     while left:
-        target = ctz(left) & (MAX_PORTS - 1)
+        target = (64 * word + ctz(left)) & (MAX_PORTS - 1)
         left &= left - 1
         output = net.output[target]
         if output.next <= now:
             if output.count >= net.output_packets:
-                net.granting &= ~bit(target)  # until `take` makes room
+                net.granting[word] &= ~bit(target & 63)  # until `take` makes room
                 continue
             _grant(memory, net, target, now)
             if output.wait_count == 0:
                 continue
         following = min(following, output.next)
+    return following
+
+
+@njit
+def _ask_rest(net: Any, now: int) -> int:
+    """`_ask` for the inputs from 64 on."""
+    following = FOREVER
+    for word in range(1, net.words):
+        following = min(following, _ask(net, word, now))
+    return following
+
+
+@njit
+def _grant_rest(memory: Any, net: Any, now: int) -> int:
+    """`_grant_due` for the outputs from 64 on."""
+    following = FOREVER
+    for word in range(1, net.words):
+        following = min(following, _grant_due(memory, net, word, now))
+    return following
+
+
+@inline
+def network_cycle(memory: Any, net: Any, now: int) -> None:
+    """Let heads ask and outputs grant; notes in `net.next` when there is more to do."""
+    if net.asking <= now:
+        net.asking = _ask(net, 0, now)
+        if net.words > 1:
+            net.asking = min(net.asking, _ask_rest(net, now))
+    following = _grant_due(memory, net, 0, now)
+    if net.words > 1:
+        following = min(following, _grant_rest(memory, net, now))
     net.next = min(following, net.asking)

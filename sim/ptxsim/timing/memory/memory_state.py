@@ -21,10 +21,12 @@ import numpy as np
 from ptxsim.base.jit import record, record_at
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_parts import Dram
 
 FOREVER = 1 << 62
-MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 24, 12
-MAX_PORTS = 64  # of one side of a crossbar
+MAX_SMS, MAX_SLICES, MAX_CHANNELS = 128, 32, 16
+MAX_PORTS = 128  # of one side of a crossbar
+PORT_WORDS = MAX_PORTS // 64  # of a mask of ports
 
 # kinds of requests; all but WRITEBACK are answered
 READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE, VECTOR = range(10)
@@ -45,9 +47,9 @@ NO_WAITER = -1  # in place of a waiter: a store miss caused the line read, and w
 MAX_LINES = 8192
 MAX_ENTRIES = 256
 MAX_WAITERS = 16
-POOL = 32768
-POOL_MARGIN = 4096  # left for what the L2 slices send to DRAM
-SECTOR_MARGIN = 12288  # left for that and for the sectors that requests are split into
+POOL = 65536
+POOL_MARGIN = 8192  # left for what the L2 slices send to DRAM
+SECTOR_MARGIN = 16384  # left for that and for the sectors that requests are split into
 FIFO = 256
 ROP_RING = 1024
 RING = 64
@@ -66,7 +68,7 @@ MISS_ENTRY = record(
         ("n_here", "u1"),  # replies that have arrived, of `replies_per_line`
         ("dirty", "u1"),  # the line is dirty as soon as it arrives (atomics)
         ("key", "i4"),  # the line or sector that it was taken for
-        ("waiter", "i2", (MAX_WAITERS,)),
+        ("waiter", "i4", (MAX_WAITERS,)),
     ]
 )
 """An MSHR."""
@@ -183,8 +185,13 @@ NETWORK = record(
     [
         ("next", "i8"),
         ("asking", "i8"),  # when the next head asks; FOREVER: none will
-        ("heads", "i8"),  # inputs whose head has yet to ask, one bit each
-        ("granting", "i8"),  # outputs that an input asks for and whose queue has room, one bit each
+        ("words", "i8"),  # of the next two that the machine's ports need
+        ("heads", "i8", (PORT_WORDS,)),  # inputs whose head has yet to ask, one bit each
+        (
+            "granting",
+            "i8",
+            (PORT_WORDS,),
+        ),  # outputs that an input asks for and whose queue has room, one bit each
         ("packets", "i8"),  # counters
         ("flits", "i8"),
         ("n_in", "i8"),
@@ -245,8 +252,6 @@ BANK = record(
         ("precharge", "i8"),
         ("request", "u2"),
         ("atoms", "u1"),  # column commands left
-        ("first", "u1"),  # 1 + place of the bank's oldest request in the scheduler queue; 0: none
-        ("last", "u1"),
     ]
 )
 
@@ -258,6 +263,18 @@ PLACE = record(
         ("following", "u1"),  # 1 + place of the bank's next request; 0: none
     ]
 )
+
+QUEUE = record(
+    [
+        ("queued", "i8"),  # banks with requests in it, one bit each
+        ("count", "i8"),
+        ("used", "i8"),  # places, one bit each
+        ("first", "u1", (MAX_BANKS,)),  # of a bank: 1 + place of its oldest request; 0: none
+        ("last", "u1", (MAX_BANKS,)),
+        ("place", PLACE, (WINDOW,)),
+    ]
+)
+"""A scheduler queue: its places, and in which order each bank's requests stand in them."""
 
 CHANNEL = record(
     [
@@ -272,7 +289,6 @@ CHANNEL = record(
         ("return_count", "u2"),
         ("return_last", "i8"),
         # banks, one bit each
-        ("queued", "i8"),  # with requests in the queue
         ("busy", "i8"),  # with a request of their own
         ("columns", "i8"),  # those of them with its row open
         ("closed", "i8"),  # and with no row open
@@ -284,9 +300,7 @@ CHANNEL = record(
         ("turn_free", "i8", (2,)),  # of reads after a write, of writes after a read
         ("activate_free", "i8"),
         ("bank_turn", "i8"),
-        # scheduler queue: its places, and in which order each bank's requests stand in them
-        ("queue_count", "i8"),
-        ("queue_used", "i8"),  # places, one bit each
+        ("served", "i8"),  # the queue that requests are taken from
         # counters, in column commands but for `row_hits`, which counts requests that found their row open
         ("requests", "i8"),
         ("reads", "i8"),
@@ -295,7 +309,7 @@ CHANNEL = record(
         ("row_hits", "i8"),
         ("group_free", "i8", (MAX_BANKS,)),
         ("bank", BANK, (MAX_BANKS,)),
-        ("queue", PLACE, (WINDOW,)),
+        ("queue", QUEUE, (2,)),  # reads and writes, or all requests
         ("latency", "u2", (LATENCY_RING,)),  # `due` in core cycles
         ("returned", "u2", (LATENCY_RING,)),  # `due` in DRAM cycles
     ]
@@ -335,7 +349,9 @@ MEMORY = record(
         ("fixed_cycles", "i8"),
         ("return_cycles", "i8"),  # DRAM cycles
         ("credits", "i8"),
-        ("queue_capacity", "i8"),
+        ("queue_capacity", "i8", (2,)),
+        ("write_high", "i8"),
+        ("write_low", "i8"),
         ("window", "i8"),
         ("banks", "i8"),
         ("group_shift", "i8"),
@@ -405,8 +421,10 @@ def make_memory(gpu: Gpu) -> Any:
     m["core_mhz"], m["dram_mhz"] = gpu.clocks.core_mhz, gpu.clocks.dram_mhz
     m["fixed_cycles"], m["return_cycles"] = dram.fixed_cycles, dram.return_cycles
     # one private credit a slice and those that all slices of the channel share
-    m["credits"] = dram.slices_per_channel + dram.scheduler_queue + dram.return_queue - 1
-    m["queue_capacity"], m["window"] = dram.scheduler_queue, dram.reorder_window
+    m["credits"] = dram.slices_per_channel + _in_dram(dram) - 1
+    m["queue_capacity"] = dram.scheduler_queue, dram.write_queue
+    m["write_high"], m["write_low"] = dram.write_queue_high, dram.write_queue_low
+    m["window"] = dram.reorder_window
     m["banks"] = dram.banks
     per_group = _log2("dram.banks / bank_groups", dram.banks // dram.bank_groups)
     m["group_shift"] = per_group if dram.bank_group_bits == "high" else 0
@@ -447,6 +465,7 @@ def _set_cache(cache: Any, name: str, given: Any) -> None:
 def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -> None:
     icnt = gpu.icnt
     network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
+    network["words"] = -(-max(n_in, n_out) // 64)
     # the queues before the crossbar are one FIFO: injection queue, router buffer, and the reply queue of a slice
     network["longest"] = longest = _flits(gpu, _reply_bytes(gpu) if is_reply else gpu.l2.line_bytes)
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
@@ -476,6 +495,11 @@ def _reply_bytes(gpu: Gpu) -> int:
     return min(gpu.l2.line_bytes, gpu.l2.sector_bytes)
 
 
+def _in_dram(dram: Dram) -> int:
+    """Requests that a channel has room for."""
+    return dram.scheduler_queue + dram.write_queue + dram.return_queue
+
+
 def _check(gpu: Gpu) -> None:
     """Raise E502 where the records or the model cannot hold a machine."""
     for wrong, message, help in _limits(gpu):
@@ -488,8 +512,8 @@ def _check(gpu: Gpu) -> None:
     _at_most("dram.channels", dram.channels, MAX_CHANNELS)
     _at_most("dram.banks", dram.banks, MAX_BANKS)
     _at_most("dram.scheduler_queue", dram.scheduler_queue, WINDOW)
-    in_dram = dram.scheduler_queue + dram.return_queue
-    _at_most("dram.scheduler_queue + return_queue", in_dram, LATENCY_RING - 2)
+    _at_most("dram.write_queue", dram.write_queue, WINDOW)
+    _at_most("dram.scheduler_queue + write_queue + return_queue", _in_dram(dram), LATENCY_RING - 2)
     if l2.icnt_queue_free > l2.icnt_queue:
         message = f"{gpu.name}: l2.icnt_queue_free is above l2.icnt_queue"
         raise error("E502", message, help="give it a smaller one")
@@ -498,7 +522,7 @@ def _check(gpu: Gpu) -> None:
     _at_most("icnt packets after the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
     _at_most("icnt flits of a line", _flits(gpu, l2.line_bytes), MAX_FLITS - 1)
     own = l2.slices * (l2.miss_queue + l2.dram_queue + l2.fill_queue)
-    own += dram.channels * (dram.slices_per_channel + in_dram)
+    own += dram.channels * (dram.slices_per_channel + _in_dram(dram))
     _at_most("requests between L2 and DRAM", own, POOL_MARGIN)
     for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue"):
         _at_most(f"l2.{name}", getattr(l2, name), RING)
@@ -548,6 +572,16 @@ def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
         longest > gpu.icnt.injection_queue_flits,
         f"a line of {longest} flits does not fit icnt.injection_queue_flits",
         f"give it {longest} or more",
+    )
+    yield (
+        not dram.write_queue_low <= dram.write_queue_high <= dram.write_queue,
+        f"dram.write_queue of {dram.write_queue} with marks {dram.write_queue_high} and {dram.write_queue_low}",
+        "write_queue_low <= write_queue_high <= write_queue; all 0: writes wait where reads do",
+    )
+    yield (
+        dram.write_queue > 0 and dram.write_queue_low < 1,
+        "dram.write_queue_low is 0",
+        "give it 1 or more: writes are served until fewer wait",
     )
     yield dram.banks < 2, f"dram.banks is {dram.banks}", "give it 2 or more, a power of two"
     yield (

@@ -12,6 +12,8 @@ from ptxsim.execute import simt_stack
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS
+from ptxsim.timing.timeline_codes import ABSENT, CTA, WARP
+from ptxsim.timing.timeline_events import note
 from ptxsim.timing.warps.barrier import note_wait
 
 
@@ -73,6 +75,8 @@ def swap_in(run, sm, switch, slot, c):
     sm.cta_id[slot] = switch.cta[c]
     sm.cta_warps[slot] = switch.warps_left[c]
     first = slot * run.warps_per_cta
+    if run.timeline:
+        note(run, sm, CTA, slot, sm.cta_id[slot], 0, 0)
     for number in range(BARRIERS):
         sm.cta_arrived[slot, number] = switch.arrived[c, number]
         sm.cta_counted[slot, number] = switch.counted[c, number]
@@ -86,6 +90,8 @@ def swap_in(run, sm, switch, slot, c):
         sm.warp_in_cta[first + k] = k
         if warp.state != RETIRED:
             _restore(run, sm, warp, first + k, context)
+        elif run.timeline:
+            note(run, sm, WARP, first + k, ABSENT, -1, 0)
     cta_started(run, sm, slot)
     sm.swapped_out -= 1
     switch.active += 1

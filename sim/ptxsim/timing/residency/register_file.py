@@ -6,9 +6,11 @@ entry holds one 32-bit register of a warp. An evicted CTA takes an entry for eve
 warps; dead registers are lost, and the simulator overwrites them, so that a wrong live vector changes results. Virtual
 Thread uses the whole file as ACRF and has no PCRF.
 
-Moving: one register per cycle through the buffer of 128 bytes to the PCRF; from there the first takes longer, because
-its tag locates the next one. Both directions overlap, and the context moves at the same time: timing-model section 6.1
-(its choice).
+Moving: so many registers per cycle through the buffer of 128 bytes to the PCRF; from there the first takes longer,
+because its tag locates the next one. Both directions overlap: timing-model section 6.1 (its choice). Warps move in
+turn. Where moving overlaps with running, the registers of warp k of a CTA that comes are usable when those of the warps
+up to k of the CTA that leaves have left, and those of the warps up to k of the CTA that comes are there: until then
+they are pending in the scoreboard.
 
 Handled simply: predicates and PTXPlus address registers move with the context. A load that returns while its CTA is in
 the PCRF is written there in no time (section 6.1, its choice). Entries are counted, not chained.
@@ -17,8 +19,11 @@ Oh et al., FineReg, MICRO 2018, sections IV.B, V.C and V.D.
 
 import numpy as np
 
-from ptxsim.base.jit import bit, flat_i64, flat_u8, njit, rows_u32, rows_u64
-from ptxsim.timing.residency.switch_records import ACRF, PCRF
+from ptxsim.base.jit import bit, flat_i64, njit, rows_u32, rows_u64
+from ptxsim.timing.residency.live_vectors import is_lost, live_registers
+from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, PCRF, warp_at
+from ptxsim.timing.sm_state import FOREVER
+from ptxsim.timing.warps.scoreboard import set_wake
 
 _LOST = 0xDEADBEEF
 
@@ -31,7 +36,7 @@ def has_room(switch):
 
 @njit
 def evict(run, sm, switch, execution, slot):
-    """Move the live registers of the CTA in a slot, whose number has been looked up, to the PCRF."""
+    """Move the live registers of the CTA in a slot, whose number has been looked up, to the PCRF; returns how many."""
     c = sm.cta_context[slot]
     switch.entries[c] = switch.live_count[slot]
     switch.free_entries -= switch.entries[c]
@@ -42,51 +47,101 @@ def evict(run, sm, switch, execution, slot):
     switch.registers_evicted += switch.entries[c]
     for k in range(run.warps_per_cta):
         w = slot * run.warps_per_cta + k
+        warp = warp_at(switch.warps, c * run.warps_per_cta + k)
+        warp.entries = 0
         if sm.resident & ~sm.finishing & bit(w):
+            warp.entries = live_registers(run, sm, switch, w)
             execution.warp = sm.index * run.contexts + sm.context[w]
-            _lose(run, switch, execution, np.int64(sm.stack_pc[sm.depth[w] - 1, w]))
+            _lose(run, switch, execution)
+    return switch.entries[c]
 
 
 @njit
 def restore(switch, c):
-    """Move the registers of a CTA back to the ACRF, which has room; returns the cycles that this takes."""
-    cycles = restore_cycles(switch, switch.entries[c])
-    switch.registers_restored += switch.entries[c]
-    switch.free_entries += switch.entries[c]
+    """Move the registers of a CTA back to the ACRF, which has room; returns how many."""
+    n = switch.entries[c]
+    switch.registers_restored += n
+    switch.free_entries += n
     switch.entries[c] = 0
     switch.registers[c] = ACRF
     switch.in_acrf += 1
     switch.restores += 1
+    return n
+
+
+@njit
+def moving_cycles(switch, leaving, coming):
+    """The cycles in which some registers move to the PCRF, while others come from there."""
+    cycles = -(-leaving // switch.registers_per_cycle)
+    if coming:
+        cycles = max(cycles, switch.restore_first_cycles - (1 - coming) // switch.registers_per_cycle)
     return cycles
 
 
 @njit
-def restore_cycles(switch, n):
-    """The cycles for moving n registers from the PCRF."""
-    return switch.restore_first_cycles + n - 1 if n else 0
+def hold_until_moved(run, sm, switch, slot, leaving, coming, start):
+    """Hold the registers of a CTA that comes to a slot until they are there; moving begins in cycle `start`. `leaving`
+    and `coming` are contexts; NOWHERE: no registers leave, or the CTA that comes is new (`hold_new`)."""
+    n = run.warps_per_cta
+    out, back = 0, 0
+    for k in range(n):
+        if leaving != NOWHERE:
+            out += warp_at(switch.warps, leaving * n + k).entries
+        if coming != NOWHERE:
+            back += warp_at(switch.warps, coming * n + k).entries
+            _set_ready(run, sm, coming * n + k, FOREVER)
+        switch.arrival[slot * n + k] = start + moving_cycles(switch, out, back)
 
 
 @njit
-def _lose(run, switch, execution, i):
-    """Overwrite the rows of a warp that hold registers which are not live before instruction i."""
-    kept = flat_u8(switch.kept, run.n_instructions * switch.kept_bytes)
-    first = i * switch.kept_bytes
+def hold_new(run, sm, switch, slot):
+    """Hold the registers of a CTA that has been launched until those of the CTA before it have left."""
+    for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
+        if switch.arrival[w]:
+            _set_ready(run, sm, np.int64(sm.context[w]), FOREVER)
+
+
+@njit
+def release_arrived(run, sm, switch, slot):
+    """Release the registers of a switch's CTA that are there in this cycle; returns when the next ones are, FOREVER
+    after the last."""
+    following = FOREVER
+    for k in range(run.warps_per_cta):
+        w = slot * run.warps_per_cta + k
+        if switch.arrival[w] > run.cycle:
+            following = min(following, switch.arrival[w])
+        elif switch.arrival[w]:
+            switch.arrival[w] = 0
+            if switch.due[slot] == FOREVER:  # the CTA is in its slot, or is yet to be launched
+                if sm.resident & bit(w):
+                    _set_ready(run, sm, np.int64(sm.context[w]), run.cycle)
+                    if sm.blocked & bit(w):
+                        set_wake(run, sm, w)
+            elif switch.incoming[slot] != NOWHERE:
+                _set_ready(run, sm, switch.incoming[slot] * run.warps_per_cta + k, run.cycle)
+    return following
+
+
+@njit
+def _set_ready(run, sm, context, cycle):
+    """All registers of a warp, none of which is about to be written, are ready in a cycle."""
+    ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
+    for r in range(context * run.n_registers, (context + 1) * run.n_registers):
+        ready_at[r] = cycle
+
+
+@njit
+def _lose(run, switch, execution):
+    """Overwrite the rows of the warp whose registers were counted last that hold registers which are not live."""
     r32 = rows_u32(execution.r32, execution.total_rows32)
     base = execution.constant_rows32 + execution.warp * execution.rows32
     for row in range(execution.rows32):
-        if kept[first + (row >> 3)] >> (row & 7) & 1 == 0:
+        if is_lost(run, switch, row):
             for n in range(32):
                 r32[base + row, n] = np.uint32(_LOST)
     r64 = rows_u64(execution.r64, execution.total_rows64)
     base = execution.constant_rows64 + execution.warp * execution.rows64
     for row in range(execution.rows64):
-        at = execution.rows32 + row
-        if kept[first + (at >> 3)] >> (at & 7) & 1 == 0:
+        if is_lost(run, switch, 64 * switch.words32 + row):
             for n in range(32):
                 r64[base + row, n] = np.uint64(_LOST)
-
-
-@njit
-def live_registers(run, switch, i):
-    """32-bit registers of a warp that are live before instruction i."""
-    return flat_i64(switch.live, run.n_instructions)[i]

@@ -9,7 +9,7 @@ The locations of context and registers are encoded as in Table IV of FineReg: a 
 
 from ptxsim.base.jit import record, record_at
 from ptxsim.base.program import stack_fields
-from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT
+from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT, MAX_WARPS
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
 PCRF, ACRF = 1, 2  # where its registers are
@@ -23,6 +23,7 @@ WARP = record(
         ("depth", "i8", (1,)),
         ("inner_wait", "i8"),
         ("dynamic_id", "i8"),
+        ("entries", "i8"),  # that it has in the PCRF
         *stack_fields(1),
     ]
 )
@@ -33,15 +34,21 @@ SWITCH = record(
         ("ctas", "i8"),  # that can be resident
         ("acrf_ctas", "i8"),  # whose registers fit into the ACRF
         ("pcrf_entries", "i8"),  # 0: Virtual Thread
+        ("ready_first", "i8"),  # a ready CTA comes before a new one
         ("swap_cycles", "i8"),
+        ("concurrent_switches", "i8"),
+        ("registers_per_cycle", "i8"),
+        ("overlap", "i8"),  # a warp may issue when its own registers are there
         ("restore_first_cycles", "i8"),
         ("stalled_cycles", "i8"),
+        ("refused_is_stalled", "i8"),
         ("vector_entries", "i8"),
         ("vector_hit_cycles", "i8"),
-        ("live", "u8"),  # address of int64 per instruction: 32-bit registers that are live before it
-        # address of bits per instruction and row (of 32 bits, then of 64): the row is live, or is no register's
-        ("kept", "u8"),
-        ("kept_bytes", "i8"),  # of an instruction
+        ("vector_bytes", "i8"),  # of a vector in memory
+        # address of vectors of bits, one for a row of registers: `live_rows` of switching_setup.py
+        ("vectors", "u8"),
+        ("words32", "i8"),  # words of 64 bits of a vector that are for rows of 32 bits
+        ("words64", "i8"),  # and for rows of 64 bits
         ("warps", "u8"),  # address of the WARP records
         # CTAs by context
         ("place", "i8", (MAX_RESIDENT,)),  # of the context: ABSENT, SHARED_MEMORY, PIPELINE
@@ -49,6 +56,7 @@ SWITCH = record(
         ("cta", "i8", (MAX_RESIDENT,)),
         ("loads", "i8", (MAX_RESIDENT,)),  # that a CTA in shared memory waits for
         ("entries", "i8", (MAX_RESIDENT,)),  # that it has in the PCRF
+        ("stall_began", "i8", (MAX_RESIDENT,)),  # of a CTA in shared memory, when it stalled
         ("warps_left", "i4", (MAX_RESIDENT,)),
         ("arrived", "i4", (MAX_RESIDENT, BARRIERS)),
         ("counted", "i4", (MAX_RESIDENT, BARRIERS)),
@@ -62,17 +70,28 @@ SWITCH = record(
         ("n_ready", "i8"),  # CTAs in shared memory that wait for no load
         # CTAs by slot
         ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or not tested
+        ("running_since", "i8", (MAX_CTAS,)),  # it was launched or came back, or its last stall ended
+        ("never_stalled", "i8", (MAX_CTAS,)),
         ("live_count", "i8", (MAX_CTAS,)),  # PCRF entries that it needs; -1: not looked up
         ("look_up_cycles", "i8", (MAX_CTAS,)),
-        # the switch that is going on
-        ("slot", "i8"),  # -1: none is
-        ("incoming", "i8"),  # context; -1: the slot becomes free
-        ("due", "i8"),
+        # switches under way, by slot
+        ("under_way", "i8"),  # slots: the contexts or the registers of a switch move
+        ("for_new", "i8"),  # slots that a CTA has left for a new one, with that one's room in the ACRF
+        ("incoming", "i8", (MAX_CTAS,)),  # context; -1: the slot becomes free
+        ("due", "i8", (MAX_CTAS,)),  # when the incoming CTA takes the slot
+        ("moved", "i8", (MAX_CTAS,)),  # when all registers have moved
+        (
+            "arrival",
+            "i8",
+            (MAX_WARPS,),
+        ),  # where running overlaps: when a warp's registers are there; 0: they are
         # the look-up of vectors that is going on
         ("vector_slot", "i8"),  # -1: none is
-        ("vector_warp", "i8"),  # position of the warp that is next
+        ("wanted", "u8"),  # address of bytes: the instructions whose vectors are still to be looked up
+        ("vector_next", "i8"),  # the first instruction that can be one of these
         ("vector_wanted", "i8"),  # instruction whose vector is on its way; -1: none is
-        ("vector_came", "i8"),  # that has come for the next warp; -1: none has
+        ("vector_left", "i8"),  # bytes of it that are on their way
+        ("vector_came", "i8"),  # the instruction whose vector has just come; -1: none has
         ("vector_tag", "i8", (MAX_VECTORS,)),  # instruction
         ("next", "i8"),  # next cycle with work that no arrival causes
         # counters
@@ -83,6 +102,12 @@ SWITCH = record(
         ("most_active", "i8"),
         ("most_entries", "i8"),
         ("switches", "i8"),
+        ("switch_cycles", "i8"),  # slots are empty for a switch
+        ("stalls", "i8"),
+        ("stall_cycles", "i8"),
+        ("to_stall_sum", "i8"),  # of `running_since` to the stall
+        ("first_stalls", "i8"),  # of CTAs
+        ("to_first_stall_sum", "i8"),
         ("evictions", "i8"),
         ("restores", "i8"),
         ("registers_evicted", "i8"),  # of warps, to the PCRF

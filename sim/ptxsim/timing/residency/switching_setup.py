@@ -1,6 +1,7 @@
 """CTA switching on the host: what it cannot be combined with, its records in a run, and its result."""
 
-from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -8,33 +9,37 @@ import numpy as np
 from ptxsim.base.program import Program
 from ptxsim.timing.residency.switch_records import MAX_VECTORS, SWITCH, WARP
 from ptxsim.timing.sm_state import MAX_CONTEXTS, MAX_RESIDENT
-from ptxtool.analysis.flow.liveness import liveness
-from ptxtool.analysis.flow.pressure import file_of, pressure_of
+from ptxtool.analysis.flow.liveness import liveness, result_registers
+from ptxtool.analysis.flow.pressure import file_of
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
-from ptxtool.base.bits import from_indices
+from ptxtool.base.bits import from_indices, indices
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
-from ptxtool.results.simulation import SwitchingResult
+from ptxtool.results.simulation import SWITCHING_COUNTS, SwitchingResult
 
-_COUNTERS = (
-    "switches",
-    "evictions",
-    "restores",
-    "registers_evicted",
-    "registers_restored",
-    "depletion_cycles",
-    "vector_hits",
-    "vector_misses",
+_OPTIONS = (
+    "swap_cycles",
+    "concurrent_switches",
+    "registers_per_cycle",
+    "overlap",
+    "restore_first_cycles",
+    "stalled_cycles",
+    "refused_is_stalled",
+    "vector_entries",
+    "vector_hit_cycles",
 )
-_OPTIONS = ("swap_cycles", "restore_first_cycles", "stalled_cycles", "vector_entries", "vector_hit_cycles")
-_NONE_YET = ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag")
+_NONE_YET = ("vector_slot", "vector_wanted", "vector_came", "vector_tag", "stalled_since", "live_count")
+_PC_BYTES = 4
+"""Of a live-register vector, besides 8 for each 64 registers."""
+_SHARING = "a CTA that has left the pipeline would keep the locks of its pair"
+_COPIES = "the copies on their way are counted by the warp's place in the pipeline"
 
 
 def check_switching(
-    kernel: Function, program: Program, plan: SwitchingPlan, gpu: Gpu, others: Sequence[tuple[object, str]]
+    kernel: Function, program: Program, plan: SwitchingPlan, gpu: Gpu, is_shared: bool
 ) -> None:
-    """Raise E502 for features that switching excludes; `others` are (whether it is used, its name)."""
+    """Raise E502 for features that switching excludes: sharing of registers or scratchpad, and asynchronous copies."""
     options = gpu.switching
     for key, value, most in (
         ("ctas", options.ctas, MAX_RESIDENT),
@@ -44,44 +49,47 @@ def check_switching(
         if value > most:
             what = f"{gpu.name}: switching.{key} is {value}"
             raise error("E502", what, help=f"the simulator holds at most {most}")
-    found = [what for there, what in others if there]
-    if program.instructions["copies"].any():
-        found.append("asynchronous copies")
-    if plan.pcrf_entries and len(program.first_registers) > 1:
-        found.append("functions that are called")
+    found = None
+    if is_shared:
+        found = "sharing of registers or scratchpad", _SHARING
+    elif program.instructions["copies"].any():
+        found = "asynchronous copies", _COPIES
     if found:
+        what, why = found
         raise error(
             "E502",
-            f"CTA switching ({plan.scheme.name}) together with {found[0]}",
+            f"CTA switching ({plan.scheme.name}) together with {what}",
             kernel.source,
             kernel.start,
             kernel.body_start,
-            help='this is not simulated: leave one of the two out (scheme="none")',
+            help=f'{why}: leave one of the two out (scheme="none")',
         )
 
 
 class Switcher:
     """CTA switching of a run: the records of every SM, and the arrays whose addresses they hold."""
 
-    def __init__(self, plan: SwitchingPlan, gpu: Gpu, kernel: Function, program: Program, ctas: int) -> None:
+    def __init__(self, plan: SwitchingPlan, gpu: Gpu, program: Program, ctas: int) -> None:
         """`ctas` is the number of CTAs that can be resident: that of the plan, or fewer for a small grid."""
         self.plan, self.ctas = plan, ctas
         n_sms, options = gpu.sm.count, gpu.switching
-        live, kept = np.zeros(1, np.int64), np.zeros((1, 1), np.uint8)
-        if plan.pcrf_entries:
-            live, kept = live_rows(kernel, program)
+        words = row_words(program)
+        vectors = live_rows(program) if plan.pcrf_entries else np.zeros((1, 1), np.int64)
+        wanted = np.zeros((n_sms, len(program.instructions)), np.uint8)
         self.warps: Any = np.zeros((n_sms, ctas * plan.warps), WARP)
-        self._arrays = live, kept
+        self._arrays = vectors, wanted
         self.records: Any = np.zeros(n_sms, SWITCH)
         records = self.records
         records["ctas"], records["acrf_ctas"] = ctas, min(plan.acrf_ctas, ctas)
         records["pcrf_entries"] = records["free_entries"] = plan.pcrf_entries
         for name in _OPTIONS:
             records[name] = getattr(options, name)
-        records["live"], records["kept"] = live.ctypes.data, kept.ctypes.data
-        records["kept_bytes"] = kept.shape[1]
+        records["ready_first"] = options.order == "ready-first"
+        records["vectors"], (records["words32"], records["words64"]) = vectors.ctypes.data, words
+        records["vector_bytes"] = _PC_BYTES + 8 * max(1, -(-plan.active.needs.registers_per_thread // 64))
+        records["wanted"] = wanted.ctypes.data + np.arange(n_sms) * wanted.strides[0]
         records["warps"] = self.warps.ctypes.data + np.arange(n_sms) * self.warps.strides[0]
-        for name in (*_NONE_YET, "stalled_since", "live_count"):
+        for name in _NONE_YET:
             records[name] = -1
 
     def result(self, cycles: int) -> SwitchingResult:
@@ -92,7 +100,7 @@ class Switcher:
         average = {
             n: int((records[f"{n}_sum"] + left * records[n]).sum()) / over for n in ("resident", "active")
         }
-        totals = {name: int(records[name].sum()) for name in _COUNTERS}
+        totals = {name: int(records[name].sum()) for name in SWITCHING_COUNTS}
         totals["depletion_cycles"] += int((left * records["depleted"]).sum())
         return SwitchingResult(
             scheme=plan.scheme.name,
@@ -104,34 +112,42 @@ class Switcher:
             resident_average=average["resident"],
             pcrf_entries=plan.pcrf_entries,
             pcrf_most=int(records["most_entries"].max()),
+            cycles_to_stall=int(records["to_stall_sum"].sum()) / max(1, totals["stalls"]),
+            cycles_to_first_stall=int(records["to_first_stall_sum"].sum())
+            / max(1, int(records["first_stalls"].sum())),
             **totals,
         )
 
 
-def live_rows(kernel: Function, program: Program) -> tuple[Any, Any]:
-    """Per instruction the live 32-bit registers, int64, and the rows that an eviction keeps, a bit for each."""
-    found = liveness(kernel)
-    curve = pressure_of(found).curve
-    n = len(program.instructions)
-    live = np.zeros(n, np.int64)
-    live[: len(curve)] = curve
-    starts = 0, program.rows32
+def row_words(program: Program) -> tuple[int, int]:
+    """The words of 64 bits that a vector of rows has for the rows of 32 bits, and for those of 64 bits."""
+    return -(-program.rows32 // 64), -(-program.rows64 // 64)
+
+
+def live_rows(program: Program) -> Any:
+    """Vectors of rows, int64 [instructions + 2, words], a bit for each row of a warp's registers (`row_words`).
+
+    Of every instruction the rows of registers that are live before it; then the rows that are no general register's,
+    which are never lost; then space for the union of some. The registers in which a function returns its results are
+    live at its end.
+    """
+    start64 = 64 * row_words(program)[0]
+    starts = 0, start64
     rows = [0] * program.n_registers
-    for k, (file, first, count) in enumerate(program.register_rows.tolist()):
-        if file < 2 and first >= 0 and file_of(kernel.registers[k]) == "general":
-            rows[k] = from_indices(range(starts[file] + first, starts[file] + first + count))
-    owned = 0
-    for own in rows:
-        owned |= own
-    n_rows = program.rows32 + program.rows64
-    everything = (1 << n_rows) - 1
-    n_bytes = max(1, -(-n_rows // 8))
-    kept = np.full((n, n_bytes), 0xFF, np.uint8)
-    for i, bits in enumerate(found.before_bits):
-        mine = everything & ~owned
-        while bits:
-            lowest = bits & -bits
-            mine |= rows[lowest.bit_length() - 1]
-            bits ^= lowest
-        kept[i] = np.frombuffer(mine.to_bytes(n_bytes, "little"), np.uint8)
-    return live, kept
+    for function, first_register in program.first_registers:
+        for register in function.registers:
+            k = first_register + register.index
+            file, first, count = program.register_rows[k].tolist()
+            if file < 2 and first >= 0 and file_of(register) == "general":
+                rows[k] = from_indices(range(starts[file] + first, starts[file] + first + count))
+    firsts = {function.name: first for function, first in program.first_registers}
+    live = {function.name: liveness(function).before_bits for function, _ in program.first_registers}
+    vectors = []
+    for function, i in program.positions:
+        bits = from_indices(result_registers(function)) if i < 0 else live[function.name][i]
+        vectors.append(reduce(or_, (rows[firsts[function.name] + k] for k in indices(bits)), 0))
+    owned = reduce(or_, rows, 0)
+    vectors += [~owned, 0]
+    n_words = max(1, sum(row_words(program)))
+    data = b"".join((bits & (1 << 64 * n_words) - 1).to_bytes(8 * n_words, "little") for bits in vectors)
+    return np.frombuffer(bytearray(data), np.int64).reshape(-1, n_words)

@@ -6,7 +6,9 @@ ready again. L1 hits end when the instruction leaves the head of the LDST unit, 
 instruction may be between issue and the memory system, no register about to be written, no instruction being fetched:
 only loads in flight and unacknowledged stores may remain of a CTA that is switched out.
 
-A warp at a fence or a wait for copies is not stalled in this sense.
+A warp at a fence or a wait for copies is not stalled in this sense. Nor is one whose memory instruction finds the port
+closed; where the machine says so (`refused_is_stalled`) it is, while a cache refuses the instruction at the head of the
+LDST unit.
 
 Timing-model section 6.1 (its choice of what a stall is); Oh et al., FineReg, MICRO 2018, section IV.C.
 """
@@ -19,13 +21,17 @@ NOT_STALLED = -1
 
 
 @njit
-def stalled_from(run, sm, slot):
+def stalled_from(run, sm, switch, slot):
     """The cycle from which the CTA in a slot is stalled if no load returns before; NOT_STALLED if it is not."""
     mine = warps_of(run, slot)
     unfinished = sm.resident & ~sm.finishing & mine
-    waiting = sm.has_head & sm.blocked & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+    hindered = sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+    waiting = hindered & sm.blocked
+    stalled = waiting | sm.at_barrier | sm.in_atomic
+    if switch.refused_is_stalled and sm.head_stuck and _port_is_closed(run, sm):
+        stalled |= hindered & sm.ready & sm.head_class[2]
     for_memory = (waiting | sm.in_atomic) & unfinished
-    if for_memory == 0 or unfinished & ~(waiting | sm.at_barrier | sm.in_atomic):
+    if for_memory == 0 or unfinished & ~stalled:
         return NOT_STALLED
     if sm.imiss & mine or (sm.latch_warp >= 0 and mine & bit(sm.latch_warp)):
         return NOT_STALLED
@@ -44,3 +50,9 @@ def stalled_from(run, sm, slot):
         if not waits_long(run, sm, w):
             return NOT_STALLED
     return since
+
+
+@njit
+def _port_is_closed(run, sm):
+    """Whether the LDST unit takes no further instruction."""
+    return sm.id_oc_n[2] >= run.port_width[2] or sm.pending_free_n == 0

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.program import Program
 from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.flow.pressure import weight_of
 from ptxtool.analysis.occupancy.renaming_plan import RenamingPlan, renaming_plan
 from ptxtool.base.bits import indices
 from ptxtool.base.diag import error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import RenamingResult

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.program import Program
 from ptxtool.analysis.occupancy.section_plan import SectionPlan, section_plan
 from ptxtool.analysis.regalloc.register_sets import RegisterSets, register_sets
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.marks import EXTENDED, marks
 from ptxtool.ir.nodes import Function

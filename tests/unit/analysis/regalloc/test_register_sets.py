@@ -18,6 +18,12 @@ def test_the_base_set_is_what_is_named_outside() -> None:
     assert register_sets(ptx(wide)) == RegisterSets(3, 5), "%rd3 is units 6 and 7"
 
 
+def test_what_is_live_outside_is_in_the_base_set() -> None:
+    held = f"{ACQUIRE} st.global.u32 [0], %r5; {RELEASE}"
+    body = f"{ACQUIRE} mov.u32 %r5, 1; mov.u32 %r7, %r5; {RELEASE} bar.sync 0; {held} ret;"
+    assert register_sets(ptx(body)) == RegisterSets(6, 2)
+
+
 def test_a_place_that_some_path_reaches_without_holding_is_outside() -> None:
     body = f"@%p1 bra L; {ACQUIRE} mov.u32 %r6, 1; L: mov.u32 %r5, 1; {RELEASE} ret;"
     assert register_sets(ptx(body)) == RegisterSets(6, 1)

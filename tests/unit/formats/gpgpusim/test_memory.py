@@ -66,6 +66,16 @@ def test_a_first_come_scheduler_of_dram_looks_at_one_request(tmp_path: Path) -> 
     assert changed(tmp_path, gpgpu_dram_scheduler="0")[0].dram.reorder_window == 1
 
 
+def test_a_write_queue_is_read_where_it_is_enabled(tmp_path: Path) -> None:
+    def queue(**changes: str | None) -> tuple[int, int, int]:
+        dram = changed(tmp_path, **changes)[0].dram
+        return dram.write_queue, dram.write_queue_high, dram.write_queue_low
+
+    assert queue(dram_write_queue_size="64:56:32") == (0, 0, 0)
+    assert queue(dram_seperate_write_queue_enable="1", dram_write_queue_size="64:56:32") == (64, 56, 32)
+    assert queue(dram_seperate_write_queue_enable="1") == (32, 28, 16)  # GPGPU-Sim's default
+
+
 def test_global_loads_may_skip_the_l1(tmp_path: Path) -> None:
     assert changed(tmp_path, gpgpu_gmem_skip_L1D="0")[0].l1d.bypass == ("cg",)
     assert changed(tmp_path, gmem_skip_L1D="1")[0].l1d.bypass == ("cg", "global")

@@ -59,7 +59,7 @@ def test_refused(name: str) -> None:
     assert "'add.u32 %r1, %r6, 4;' uses the address of the slots" in leak
     assert f"run {name} on what demote writes, before compact" in leak
     lost = "mov.u32 %r0, 1;\nmov.u64 %rd0, 0;\n@%p0 mov.u32 %r0, 2;\nst.shared.b32 [%r6], %r0;\n"
-    assert "not physical for certain" in refusal(kernel(f"{lost}st.shared.u32 [0], %r0;"), name)
+    assert "not physical for certain" in refusal(kernel(f"{lost}st.shared.u32 [0], %r0;\n{WIDE}{BODY}"), name)
 
 
 def test_a_thread_needs_no_more_registers() -> None:

@@ -14,9 +14,18 @@ from uncompiled import output_of
 import ptxsim
 from ptxsim.observe.timeline import _undisturbed
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.settings import with_settings
+
+SWITCHED = {
+    "gpu": with_settings(load_gpu("gtx980-finereg"), ["sm.count=2", "sm.ctas=3"]),
+    "scheme": "finereg",
+}
 
 
-@pytest.mark.parametrize("options", [{}, PAIR, {"gpu": "gpgpusim42-c2050"}, {"scheduler": "two_level:2"}])
+@pytest.mark.parametrize(
+    "options", [{}, PAIR, {"gpu": "gpgpusim42-c2050"}, {"scheduler": "two_level:2"}, SWITCHED]
+)
 def test_nothing_depends_on_a_timeline_nor_it_on_skipping(tmp_path: Path, options: dict[str, Any]) -> None:
     body = MIXED + SHARED
     files, results = [], []

@@ -3,8 +3,15 @@
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from timelines import MIXED, PAIR, SHARED, run
+import numpy as np
+from microkernels.switching import waiting_kernel
+from timelines import MIXED, PAIR, SHARED, Read, run
+from waiting_ctas import one_place, wait
+
+import ptxsim
+import ptxtool
 
 
 def test_ctas_of_an_empty_kernel(tmp_path: Path) -> None:
@@ -79,6 +86,42 @@ def test_loads_and_who_waits_for_them(tmp_path: Path) -> None:
                 assert e["args"]["instruction"] == "add.u32 $r3, $r2, $r2;"
                 waits += 1
     assert waits == 60
+
+
+def test_ctas_that_are_switched(tmp_path: Path) -> None:
+    """CTA 0 resumes while its vector comes, and keeps its slot until its store is acknowledged. CTA 1 gives way to CTA
+    2, comes back when its load is there, and CTA 2 comes back when it has ended: `waiting_ctas` on one place."""
+    path = tmp_path / "t.json"
+    found = wait(3, timeline=path).switching
+    timeline = Read(path)
+    (slot,) = (events for (_, track), events in timeline.slices.items() if track == "slot 0")
+    assert [e["name"] for e in slot] == [f"CTA {n}" for n in (0, 1, 2, 1, 2)]
+    # the place is empty during a switch, but not when a CTA has ended and a new one comes
+    gaps = [other["ts"] - one["ts"] - one["dur"] for one, other in pairwise(slot)]
+    assert gaps == [0, 45, 48, 47]
+    assert sum(gaps) == found.switch_cycles
+    # a load is one slice, though its CTA leaves the slot meanwhile
+    loads = {s["args"]["CTA"]: back - sent for _, sent, back, s in timeline.spans}
+    assert sorted(loads) == [0, 1, 2]
+    assert all(40_000 < cycles < 40_300 for cycles in loads.values())
+
+
+def test_a_warp_that_has_exited_does_not_come_back(tmp_path: Path) -> None:
+    """Of each CTA the second warp exits before the first one loads."""
+    exits = "\tmov.u32 %r73, %tid.x;\n\t.reg .pred %p;\n\tsetp.ge.u32 %p, %r73, 32;\n\t@%p exit;\n"
+    kernel = ptxtool.parse(waiting_kernel(4).replace("\tld.param", f"{exits}\tld.param", 1)).kernels["k"]
+    path = tmp_path / "t.json"
+    gpu = one_place("switching.acrf_registers=2048")
+    options: dict[str, Any] = {"gpu": gpu, "scheme": "finereg", "registers": 32, "timeline": path}
+    found = ptxsim.launch(kernel, 3, 64, [np.zeros(192, np.uint32)], **options).switching
+    assert found.switches == 2
+    slices = Read(path).slices
+    ctas = {track: [e["name"] for e in of] for (_, track), of in slices.items() if track == "slot 0"}
+    warps = {track: [e["args"]["CTA"] for e in of] for (_, track), of in slices.items() if " warp " in track}
+    assert ctas == {"slot 0": [f"CTA {n}" for n in (0, 1, 2, 1, 2)]}
+    assert list(dict.fromkeys(warps["slot 0 warp 1"])) == [0, 1, 2]
+    assert warps["slot 0 warp 1"] == sorted(warps["slot 0 warp 1"])
+    assert warps["slot 0 warp 0"] != sorted(warps["slot 0 warp 0"])
 
 
 def test_locks(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def allowed(
     reply: int = FOREVER,
     memory_next: int = FOREVER,
     sent: int = 0,
+    is_open: tuple[int, ...] = (),
     **changes: int,
 ) -> bool:
     """Whether an idle SM may go on, with changes of its record or that of the run."""
@@ -37,6 +38,7 @@ def allowed(
         2,
     )
     run["sm_next"][0, 0] = following
+    run["is_open"][0, list(is_open)] = 1
     sm["memory_free"], sm["pending_free_n"] = ALL_MEMORY_FREE, PENDING
     wake = changes.pop("wake", None)
     if wake is not None:
@@ -76,12 +78,12 @@ def test_as_far_as_the_run_allows(changes: dict[str, int], expected: bool) -> No
         ({"sent": 1}, False),
         ({"finishing": 1}, False),  # a CTA may end
         ({"finishing": 1, "storing": 1}, True),
-        ({"open_sms": 1, "n_ctas": 5, "next_cta": 4}, False),  # one may start
-        ({"open_sms": 1, "n_ctas": 5, "next_cta": 5}, True),
-        ({"open_sms": 2, "n_ctas": 5}, True),  # on another SM
+        ({"is_open": (0,), "n_ctas": 5, "next_cta": 4}, False),  # one may start
+        ({"is_open": (0,), "n_ctas": 5, "next_cta": 5}, True),
+        ({"is_open": (1, 70), "n_ctas": 5}, True),  # on another SM
     ],
 )
-def test_nothing_that_others_see_may_happen(changes: dict[str, int], expected: bool) -> None:
+def test_nothing_that_others_see_may_happen(changes: dict[str, Any], expected: bool) -> None:
     assert allowed(**changes) == expected
 
 

@@ -1,11 +1,16 @@
 """CTA dispatch: which SM and which slots each CTA gets (timing-model section 1.8)."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from kernels import sample
 from microkernels.measure import parsed
 
 import ptxsim
 import ptxsim.launcher
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.settings import with_settings
 
 OLD, NEW = "tesla-c2050", "gpgpusim42-c2050"
 
@@ -52,3 +57,32 @@ def test_a_small_grid_spreads_over_the_sms() -> None:
     places = np.zeros((20, 32, 2), np.uint32)
     ptxsim.launch(parsed(_PLACES), 20, 32, [places], gpu=OLD, registers=16)
     assert sorted(np.bincount(places[:, 0, 0], minlength=14)) == [1] * 8 + [2] * 6
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_more_sms_than_a_word_has_bits(skip: bool) -> None:
+    gpu = with_settings(load_gpu(OLD), ["sm.count=128"])
+    places = np.zeros((300, 32, 2), np.uint32)
+    ptxsim.launch(parsed(_PLACES), 300, 32, [places], gpu=gpu, registers=16, event_skip=skip)
+    # in turn from SM 1 on, of which every one has room for more than three
+    assert places[:, 0, 0].tolist() == [(1 + n) % 128 for n in range(300)]
+
+
+def test_a_run_of_128_sms_is_the_same_with_every_cycle() -> None:
+    launch, kernel = sample("saxpy")
+    options: dict[str, Any] = {
+        "gpu": with_settings(load_gpu("gtx980-finereg"), ["sm.count=128"]),
+        "registers": launch.registers,
+    }
+    found, memory = [], []
+    for skip in (True, False):
+        arguments = launch.arguments()
+        result = ptxsim.launch(kernel, launch.grid, launch.block, arguments, event_skip=skip, **options)
+        found.append(result.to_dict())
+        memory.append(arguments)
+    assert found[0] == found[1]
+    expected = launch.arguments()
+    ptxsim.run(kernel, launch.grid, launch.block, expected)
+    for arguments in memory:
+        for got, want in zip(arguments, expected, strict=True):
+            assert np.array_equal(got, want)

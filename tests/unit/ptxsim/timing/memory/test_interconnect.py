@@ -1,6 +1,7 @@
 """The crossbars: rates, and queues that a packet blocks (timing-model section 3.4)."""
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -61,3 +62,18 @@ class TestHeadOfLine:
             assert found == set(expected)
         else:
             assert {(sm, tag) for sm, _, tag in found} == {(sm, tag) for sm, _, tag in expected}
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_more_ports_than_a_word_has_bits(skip: bool) -> None:
+    """128 SMs read a line of one slice, the last SMs first."""
+    machine = Machine(with_settings(C2050, ["sm.count=128"]), skip)
+    machine.latency(0)
+    first = len(machine.got)
+    for sm in reversed(range(128)):
+        assert machine.send(0, 0, LINE, sm)
+    machine.finish()
+    # all ask at once and are granted in their order; the slice answers with 5 flits and a gap
+    replies = [(cycle, sm) for cycle, sm, *_ in machine.got[first:]]
+    assert [sm for _, sm in replies] == list(range(128))
+    assert min(b - a for (a, _), (b, _) in pairwise(replies)) == 6

@@ -46,7 +46,46 @@ def test_registers_limit_what_is_resident() -> None:
     assert result.switching.evictions == result.switching.vector_misses == 0
 
 
+@pytest.mark.parametrize(("concurrent", "resident"), [(1, 3), (2, 4)])
+def test_switches_at_a_time(concurrent: int, resident: int) -> None:
+    """CTAs 0 and 1 stall at about cycle 100 in two places, and each place is empty for 10000 cycles: in cycle 15000
+    CTA 2 has come, and CTA 3 if it had not to wait."""
+    settings = "sm.ctas=2", "switching.swap_cycles=10000", f"switching.concurrent_switches={concurrent}"
+    kernel = ptxtool.parse(waiting_kernel(LIVE)).kernels["k"]
+    options = {"gpu": one_place(*settings), "scheme": "virtual-thread", "registers": 32, "max_cycles": 15_000}
+    found = ptxsim.launch(kernel, 4, 32, [np.zeros(128, np.uint32)], **options).switching
+    assert (found.resident_most, found.switches) == (resident, 2)
+    assert found.switch_cycles == 20_000
+
+
 # ---- FineReg
+
+
+def test_new_ctas_come_before_ready_ones() -> None:
+    """Loads take 400 cycles and more, the time of about four CTAs. New CTAs come while there are any; when CTA 19
+    stalls, the earlier ones come back."""
+    first, last = (
+        wait(20, f"switching.order={order}", "l2.rop_cycles=400").switching
+        for order in ("launch-first", "ready-first")
+    )
+    assert first.resident_most == 19  # CTA 0 waits for its vector and ends before the others begin
+    assert last.resident_most < 8
+
+
+def test_a_place_left_for_a_new_cta_goes_to_a_ready_one_if_there_is_no_more() -> None:
+    """Of two SMs one launches the last CTA; the other has left a place for it."""
+    gpu = with_settings(one_place("l2.rop_cycles=100"), ["sm.count=2"])
+    kernel = ptxtool.parse(waiting_kernel(LIVE)).kernels["k"]
+    for n_ctas in range(5, 16):
+        found = [
+            ptxsim.launch(kernel, n_ctas, 32, [np.zeros(32 * n_ctas, np.uint32)], **given)
+            for given in (
+                {"gpu": gpu, "scheme": "finereg", "registers": 32, "event_skip": skip}
+                for skip in (True, False)
+            )
+        ]
+        assert found[0].ctas_done == n_ctas
+        assert found[0].to_dict() == found[1].to_dict()
 
 
 def test_live_registers_come_and_go() -> None:

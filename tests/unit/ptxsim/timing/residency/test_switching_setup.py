@@ -4,13 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernels import sample
 from microkernels.switching import waiting_kernel
 from waiting_ctas import one_place
 
 import ptxsim
 import ptxtool
 from ptxsim.lowering.lower import lower
-from ptxsim.timing.residency.switching_setup import live_rows
+from ptxsim.timing.residency.switching_setup import live_rows, row_words
+from ptxtool.analysis.flow.liveness import liveness
+from ptxtool.analysis.flow.pressure import pressure_of
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
@@ -32,25 +35,12 @@ def test_unknown_scheme() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_with_others(scheme: str, tmp_path: Any) -> None:
+def test_with_others(scheme: str) -> None:
     head = f"E502: CTA switching ({scheme}) together with "
     assert refused(switching=scheme, share_registers=90) == head + "sharing of registers or scratchpad"
-    assert refused(switching=scheme, timeline=tmp_path / "t.json") == head + "a timeline"
     copies = waiting_kernel(3).replace("sm_35", "sm_80").replace(".version 4.0", ".version 7.0")
     copies = copies.replace("\tret;", "\tcp.async.wait_all;\n\tret;")
     assert refused(copies, switching=scheme) == head + "asynchronous copies"
-
-
-def test_finereg_with_functions() -> None:
-    text = (
-        waiting_kernel(3)
-        .replace(".visible", ".func f() { ret; }\n.visible", 1)
-        .replace("\tld.global.cg", "\tcall f;\n\tld.global.cg")
-    )
-    assert refused(text, switching="finereg").endswith("together with functions that are called")
-    kernel = ptxtool.parse(text).kernels["k"]
-    options: dict[str, Any] = {"gpu": one_place(), "switching": "virtual-thread"}
-    assert ptxsim.launch(kernel, 3, 32, [np.zeros(96, np.uint32)], **options).switching.switches == 3
 
 
 @pytest.mark.parametrize(
@@ -107,20 +97,38 @@ def test_an_eviction_keeps_the_rows_of_live_registers_alone() -> None:
 """
     kernel = ptxtool.parse(text).kernels["k"]
     program = lower(kernel, load_gpu("gtx980-finereg"), (32, 1, 1))
-    live, kept = live_rows(kernel, program)
-    # before each instruction: nothing; %l0 (two words); that and %r1; the same, for %r2 is never read; nothing
-    assert live.tolist() == [0, 2, 3, 3, 0]
-    rows = [int.from_bytes(row.tobytes(), "little") for row in kept]
+    vectors = live_rows(program)
+    words32, words64 = row_words(program)
+    rows = [int.from_bytes(row.tobytes(), "little") for row in vectors]
     register = {name: program.register_rows[k] for k, name in enumerate(program.register_names)}
 
     def keeps(i: int, name: str) -> bool:
         file, first, _ = register[name].tolist()
-        return bool(rows[i] >> (first + (program.rows32 if file == 1 else 0)) & 1)
+        return bool(rows[i] >> (first + (64 * words32 if file == 1 else 0)) & 1)
 
-    assert [[keeps(i, name) for name in ("%l0", "%r1", "%r2")] for i in range(5)] == [
+    # before each instruction: nothing; %l0; that and %r1; the same, for %r2 is never read; nothing; then all that is no
+    # register's, and space
+    assert [[keeps(i, name) for name in ("%l0", "%r1", "%r2")] for i in range(7)] == [
         [False, False, False],
         [True, False, False],
         [True, True, False],
         [True, True, False],
         [False, False, False],
+        [False, False, False],
+        [False, False, False],
     ]
+    assert rows[5].bit_count() == 64 * (words32 + words64) - 3
+
+
+@pytest.mark.parametrize("name", ["btree", "stencil", "nw1", "sgemm", "lavamd"])
+def test_the_rows_of_live_registers_are_as_many_words(name: str) -> None:
+    """A row of 64 bits is two words: together what `pressure` counts."""
+    kernel = sample(name)[1]
+    program = lower(kernel, load_gpu("gtx980-finereg"), (32, 1, 1))
+    words32, _ = row_words(program)
+    vectors = live_rows(program).view(np.uint64)
+    found = [
+        sum(int(word).bit_count() * (1 if j < words32 else 2) for j, word in enumerate(vector))
+        for vector in vectors[:-2]
+    ]
+    assert tuple(found) == pressure_of(liveness(kernel)).curve

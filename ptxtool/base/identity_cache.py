@@ -1,4 +1,4 @@
-"""`IdentityCache`: results computed from objects that never change, such as a lowered kernel or a machine.
+"""`IdentityCache`: results computed from objects that never change, such as a function, a lowered kernel or a machine.
 
 The key is the objects' identity: comparing their contents would take as long as computing the result. An entry keeps
 its objects alive, so that no other object can have their identity while the entry exists.

@@ -1,6 +1,6 @@
 """Results kept by the identity of their objects: equal objects are different ones, and old entries go first."""
 
-from ptxsim.base.identity_cache import IdentityCache
+from ptxtool.base.identity_cache import IdentityCache
 
 
 def test_a_result_is_computed_once_for_an_object_and_a_key() -> None:
