@@ -203,7 +203,7 @@ class RenamingResult:
         return (
             f"release by name: {self.registers_most} of {self.physical_registers} physical registers occupied at most, "
             f"{self.waits} waits for free ones, {self.wait_cycles} warp cycles; "
-            f"{self.most_of_cta} for the oldest CTA"
+            f"a CTA needs {self.most_of_cta} at most"
         )
 
 

@@ -29,6 +29,7 @@ def waits_of(seed: int) -> int:
     physical = max(1, most * chosen.choice((10, 11, 15, 40)) // 10)
     gpu = load_gpu("gtx980-finereg")
     switching = replace(gpu.switching, physical_registers=physical, named_percent=400)
+    switching = replace(switching, reserving_ctas=chosen.choice((1, 2, 32)))
     machine = replace(gpu, sm=replace(gpu.sm, count=1), switching=switching)
     options: dict[str, Any] = {"gpu": machine, "scheme": "release-by-name"}
     options["scheduler"] = chosen.choice(("gto", "lrr", "two_level:4"))

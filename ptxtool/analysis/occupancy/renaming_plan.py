@@ -24,11 +24,12 @@ from ptxtool.ir.variables import round_up
 @dataclass(frozen=True)
 class RenamingPlan:
     """The CTAs of an SM by their names (`occupancy`). `physical_registers` are of 32 bits, and so are `most_of_cta`,
-    those that a CTA can need at a time."""
+    those that a CTA can need at a time and that are kept for the `reserving_ctas` oldest ones."""
 
     occupancy: Occupancy
     physical_registers: int
     most_of_cta: int
+    reserving_ctas: int
 
 
 def renaming_plan(
@@ -47,4 +48,6 @@ def renaming_plan(
     if most > physical:
         what = f"{threads} threads that need {needed} registers at a time, of {physical} physical ones on {gpu.name}"
         raise error("E402", what, help="raise switching.physical_registers, or lower the threads of a CTA")
-    return RenamingPlan(occupancy(named, threads, registers, scratchpad), physical, most)
+    return RenamingPlan(
+        occupancy(named, threads, registers, scratchpad), physical, most, options.reserving_ctas
+    )

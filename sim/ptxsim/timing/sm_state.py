@@ -139,6 +139,7 @@ RUN = record(
         ("written", "u8"),  # by each instruction
         ("physical", "i8"),  # registers of warps on an SM
         ("most_of_cta", "i8"),  # of these, that a CTA can need at a time
+        ("reserving_ctas", "i8"),  # the oldest CTAs, for which as many are kept
         ("sections", "i8"),  # of the pool of registers of an SM; 0: there is none
         ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots

@@ -7,7 +7,8 @@ as the last instruction that reads them has issued, or the warp has exited, what
 
 Deadlock rule: of the CTAs on an SM that have not exited the oldest can always map as many registers as its warps can
 need at a time, `most_of_cta`; a warp of another CTA waits if too few would be left for that. When the oldest ends the
-next one has what it held, so it never waits for another CTA. The simulator moves no value: this is about time only.
+next one has what it held, so it never waits for another CTA. So that fewer wait half-way, more of the oldest CTAs may
+have such a reserve, `reserving_ctas`. The simulator moves no value: this is about time only.
 
 Not handled: while lanes of a warp wait at a barrier in a branch and others run, only those count that run.
 
@@ -50,26 +51,35 @@ def without_refused(run, sm, ready):
 def may_map(run, sm, w):
     """Whether warp w may map the registers of its head now."""
     left = run.physical - sm.physical_used - sm.mapped_next[w]
-    if left >= run.most_of_cta:
+    if left >= run.reserving_ctas * run.most_of_cta:
         return True
-    oldest = _oldest(run, sm)
-    if sm.cta_slot[w] == oldest:
-        return left >= 0
-    held = 0
-    for k in range(run.warps_per_cta):
-        held += sm.mapped_n[sm.cta_context[oldest] * run.warps_per_cta + k]
-    return left >= run.most_of_cta - held
+    return left >= _reserved(run, sm, sm.cta_slot[w])
 
 
 @njit
-def _oldest(run, sm):
-    """The slot of the oldest CTA with a warp that has not exited; there is one."""
+def _reserved(run, sm, slot):
+    """The registers that the CTAs with a reserve which are older than that in a slot can still map."""
+    reserved, cta = 0, -1
+    for _ in range(run.reserving_ctas):
+        oldest = _oldest_after(sm, cta)
+        if oldest == slot:
+            break
+        cta = sm.cta_id[oldest]
+        reserved += run.most_of_cta
+        for k in range(run.warps_per_cta):
+            reserved -= sm.mapped_n[sm.cta_context[oldest] * run.warps_per_cta + k]
+    return reserved
+
+
+@njit
+def _oldest_after(sm, cta):
+    """The slot of the oldest CTA, launched after CTA number `cta`, with a warp that has not exited; there is one."""
     left = sm.resident & ~sm.finishing
-    oldest = sm.cta_slot[ctz(left)]
+    oldest = -1
     while left:
         slot = sm.cta_slot[ctz(left)]
         left &= left - 1
-        if sm.cta_id[slot] < sm.cta_id[oldest]:
+        if sm.cta_id[slot] > cta and (oldest < 0 or sm.cta_id[slot] < sm.cta_id[oldest]):
             oldest = slot
     return oldest
 

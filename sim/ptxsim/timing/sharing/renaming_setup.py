@@ -104,6 +104,7 @@ class Renamer:
         run["renaming_words"], run["sees_heads"] = words, 1
         run["needed"], run["written"] = needs.needed.ctypes.data, needs.written.ctypes.data
         run["physical"], run["most_of_cta"] = plan.physical_registers // 32, plan.most_of_cta // 32
+        run["reserving_ctas"] = plan.reserving_ctas
         sms["mapped"] = self.mapped.ctypes.data + np.arange(len(sms)) * self.mapped.strides[0]
 
     def result(self, sms: Any) -> RenamingResult:

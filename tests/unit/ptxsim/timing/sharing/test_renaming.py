@@ -10,7 +10,8 @@ A CTA is one warp; registers are those of warps, 32 of 32 bits. The kernel maps,
     add %r5             4    then 3, %rd0 %r5
     st                  0
 
-So it needs 5 at most, which are the oldest CTA's, mapped or not: the others have what is left beside 5 together.
+So it needs 5 at most. With a reserve for the oldest CTA alone, 5 registers are that one's, mapped or not, and the
+others have what is left together. With a reserve for all, which is the default, each older CTA has 5.
 """
 
 from typing import Any
@@ -46,7 +47,13 @@ LONG = 40000
 
 
 def launch(
-    physical: int, n_ctas: int = 4, threads: int = 32, body: str = LOAD, named: int = 100, **options: Any
+    physical: int,
+    n_ctas: int = 4,
+    threads: int = 32,
+    body: str = LOAD,
+    named: int = 100,
+    reserving: int = 32,
+    **options: Any,
 ) -> ptxsim.SimResult:
     """A run on one SM with so many physical registers of warps; 0: those of the SM."""
     slow = (
@@ -55,6 +62,7 @@ def launch(
         f"l2.rop_cycles={LONG}",
         f"switching.physical_registers={32 * physical}",
         f"switching.named_percent={named}",
+        f"switching.reserving_ctas={reserving}",
     )
     gpu = with_settings(load_gpu("gtx980-finereg"), slow)
     gpu = replace(gpu, sm=replace(gpu.sm, count=1))
@@ -64,20 +72,26 @@ def launch(
 
 
 @pytest.mark.parametrize(
-    ("physical", "loads", "waits"),
+    ("physical", "reserving", "loads", "waits"),
     [
-        (5, 4, 6),  # one CTA at a time: the others wait for 1, 2 and 3 loads
-        (8, 4, 6),  # 3 for the others: the second maps 3, and waits to map 2 more
+        (5, 1, 4, 6),  # one CTA at a time: the others wait for 1, 2 and 3 loads
+        (8, 1, 4, 6),  # 3 for the others: the second maps 3, and waits to map 2 more
         # 5 for the others: the second maps 3, the third 2, the fourth nothing. When the first has ended, so that the
         # second is the oldest, the third maps 3 and the fourth 2; when the second has, the fourth maps all
-        (10, 3, 5),
-        (20, 1, 0),
-        (0, 1, 0),
+        (10, 1, 3, 5),
+        (20, 1, 1, 0),
+        (0, 1, 1, 0),
+        (5, 32, 4, 6),
+        (10, 2, 2, 2),  # two at a time: the other two wait for one load each
+        (10, 32, 2, 2),
+        (15, 32, 2, 1),
+        (19, 32, 2, 1),
+        (20, 32, 1, 0),
     ],
 )
-def test_ctas_wait_for_free_registers(physical: int, loads: int, waits: int) -> None:
+def test_ctas_wait_for_free_registers(physical: int, reserving: int, loads: int, waits: int) -> None:
     """The last store takes as long as a load."""
-    result = launch(physical)
+    result = launch(physical, reserving=reserving)
     assert result.cycles // LONG == loads + 1
     renaming = result.renaming
     assert renaming is not None
@@ -86,7 +100,7 @@ def test_ctas_wait_for_free_registers(physical: int, loads: int, waits: int) -> 
     assert renaming.most_of_cta == 5 * 32
     assert renaming.registers_most <= 32 * (physical or 2048)
     assert result.stats["renaming_wait_cycles"] == renaming.wait_cycles
-    stepped = launch(physical, event_skip=False)
+    stepped = launch(physical, reserving=reserving, event_skip=False)
     assert stepped.to_dict() == result.to_dict()
 
 
