@@ -290,9 +290,9 @@ def switched_occupancy(
 
     machine, chosen = _machine(gpu, scratchpad_per_sm), scheme_named(scheme)
     check_registers(machine.target, registers)
-    if chosen.extended:
-        help = "simulate the text of split-registers: the result has the CTAs and the sections"
-        raise error("E502", f"the CTAs under '{scheme}' depend on the marks of a kernel", help=help)
+    if chosen.extended or chosen.renamed:
+        help = "simulate the kernel: the result has the CTAs, and what each took of the registers"
+        raise error("E502", f"the CTAs under '{scheme}' depend on the text of a kernel", help=help)
     if chosen.unified:
         if scratchpad_per_sm is not None:
             help = "a kernel divides the bytes of switching.unified_bytes"

@@ -207,12 +207,13 @@ SCHEMES = (
     "unified",
     "virtual-thread-unified",
     "finereg-unified",
+    "release-by-name",
 )
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-PLANNED_SCHEMES = tuple(name for name in SCHEMES if name != "regmutex")
-"""Those whose CTAs follow from what a CTA needs; under `regmutex` they depend on the kernel's marks."""
+PLANNED_SCHEMES = tuple(name for name in SCHEMES if name not in ("regmutex", "release-by-name"))
+"""Those whose CTAs follow from what a CTA needs; under the others they depend on the kernel's text."""
 
 
 def scheme_option(help: str, names: tuple[str, ...] = SCHEMES) -> Callable[[F], F]:

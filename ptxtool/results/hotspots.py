@@ -26,6 +26,7 @@ REASONS: Mapping[str, Reason] = {
             "no_warp": "no warp",
             "exited": "exited (stores)",
             "barrier": "barrier",
+            "registers": "registers of the CTA",
             "fence": "fence",
             "copies": "asynchronous copies",
             "atomic": "atomic",

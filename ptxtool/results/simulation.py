@@ -181,6 +181,33 @@ class PoolResult:
 
 
 @dataclass(frozen=True)
+class RenamingResult:
+    """The counters of release by name. `physical_registers`, those that a CTA can need at a time (`most_of_cta`), and
+    the most that were occupied at a time (`registers_most`) are registers of 32 bits of an SM.
+
+    `waits` are the times that a warp found too few free, `wait_cycles` how long it waited, summed over warps.
+    """
+
+    physical_registers: int
+    most_of_cta: int
+    registers_most: int
+    waits: int
+    wait_cycles: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What can be summed, by the names that it has among all counters."""
+        return {"renaming_waits": self.waits, "renaming_wait_cycles": self.wait_cycles}
+
+    def __str__(self) -> str:
+        return (
+            f"release by name: {self.registers_most} of {self.physical_registers} physical registers occupied at most, "
+            f"{self.waits} waits for free ones, {self.wait_cycles} warp cycles; "
+            f"a CTA needs {self.most_of_cta} at most"
+        )
+
+
+@dataclass(frozen=True)
 class SimResult:
     """One simulated launch. `status`: "done", "interrupted" or "max-cycles" (then the counters so far)."""
 
@@ -223,6 +250,7 @@ class SimResult:
     """`ptxsim.DynamicResult` of dynamic warp execution."""
     switching: SwitchingResult | None = None
     pool: PoolResult | None = None
+    renaming: RenamingResult | None = None
     unified: UnifiedPlan | None = None
     """The split of unified memory."""
     printed: str = field(default="", repr=False)
@@ -268,6 +296,8 @@ class SimResult:
             flat |= self.switching.counts
         if self.pool is not None:
             flat |= self.pool.counts
+        if self.renaming is not None:
+            flat |= self.renaming.counts
         return flat | {f"issued_w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -282,6 +312,8 @@ class SimResult:
             del data["switching"]
         if self.pool is None:
             del data["pool"]
+        if self.renaming is None:
+            del data["renaming"]
         if self.unified is None:
             del data["unified"]
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
@@ -323,6 +355,8 @@ class SimResult:
             lines += [f"  {line}" for line in str(self.switching).splitlines()]
         if self.pool is not None:
             lines.append(f"  {self.pool}")
+        if self.renaming is not None:
+            lines.append(f"  {self.renaming}")
         if self.unified is not None:
             lines.append(f"  {self.unified}")
         lines += [f"  note: {remark}" for remark in self.remarks]

@@ -10,7 +10,8 @@ ptxas 13.0.
 from collections.abc import Iterator
 from math import prod
 
-from ptxtool.analysis.occupancy.cuda_limits import MOST_REGISTERS, known_target
+from ptxtool.analysis.occupancy.cuda_limits import MOST_REGISTERS
+from ptxtool.analysis.occupancy.entry_registers import entry_registers, ignored_ctas
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.ir.blocks import BlockBound, block_bound, numbers
 from ptxtool.ir.names import diagnostic_at
@@ -31,7 +32,7 @@ def launch_bound_problems(module: Module) -> Iterator[Diagnostic]:
             continue
         try:
             yield from _bound_problems(kernel)
-            if kernel.name in adjusting and not _are_registers_known(kernel):
+            if kernel.name in adjusting and entry_registers(kernel) is None:
                 yield _setmaxnreg_problem(kernel, adjusting[kernel.name])
         except ValueError:  # a number with a fraction is reported as such (`tuning.py`)
             continue
@@ -51,7 +52,7 @@ def _bound_problems(kernel: Function) -> Iterator[Diagnostic]:
         help = f"a CTA has at most {_THREADS_OF_A_CTA} threads, {_EXTENT[2]} of them in z"
         yield _problem(kernel, bound.directive, message, help)
     ctas = first.get("minnctapersm")
-    if ctas is not None and (trouble := _ignored_ctas(kernel, ctas, bound)):
+    if ctas is not None and (trouble := ignored_ctas(kernel, ctas, bound)):
         yield _problem(kernel, ctas, f"'.minnctapersm {ctas.text}' is ignored: {trouble[0]}", trouble[1])
     registers = first.get("maxnreg")
     if registers is not None and numbers(registers)[0] > MOST_REGISTERS:
@@ -66,32 +67,6 @@ def _bound_problems(kernel: Function) -> Iterator[Diagnostic]:
 def _is_impossible(bound: BlockBound) -> bool:
     is_larger = any(n > most for n, most in zip(bound.extent, _EXTENT, strict=True))
     return bound.threads > _THREADS_OF_A_CTA or is_larger
-
-
-def _ignored_ctas(kernel: Function, item: Directive, bound: BlockBound | None) -> tuple[str, str] | None:
-    """Why ptxas ignores a `.minnctapersm`, and what to do; None where it does not."""
-    if bound is None:
-        return "the number of threads of a CTA is unknown", "write '.maxntid' or '.reqntid' beside it"
-    target = known_target(kernel.module.target.replace("compute_", "sm_"))
-    ctas = numbers(item)[0]
-    if target is None:
-        return None
-    if ctas > target.sm.ctas:
-        what = f"an SM of '{kernel.module.target}' has at most {target.sm.ctas} CTAs"
-    elif ctas * bound.threads > target.sm.threads:
-        what = f"{ctas} CTAs of {bound.threads} threads exceed the {target.sm.threads} of an SM"
-    else:
-        return None
-    return what, "lower it, or the threads of a CTA"
-
-
-def _are_registers_known(kernel: Function) -> bool:
-    """Whether the launch bounds say how many registers a thread has at the kernel's entry."""
-    names = {directive.name: directive for directive in kernel.directives}
-    ctas, bound = names.get("minnctapersm"), block_bound(kernel)
-    if "maxnreg" in names:
-        return True
-    return ctas is not None and bound is not None and not _ignored_ctas(kernel, ctas, bound)
 
 
 def _adjusting(module: Module) -> dict[str, Instruction]:

@@ -135,7 +135,7 @@ def _outcome(run: "Run | SequenceRun") -> StoredResult:
 
 _SUMS = ("cycles", "warp_instructions", "thread_instructions", "active_cycles", "n_ctas", "ctas_done")
 _PARTS = ("slots", "issued_by_lanes", "l1", "l2", "dram", "core", "stats")
-_OF_ONE = ("stall_points", "dynamic", "switching", "pool", "unified")
+_OF_ONE = ("stall_points", "dynamic", "switching", "pool", "renaming", "unified")
 """What only a single launch has."""
 
 

@@ -30,9 +30,11 @@ from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
+from ptxsim.timing.sharing.renaming_setup import plan_renaming
 from ptxsim.timing.sharing.sections_setup import plan_sections
 from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.flow.pressure import pressure
+from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import switching_plan
@@ -167,7 +169,9 @@ def _configuration(
             gpu, dynamic_shared = _divided(gpu, unified), 0  # the split holds the scratchpad of every CTA
         needs = threads, registers, scratchpad, dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
-        switching = sections = None
+        switching = sections = renaming = None
+        if scheme.renamed:
+            renaming = plan_renaming(kernel, program, gpu, threads, registers, scratchpad, any(shares))
         if scheme.extended:
             given = threads, options.registers, scratchpad, any(shares)
             sections = plan_sections(kernel, program, gpu, *given)
@@ -188,9 +192,11 @@ def _configuration(
         lock_as_stall=options.lock_as_stall,
         bank_conflicts=options.bank_conflicts,
         hotspots=options.hotspots,
+        entry_registers=launched_registers(kernel, options.registers) if program.adjusts_registers else 0,
         dynamic=_dynamic(options.dynamic, any(shares)),
         switching=switching,
         sections=sections,
+        renaming=renaming,
         unified=unified,
     )
 

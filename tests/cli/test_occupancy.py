@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from bound_samples import kernel
 from commands import clean_data
 from smallkernel import Cli
 
@@ -30,6 +31,20 @@ def test_occupancy_with_scratchpad(cli: Cli) -> None:
     wanted = {"resident_ctas": 4, "unshared_ctas": 0, "shared_pairs": 2, "limiter": "scratchpad"}
     assert {key: found[key] for key in wanted} == wanted
     assert found["private_scratchpad"] == 716
+
+
+def test_registers_at_the_entry_of_a_kernel_that_adjusts_them(cli: Cli, tmp_path: Path) -> None:
+    """65536 / 384 = 170 registers: 168. Without `setmaxnreg` as many as the kernel needs."""
+    adjust = "setmaxnreg.dec.sync.aligned.u32 40;"
+    (tmp_path / "k.ptx").write_text(kernel(".maxntid 384 .minnctapersm 1", adjust))
+    options = "--gpu", "sm_90", "--block", 384
+    found = clean_data(cli, "occupancy", tmp_path / "k.ptx", *options)
+    assert found["registers"] == 168
+    assert found["registers_from"] == "at its entry, as its launch bounds fix them for setmaxnreg"
+    assert found["resident_ctas"] == 1
+    (tmp_path / "k.ptx").write_text(kernel(".maxntid 384 .minnctapersm 1"))
+    found = clean_data(cli, "occupancy", tmp_path / "k.ptx", *options)
+    assert found["registers_from"] == "what allocate needs"
 
 
 def test_registers_worth_demoting_to(cli: Cli) -> None:

@@ -24,6 +24,7 @@ AROUND = {
     "memory_state.py",
     "signature.py",
     "sections_setup.py",
+    "renaming_setup.py",
     "warps.py",
     "reason_codes.py",
     "timeline_events.py",

@@ -27,7 +27,7 @@ from reference.steps import Decoder
 
 CONTROL = frozenset(
     {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}
-    | {"bar_sync", "bar_arrive", "bar_red", "call"}
+    | {"bar_sync", "bar_arrive", "bar_red", "call", "setmaxnreg"}
 )
 STACK = frozenset({"alloca", "stacksave", "stackrestore"})
 
@@ -109,6 +109,8 @@ def _one(
         return Code(
             sem, guard, None, reader=operands.read(given[0], u32, i), count=count, aligned=_is_aligned(match)
         )
+    if sem == "setmaxnreg":
+        return Code(sem, guard, None, reader=operands.read(given[0], u32, i), kind=match.one_of("inc", "dec"))
     if sem == "bar_red":
         kind = match.one_of("popc", "and", "or")
         write = operands.write(given[0], u32, i) if kind == "popc" else operands.write_truth(given[0], i)

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.base.diag import PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.ir.nodes import Function
@@ -436,6 +437,11 @@ class _Cta:
         self.parameters = machine.image.parameter_space()
         self.shared = machine.image.shared_space(ctaid, machine.block, machine.grid)
         self.barriers: dict[int, _Barrier] = {}
+        self.entry_registers = launched_registers(machine.kernel)
+        self.registers: dict[int, int] = {}
+        """Per thread of a warp, once `setmaxnreg` has changed them."""
+        self.starved: list[tuple[Warp, int, int]] = []
+        """The warps that wait at `setmaxnreg`, by number: what each wants, the instruction."""
         self.warps = [Warp(self, k) for k in range(-(-self.n_threads // LANES))]
 
     def run(self, limit: int) -> None:
@@ -525,6 +531,8 @@ class _Cta:
         elif sem == "breakaddr":
             for lane in np.flatnonzero(lanes).tolist():
                 warp.break_targets[lane].append(code.target)
+        elif sem == "setmaxnreg":
+            self.adjust_registers(warp, code, i)
         else:
             self.arrive(warp, code, lanes, i)
 
@@ -586,6 +594,26 @@ class _Cta:
                 self.others_go_on(warp, top)
         self.release(number)
 
+    def adjust_registers(self, warp: Warp, code: Code, i: int) -> None:
+        """`setmaxnreg`: the registers of all warps are never more than those of the launch."""
+        assert code.reader is not None
+        if not self.entry_registers:
+            return
+        wanted, has = int(code.reader(warp)[0]), self.registers.get(warp.index, self.entry_registers)
+        if code.kind == "dec":
+            self.registers[warp.index] = min(wanted, has)
+        elif wanted > has:
+            warp.stack[-1].waits = True
+            self.starved = sorted([*self.starved, (warp, wanted, i)], key=lambda wait: wait[0].index)
+        for wait in list(self.starved):
+            waiting, wanted, _ = wait
+            after = self.registers | {waiting.index: wanted}
+            used = sum(after.get(w.index, self.entry_registers) for w in self.warps)
+            if used <= self.entry_registers * len(self.warps):
+                self.registers = after
+                waiting.stack[-1].waits = False
+                self.starved.remove(wait)
+
     @staticmethod
     def others_go_on(warp: Warp, entry: _Entry) -> None:
         """The other lanes of a warp run while an entry waits: one of the same level comes up."""
@@ -611,6 +639,10 @@ class _Cta:
                 code.write(warp, barrier.votes, lanes)
 
     def stuck(self) -> PtxError:
+        if self.starved:
+            warp, wanted, i = self.starved[0]
+            text = f"deadlock: warp {warp.index} waits for {wanted} registers per thread"
+            return error("E407", text + self.place(warp, warp.alive), *self.span(warp, i))
         waiting = [(w, i, n) for n, b in self.barriers.items() for w, _, _, _, i in b.waiting]
         warp, i, number = waiting[0]
         text = f"barrier {number} can never complete: {len(waiting)} of {len(self.warps)} warps wait"

@@ -267,6 +267,7 @@ def test_bytes_that_are_no_text_survive(tmp_path: Path) -> None:
     assert b"// one \xffbranch\n" in path.read_bytes()
 
 
-def test_a_scheme_that_depends_on_the_text_has_no_plan_by_needs() -> None:
-    with pytest.raises(PtxError, match="depend on the marks of a kernel"):
-        api.switched_occupancy(256, 32, scheme="regmutex")
+@pytest.mark.parametrize("scheme", ["regmutex", "release-by-name"])
+def test_a_scheme_that_depends_on_the_text_has_no_plan_by_needs(scheme: str) -> None:
+    with pytest.raises(PtxError, match=f"the CTAs under '{scheme}' depend on the text of a kernel"):
+        api.switched_occupancy(256, 32, scheme=scheme)

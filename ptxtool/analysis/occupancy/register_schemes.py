@@ -6,7 +6,7 @@ A scheme is composed of four parts, and another scheme is another row of `SCHEME
                 (`switching_plan.py`); "none": a CTA keeps its place until it ends
     extended    the registers of a warp above a base set come from a pool that all warps share
     unified     one memory serves registers, shared memory and L1 (`unified_plan.py`)
-    renamed     a register is released at the last use of its value
+    renamed     a register is occupied from a write to the last use of the value (`renaming_plan.py`)
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,14 @@ from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
 SchemeName = Literal[
-    "none", "virtual-thread", "regmutex", "finereg", "unified", "virtual-thread-unified", "finereg-unified"
+    "none",
+    "virtual-thread",
+    "regmutex",
+    "finereg",
+    "unified",
+    "virtual-thread-unified",
+    "finereg-unified",
+    "release-by-name",
 ]
 SwitchingKind = Literal["none", "virtual-thread", "finereg"]
 
@@ -40,6 +47,7 @@ SCHEMES: tuple[RegisterScheme, ...] = (
     RegisterScheme("unified", unified=True),
     RegisterScheme("virtual-thread-unified", switching="virtual-thread", unified=True),
     RegisterScheme("finereg-unified", switching="finereg", unified=True),
+    RegisterScheme("release-by-name", renamed=True),
 )
 
 

@@ -49,6 +49,9 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stalled_cycles: Amount
     refused_is_stalled: bool
     pool_percent: Annotated[float, msgspec.Meta(ge=0, le=100)]
+    physical_registers: Amount
+    named_percent: Count
+    reserving_ctas: Count
 
 
 class HasSwitching(HasSm, Protocol):

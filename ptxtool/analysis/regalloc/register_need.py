@@ -25,6 +25,7 @@ from itertools import chain, pairwise
 
 from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.pressure import pressure
+from ptxtool.analysis.occupancy.entry_registers import adjusts_registers, entry_registers
 from ptxtool.analysis.regalloc.assignment import Assignment, assign
 from ptxtool.analysis.regalloc.physical import PREDICATES
 from ptxtool.analysis.regalloc.spills import FILES
@@ -75,11 +76,14 @@ class RegisterNeed:
 def registers_per_thread(kernel: Function) -> int:
     """The registers per thread of a launch that does not specify them.
 
+    Those at the kernel's entry where it executes `setmaxnreg` and its launch bounds fix them. Otherwise, in
     PTXPlus: the general registers that are declared. PTX: what the allocator needs, with the functions that the kernel
     calls; where it declines (E301: vector registers), the most that are live at once in the kernel.
     """
     if kernel.registers.is_ptxplus:
         return sum(r.units for r in kernel.registers if r.kind == "general") or 1
+    if adjusts_registers(kernel) and (at_entry := entry_registers(kernel)) is not None:
+        return at_entry
     try:
         return max(1, register_need(kernel).registers)
     except PtxError as problem:

@@ -217,6 +217,11 @@ def _from_file(
     source = "from the command line"
     if registers is None and launch is not None and launch.registers is not None:
         registers, source = launch.registers, "from the launch file"
+    if registers is None:
+        from ptxtool.analysis.occupancy.entry_registers import adjusts_registers, entry_registers
+
+        if adjusts_registers(function) and (at_entry := entry_registers(function)) is not None:
+            registers, source = at_entry, "at its entry, as its launch bounds fix them for setmaxnreg"
     if registers is None and module.is_ptxplus:
         from ptxtool.analysis.regalloc.register_need import registers_per_thread  # loads numpy
 

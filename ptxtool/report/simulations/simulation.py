@@ -33,8 +33,13 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
         parts += ["", str(result.dynamic)]
     if result.switching is not None:
         parts += ["", *str(result.switching).splitlines()]
+    if "register_waits" in result.core:
+        waits, cycles = (result.core[f"register_wait{part}"] for part in ("s", "_cycles"))
+        parts += ["", f"setmaxnreg: {counted(waits, 'wait')} for registers, {cycles} warp cycles"]
     if result.pool is not None:
         parts += ["", str(result.pool)]
+    if result.renaming is not None:
+        parts += ["", str(result.renaming)]
     if result.unified is not None:
         parts += ["", str(result.unified)]
     if result.hotspots is not None:

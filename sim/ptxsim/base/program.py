@@ -14,8 +14,8 @@ from ptxsim.base.jit import record, record_at
 from ptxtool.base.render import printable
 
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
-# COMMIT ends a group of asynchronous copies, WAIT waits for groups
-PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT = range(11)
+# COMMIT ends a group of asynchronous copies, WAIT waits for groups; SET_REGISTERS is `setmaxnreg`
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS = range(12)
 # execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
 SP, SFU, LDST, EITHER = range(4)
 # spaces of a memory access; GENERIC is decided per access when it executes
@@ -39,6 +39,7 @@ GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO
 ACQUIRES_EXTENDED, RELEASES_EXTENDED = 1 << 5, 1 << 6
 
 MAX_STACK = 64  # entries of a warp's SIMT stack
+FOR_REGISTERS = 17  # `stack_wait` of an entry that waits for registers of its CTA (1 to 16: at a barrier)
 COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
@@ -54,8 +55,8 @@ def stack_fields(warps: int) -> list[tuple[str, str, tuple[int, int]]]:
         ("stack_rpc", "i4", shape),
         ("stack_mask", "i8", shape),
         ("stack_call", "i4", shape),
-        ("stack_wait", "i4", shape),  # 1 + the barrier an entry waits at; 0: it does not
-        ("waits_since", "i4", shape),  # the barrier instruction
+        ("stack_wait", "i4", shape),  # 1 + the barrier an entry waits at, or FOR_REGISTERS; 0: it does not
+        ("waits_since", "i4", shape),  # the instruction at which it waits
         ("waiting_lanes", "i8", shape),
     ]
 
@@ -113,6 +114,7 @@ INSTRUCTION = record(
             "i4",
         ),  # micro-operations up to here tell which bytes of shared memory it accesses; 0: none
         ("reach_unknown", "i4"),  # they would change registers: any byte may be accessed
+        ("register_goal", "i4"),  # of SET_REGISTERS: n raises a thread's registers to n, -n lowers them to n
         # for the energy of a run: 32-bit registers of a lane
         ("words_read", "i4"),
         ("words_written", "i4"),
@@ -272,6 +274,11 @@ class Program:
         function, index = self.positions[i]
         first = next(first for f, first in self.first_registers if f is function)
         return int(self.physical.number(function.name, index, register - first))
+
+    @property
+    def adjusts_registers(self) -> bool:
+        """Whether it has `setmaxnreg`."""
+        return bool((self.instructions["kind"] == SET_REGISTERS).any())
 
     def place(self, i: int) -> str:
         """The line of an instruction, with that of the CUDA source where the text has it: `14 (k.cu:7)`."""

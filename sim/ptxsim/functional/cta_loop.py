@@ -26,6 +26,7 @@ from ptxsim.execute.simt_stack import FULL, advance, leave, let_outer_run, live_
 from ptxsim.execute.start import init_warp
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
 from ptxsim.functional.barriers import N_BARRIERS, WARP, arrive, complete
+from ptxsim.functional.register_pool import set_registers
 from ptxsim.sanitizer import inspect as checks
 from ptxsim.sanitizer import order
 from ptxsim.sanitizer import shadow_state as state
@@ -60,6 +61,7 @@ CTA_RUN = record(
         ("block", "i8", (3,)),
         ("grid", "i8", (3,)),
         ("cta", "i8"),
+        ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
         ("limit", "i8"),  # the cycle, which is the number of instructions so far, that must not be passed
         ("slice_length", "i8"),  # instructions of a warp before the next one runs
     ]
@@ -82,6 +84,7 @@ class Cta(NamedTuple):
     checked: Any
     reports: Any
     n_warps: Any
+    entry_registers: Any
 
 
 @njit
@@ -199,6 +202,8 @@ def _step(cta, w):
         arrive(cta, w, i, mask)
         if c.what:
             _note_released(cta)
+    elif kind == program.SET_REGISTERS and mask != 0 and cta.entry_registers != 0:
+        set_registers(cta, w, i, mask)
     else:
         advance(warp, 0, following)
     if c.what and mask != 0:
@@ -352,6 +357,7 @@ def _start(cta, run):
     for w in range(cta.n_warps):
         lanes = min(32, threads - 32 * w)
         simt_stack.start(cta.warps[w], 0, (np.int64(1) << lanes) - 1)
+        cta.warps[w].registers = run.entry_registers
         context.warp = w
         init_warp(context, special_rows, w, cx, cy, cz, block, grid, 0, w)
 
@@ -370,6 +376,7 @@ def run_cta(runs, goes_on):
         _checked(run.checked, run.n_checked),
         _reports(run.reports, run.n_reports),
         run.n_warps,
+        run.entry_registers,
     )
     if not goes_on:
         _start(cta, run)

@@ -18,15 +18,33 @@ from ptxsim.functional.barriers import N_BARRIERS, WARP
 from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
 from ptxsim.functional.divergence import loosen
 from ptxsim.functional.tracing import Tracer
-from ptxsim.functional.waiting import FIRST_LOOK, MAX_SWAPPED_OUT, Residents, Watch, describe_progress, digest
-from ptxsim.memory_image.faults import coordinates
+from ptxsim.functional.waiting import (
+    FIRST_LOOK,
+    MAX_SWAPPED_OUT,
+    Residents,
+    WaitsFor,
+    Watch,
+    describe_progress,
+    digest,
+)
+from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates
 from ptxsim.memory_image.faults import fault as described
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.sanitizer.prepare import Checks, in_lockstep
+from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 
+_DEADLOCKS: dict[WaitsFor, tuple[str, str]] = {
+    "barriers": ("a barrier can never complete", "every warp has to reach the same barrier"),
+    "registers": ("deadlock", RELEASE_FIRST),
+    "values": (
+        "deadlock",
+        "no warp is left that could change the value the loop waits for: find the one that should",
+    ),
+}
+"""Title and advice."""
 LIMIT = 1 << 32
 """Warp instructions of a CTA, unless the caller sets another limit: some minutes."""
 
@@ -81,6 +99,8 @@ class FunctionalLaunch:
             assert array.dtype == ARRAYS[name], name
             assert array.flags.c_contiguous, name
             launched[0][name], launched[0][f"n_{name}"] = array.ctypes.data, len(array)
+        if self.program.adjusts_registers:
+            launched[0]["entry_registers"] = launched_registers(self.kernel)
         launched[0]["block"], launched[0]["grid"], launched[0]["slice_length"] = (
             self.block,
             self.grid,
@@ -174,13 +194,9 @@ class FunctionalLaunch:
             self.residents.swap_in(cta)
         else:
             others = len(self.residents.swapped_out)
-        text, i, at_barriers = describe_progress(self.program, self.warps)
-        code, title = ("E406", "a barrier can never complete") if at_barriers else ("E407", "deadlock")
-        help_text = "every warp has to reach the same barrier"
-        if not at_barriers:
-            help_text = (
-                "no warp is left that could change the value the loop waits for: find the one that should"
-            )
+        text, i, waits_for = describe_progress(self.program, self.warps)
+        title, help_text = _DEADLOCKS[waits_for]
+        code = "E406" if waits_for == "barriers" else "E407"
         more = f"; {others} more CTAs wait too" if others else ""
         where = f"kernel '{self.kernel.name}', CTA {coordinates(cta, self.grid)}"
         return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)

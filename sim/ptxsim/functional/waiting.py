@@ -15,9 +15,9 @@ Reference: R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20 
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
-from ptxsim.base.program import NO_ACCESS, Program
+from ptxsim.base.program import FOR_REGISTERS, NO_ACCESS, Program
 from ptxtool.analysis.flow.loops import Loops, loops
 from ptxtool.ir.nodes import Function
 
@@ -28,6 +28,7 @@ BYTES_PER_INSTRUCTION = 10
 MAX_SWAPPED_OUT = 4096
 """CTAs that are swapped out at a time."""
 _SHOWN = 4
+WaitsFor = Literal["barriers", "registers", "values"]
 
 
 class Watch:
@@ -78,15 +79,17 @@ class Residents:
             array[...] = kept
 
 
-def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
-    """Where the warps of a CTA are, in words; an instruction for the report; and whether all are at barriers.
+def describe_progress(program: Program, warps: Any) -> tuple[str, int, WaitsFor]:
+    """Where the warps of a CTA are, in words; an instruction for the report; and what they wait for.
 
-    Where all are, warps that have ended are described too. The instruction is what the first warp that is not at a
-    barrier waits for, or else the first warp's barrier.
+    That is values in memory where a warp spins; otherwise registers, if a warp waits for them at `setmaxnreg`; barriers
+    where all are at these. Unless a warp spins, those that have ended are described too. The instruction is that of the
+    first warp that waits for it.
     """
     shown: list[str] = []
     spinning: list[int] = []
     waiting: list[int] = []
+    starved: list[int] = []
     ended: list[str] = []
     for w, warp in enumerate(warps):
         depth = int(warp["depth"][0])
@@ -96,7 +99,10 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
         top = depth - 1
         waits = bool(warp["stack_wait"][top, 0])
         i = int(warp["waits_since"][top, 0] if waits else warp["stack_pc"][top, 0])
-        (waiting if waits else spinning).append(i if waits else _what_it_waits_for(program, i))
+        if not waits:
+            spinning.append(_what_it_waits_for(program, i))
+        else:
+            (starved if warp["stack_wait"][top, 0] == FOR_REGISTERS else waiting).append(i)
         lanes, alive = int(warp["stack_mask"][top, 0]), 0
         for k in range(depth):
             alive |= int(warp["stack_mask"][k, 0])
@@ -109,7 +115,8 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
     more = f"; and {len(shown) - _SHOWN} more warps" if len(shown) > _SHOWN else ""
     if not spinning:
         more = "; ".join([more, *ended[:_SHOWN]])
-    return "; ".join(shown[:_SHOWN]) + more, (spinning + waiting + [0])[0], not spinning
+    waits_for: WaitsFor = "values" if spinning else "registers" if starved else "barriers"
+    return "; ".join(shown[:_SHOWN]) + more, (spinning + starved + waiting + [0])[0], waits_for
 
 
 def _lanes(mask: int) -> str:

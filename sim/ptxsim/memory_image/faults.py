@@ -15,6 +15,11 @@ from ptxsim.memory_image.printing import Assertion
 STACK_OVERFLOW = 100  # of a SIMT stack: a fault that the runs themselves find
 TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = 102, 103  # of sharing: use of a resource after its release mark
 
+RELEASE_FIRST = (
+    "let warps release registers with setmaxnreg.dec before others wait for them, at no barrier in between"
+)
+"""What to do about a deadlock at `setmaxnreg`."""
+
 
 class Fault(NamedTuple):
     """A fault without its place."""

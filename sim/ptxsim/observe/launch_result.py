@@ -57,6 +57,8 @@ def launch_result(
     if configuration.unified:
         limiter = configuration.unified.limiter
     counts = _counts.of(sms)
+    if run["entry_registers"]:
+        counts |= {name: int(sms[name].sum()) for name in ("register_waits", "register_wait_cycles")}
     slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
     l1 = l1_counts(simulation.l1s)
@@ -107,6 +109,7 @@ def launch_result(
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
         pool=pool_result(configuration.sections, sms) if configuration.sections else None,
+        renaming=simulation.renamer.result(sms) if simulation.renamer else None,
         unified=configuration.unified,
         switching=switched,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)

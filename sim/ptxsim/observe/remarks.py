@@ -1,7 +1,8 @@
 """Remarks of a run: what the reader of its counters should know, a sentence each.
 
-The registers that were shared where the text's are virtual; a machine older than the GPU that the text is for; issue
-slots lost to the instruction cache, which says more about the machine's file than about the kernel.
+The registers that were shared where the text's are virtual; `setmaxnreg` that does nothing; a machine older than the
+GPU that the text is for; issue slots lost to the instruction cache, which says more about the machine's file than about
+the kernel.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ def remarks(kernel: Function, simulation: Simulation, result: SimResult) -> Iter
     gpu, program = simulation.gpu, simulation.program
     if is_older(gpu.target, kernel.module.target):
         yield f"compiled for {kernel.module.target}, a newer GPU than the machine ({gpu.target})"
+    if program.adjusts_registers and not simulation.plan.entry_registers:
+        yield "'setmaxnreg' is ignored: the registers at the kernel's entry are unknown (W212)"
     if program.sharing_note:
         yield program.sharing_note
     lost = result.core["instruction_miss_slots"] / max(1, sum(result.slots.values()))

@@ -22,6 +22,7 @@ STATES = (
     "memory",
     "lock",
     "barrier",
+    "registers",
     "fence",
     "copies",
     "atomic",

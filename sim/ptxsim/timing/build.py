@@ -19,6 +19,7 @@ from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.run_record import run_record
 from ptxsim.timing.sharing.locks import active_marks
 from ptxsim.timing.sharing.pairs import pair_slots
+from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxsim.timing.sm_state import WHEEL_MARGIN
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
@@ -61,6 +62,9 @@ def build(
     records = [record_pool.acquire(sm_records, gpu)]
     sms = records[0].array
     _set_up_sms(sms, run[0], arrays, resident, image.shared_image.nbytes)
+    renamer = None
+    if plan.renaming is not None:
+        renamer = Renamer(plan.renaming, program.positions[0][0], run[0], sms)
     dynamic = Controller(plan.dynamic, gpu.sm.count) if plan.dynamic else None
     if dynamic is not None:
         run[0]["dynamic"] = dynamic.records.ctypes.data
@@ -82,7 +86,7 @@ def build(
     if plan.event_skip and not _needs_order(program, plan, memory):
         run[0]["ahead"] = _AHEAD
     parts = run, sms, l1s, memory, image.context, arrays, records
-    return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher)
+    return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher, renamer=renamer)
 
 
 def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas: int) -> dict[str, Any]:
@@ -108,7 +112,7 @@ def _describe_launch(
 ) -> None:
     """Write program, grid and options into the record of a run."""
     threads = math.prod(plan.block)
-    for name in ("max_cycles", "event_skip", "lock_as_stall", "grid", "block"):
+    for name in ("max_cycles", "event_skip", "lock_as_stall", "entry_registers", "grid", "block"):
         r[name] = getattr(plan, name)
     r["model_banks"] &= plan.bank_conflicts
     r["n_instructions"], r["n_registers"] = len(program.instructions), max(1, program.n_registers)

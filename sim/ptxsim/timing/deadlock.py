@@ -1,15 +1,15 @@
 """The report of a deadlock: which warps wait, where, for what, and which wait for each other in a circle.
 
 A warp at a barrier waits for the warps of its CTA that have not reached it; a warp at a lock for those that have to
-release it, one at an acquire mark for those that hold a section of the pool. Where locks or sections are involved the
-report is the circle, otherwise the warps at the barrier.
+release it, one at an acquire mark for those that hold a section of the pool, one at `setmaxnreg` for the others of its
+CTA. Where locks, sections or registers are involved the report is the circle, otherwise the warps at the barrier.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from ptxsim.base.program import Program
-from ptxsim.memory_image.faults import coordinates
+from ptxsim.base.program import FOR_REGISTERS, Program
+from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates
 from ptxsim.timing.sharing.pairs import STRICT
 from ptxsim.timing.simulation import Simulation
 from ptxtool.base.diag import PtxError, error
@@ -28,7 +28,10 @@ def shared_register(simulation: Simulation, i: int) -> int:
 
 @dataclass(frozen=True)
 class _Wait:
-    """A warp that waits: the instruction, the reason in words, and the warps of its SM that it waits for."""
+    """A warp that waits: the instruction, the reason in words, and the warps of its SM that it waits for.
+
+    `is_lock`: for a lock, or for registers of its CTA.
+    """
 
     sm: Any
     warp: int
@@ -58,13 +61,15 @@ def deadlock(kernel: Function, simulation: Simulation) -> PtxError:
         "E407" if locks else "E406",
         f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {'; '.join(shown) or 'no warp can go on'}",
         *simulation.program.span(listed[0].instruction if listed else 0),
-        _advice(simulation, bool(locks)),
+        _advice(simulation, locks),
     )
 
 
-def _advice(simulation: Simulation, locks: bool) -> str:
+def _advice(simulation: Simulation, locks: list[_Wait]) -> str:
     if not locks:
         return "every warp of the CTA has to reach the same barrier"
+    if any(_waits_for_registers(wait.sm, wait.warp) for wait in locks):
+        return RELEASE_FIRST
     if simulation.plan.sections is not None:
         return "release extended registers before every wait for another warp, as split-registers does"
     rule = simulation.gpu.sharing.lock_rule
@@ -78,19 +83,38 @@ def _unfinished(sm: Any) -> list[int]:
     return [w for w in range(len(sm["ib_pc"])) if left >> w & 1]
 
 
+def _waits_for_registers(sm: Any, w: int) -> bool:
+    return int(sm["stack_wait"][int(sm["depth"][w]) - 1, w]) == FOR_REGISTERS
+
+
+def _register_wait(simulation: Simulation, sm: Any, w: int) -> _Wait:
+    """The wait of a warp at `setmaxnreg`: for all others of its CTA, as each could release registers."""
+    run, program, top = simulation.run[0], simulation.program, int(sm["depth"][w]) - 1
+    i, slot, context = int(sm["waits_since"][top, w]), int(sm["cta_slot"][w]), int(sm["context"][w])
+    n, first = int(run["warps_per_cta"]), context - int(sm["warp_in_cta"][w])
+    free = n * int(run["entry_registers"]) - int(sm["warp_registers"][first : first + n].sum())
+    missing = int(program.instructions[i]["register_goal"]) - int(sm["warp_registers"][context])
+    others = tuple(o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot and o != w)
+    text = f"{_place(program, i)} for {missing} more registers per thread, of which the CTA has {free} free"
+    awaited = f", until {_names(simulation, sm, others)} has released others" if others else ""
+    return _Wait(sm, w, i, True, text, awaited, others)
+
+
 def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
-    """The wait of a warp at a barrier or for a lock; None if it waits for neither."""
+    """The wait of a warp at a barrier, for registers or for a lock; None if it waits for none of them."""
     program, top = simulation.program, int(sm["depth"][w]) - 1
     i = int(sm["stack_pc"][top, w])
     if int(sm["at_barrier"]) >> w & 1:
+        if _waits_for_registers(sm, w):
+            return _register_wait(simulation, sm, w)
         i = max(0, i - 1)  # the PC of a warp at a barrier is after it
         slot, number = int(sm["cta_slot"][w]), int(sm["stack_wait"][top, w]) - 1
         seen = int(sm["cta_seen"][slot, number])
         others = tuple(o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
         awaited = f" for {_names(simulation, sm, others)}" if others else ""
         return _Wait(sm, w, i, False, _place(program, i), awaited, others)
-    if not int(sm["lock_wait"]) >> w & 1:
-        return None
+    if not int(sm["lock_wait"]) >> w & 1 or simulation.renamer is not None:
+        return None  # renaming stops no warp of the oldest CTA: what that one waits for stops all
     if simulation.plan.sections is not None:
         others = tuple(o for o in _unfinished(sm) if sm["holds_section"][sm["context"][o]])
         awaited = f", held by {_names(simulation, sm, others)}" if others else ""

@@ -9,7 +9,9 @@ from ptxsim.base.record_pool import PooledRecords
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
+from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxtool.analysis.occupancy.occupancy import Occupancy
+from ptxtool.analysis.occupancy.renaming_plan import RenamingPlan
 from ptxtool.analysis.occupancy.section_plan import SectionPlan
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
@@ -39,9 +41,12 @@ class LaunchPlan:
     lock_as_stall: bool = False
     bank_conflicts: bool = True
     hotspots: bool = False
+    entry_registers: int = 0
+    """Per thread, where the program has `setmaxnreg` and they are known."""
     dynamic: DynamicExecution | None = None
     switching: SwitchingPlan | None = None
     sections: SectionPlan | None = None
+    renaming: RenamingPlan | None = None
     unified: UnifiedPlan | None = None
     """The split of unified memory, which the machine of the run has."""
 
@@ -50,7 +55,8 @@ class LaunchPlan:
         """The occupancy that a register scheme gives; None: that of `sharing`."""
         if self.switching is not None:
             return self.switching.active
-        return self.sections.occupancy if self.sections is not None else None
+        plan = self.sections or self.renaming
+        return plan.occupancy if plan is not None else None
 
 
 @dataclass
@@ -72,6 +78,7 @@ class Simulation:
     observer: Observer | None = None
     dynamic: Controller | None = None
     switcher: Switcher | None = None
+    renamer: Renamer | None = None
 
     @property
     def cycles(self) -> int:

@@ -74,6 +74,7 @@ RUN = record(
         ("threads_per_cta", "i8"),
         ("warps_per_cta", "i8"),
         ("resident_ctas", "i8"),  # CTA slots in use per SM
+        ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
         ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
         ("switching", "u8"),  # address of SWITCH records (residency/switch_records.py), one per SM; 0: none
         # machine
@@ -119,7 +120,10 @@ RUN = record(
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
         ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
         # resource sharing (timing-model section 5)
-        ("sees_heads", "i8"),  # every new head is tested: pairs share, or warps take sections
+        (
+            "sees_heads",
+            "i8",
+        ),  # every new head is tested: pairs share, warps take sections, or registers are renamed
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
         ("shares_scratchpad", "i8"),  # pairs share scratchpad; 0: registers
@@ -129,6 +133,13 @@ RUN = record(
         ("lock_rule", "i8"),
         ("active_marks", "i8"),  # the release marks of the shared resource
         ("lock_as_stall", "i8"),
+        # release by name (sharing/renaming.py): words of a set of registers, 0 without it; addresses of int64 sets
+        ("renaming_words", "i8"),
+        ("needed", "u8"),  # before each instruction and at the end
+        ("written", "u8"),  # by each instruction
+        ("physical", "i8"),  # registers of warps on an SM
+        ("most_of_cta", "i8"),  # of these, that a CTA can need at a time
+        ("reserving_ctas", "i8"),  # the oldest CTAs, for which as many are kept
         ("sections", "i8"),  # of the pool of registers of an SM; 0: there is none
         ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
@@ -175,7 +186,7 @@ SM = record(
         ("ready", "i8"),  # the head has no scoreboard hazard
         ("long_wait", "i8"),  # the head reads a register that a load from beyond the SM will write
         ("blocked", "i8"),  # the head waits for a register whose time is not known yet
-        ("at_barrier", "i8"),
+        ("at_barrier", "i8"),  # or waits for registers of its CTA
         ("in_membar", "i8"),
         ("in_wait", "i8"),  # for asynchronous copies
         ("in_atomic", "i8"),
@@ -313,10 +324,19 @@ SM = record(
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
         ("locks_released_early", "i8"),
+        ("register_waits", "i8"),  # `setmaxnreg` instructions that had to wait
+        ("register_wait_cycles", "i8"),
+        ("mapped", "u8"),  # address of the sets of registers of each context
+        ("mapped_n", "i4", (MAX_CONTEXTS,)),
+        ("mapped_next", "i4", (MAX_WARPS,)),  # registers that the head maps
+        ("physical_used", "i8"),
+        ("physical_most", "i8"),
         ("sections_taken", "i8"),
         ("sections_most", "i8"),
         ("sections_acquired", "i8"),
         # by context
+        ("warp_registers", "i4", (MAX_CONTEXTS,)),  # per thread, as `setmaxnreg` has left them
+        ("register_wait_since", "i8", (MAX_CONTEXTS,)),
         ("slot_of", "i4", (MAX_CONTEXTS,)),  # warp slot; -1: its CTA has been switched out
         ("loads", "i4", (MAX_CONTEXTS,)),
         ("holds_section", "i4", (MAX_CONTEXTS,)),

@@ -11,7 +11,7 @@ instruction, accesses. BACK: pending load."""
 KINDS = 8
 
 # states of a warp
-ABSENT, RUNNING, FETCHING, MEMORY, LOCK, BARRIER, FENCE, COPIES, ATOMIC, EXITED = range(10)
+ABSENT, RUNNING, FETCHING, MEMORY, LOCK, BARRIER, REGISTERS, FENCE, COPIES, ATOMIC, EXITED = range(11)
 STATES = 16
 
 WORDS = 6  # of a record

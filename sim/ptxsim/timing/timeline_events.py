@@ -15,6 +15,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.base.jit import bit, ctz, flat_i64, njit, record_type
+from ptxsim.base.program import FOR_REGISTERS
 from ptxsim.execute.boundary import boundary
 from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing.long_waits import waits_long
@@ -50,7 +51,8 @@ def _state(run, sm, w):
     if sm.finishing & me:
         return codes.EXITED
     if sm.at_barrier & me:
-        return codes.BARRIER
+        waits_for = sm.stack_wait[sm.depth[w] - 1, w]
+        return codes.REGISTERS if waits_for == FOR_REGISTERS else codes.BARRIER
     if sm.in_membar & me:
         return codes.FENCE
     if sm.in_wait & me:
@@ -70,7 +72,7 @@ def _waits_at(sm, w, state):
     top = sm.depth[w] - 1
     if state == codes.MEMORY or state == codes.LOCK:
         return np.int64(sm.ib_pc[w])
-    if state == codes.BARRIER:
+    if state == codes.BARRIER or state == codes.REGISTERS:
         return np.int64(sm.waits_since[top, w])
     if state == codes.FENCE or state == codes.COPIES or state == codes.ATOMIC:  # it has issued
         return np.int64(sm.stack_pc[top, w]) - 1

@@ -42,6 +42,7 @@ _KINDS = {
     "membar": program.MEMBAR,
     "cp_async_commit": program.COMMIT,
     "cp_async_wait": program.WAIT,
+    "setmaxnreg": program.SET_REGISTERS,
 }
 
 
@@ -85,6 +86,11 @@ def set_control(builder: UopBuilder, op: Operation, record: np.void) -> None:
             if not isinstance(operand, Immediate):
                 unsupported("a number of groups in a register")
             record["copies"] = min(integer(operand.text), program.COPY_GROUPS)
+    elif sem == "setmaxnreg":
+        if not isinstance(op.operands[0], Immediate):
+            unsupported("a number of registers that is no constant")
+        goal = integer(op.operands[0].text)
+        record["register_goal"] = goal if op.has("inc") else -goal
     elif sem in BARRIER_KINDS:
         record["barrier_kind"] = BARRIER_KINDS[sem]
         if sem == "bar_red":
@@ -99,7 +105,7 @@ def _label(builder: UopBuilder, operand: Operand) -> int:
     unsupported("a target that is no label of the kernel")
 
 
-@rule("bra", "callp", "retp", "exit", "membar", "nop")
+@rule("bra", "callp", "retp", "exit", "membar", "setmaxnreg", "nop")
 def _no_values(builder: UopBuilder, op: Operation) -> None:
     """Nothing but control."""
 

@@ -38,6 +38,7 @@ from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sharing.locks import end_lock_wait, retest
 from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
 from ptxsim.timing.timeline_events import observe
+from ptxsim.timing.warps.register_pool import count_open_waits
 from ptxsim.timing.warps.scoreboard import next_wake, writes_done
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
@@ -215,7 +216,7 @@ def _next_cycle(run, sm, l1, issued):
 
 @njit
 def _finish(run, window):
-    """Account every SM up to the last cycle, and every lock wait."""
+    """Account every SM up to the last cycle, and every wait for a lock or for registers."""
     for index in range(run.n_sms):
         sm = sm_at(run.sms, index)
         account_skipped(run, sm, l1_at(run.l1s, index), window)
@@ -226,6 +227,8 @@ def _finish(run, window):
             waiting &= waiting - 1
             end_lock_wait(run, sm, w)
         sm.lock_wait = held  # for the report of a deadlock
+        if run.entry_registers:
+            count_open_waits(run, sm)
 
 
 def _simulate(run_array, contexts, special_rows, memories, pick, window):

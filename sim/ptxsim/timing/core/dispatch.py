@@ -73,6 +73,7 @@ def _start_warp(run, sm, execution, special_rows, slot, k, cta):
     sm.context[w] = context
     sm.first_register[w] = context * run.n_registers
     sm.slot_of[context] = w
+    sm.warp_registers[context] = run.entry_registers
     threads = min(32, run.threads_per_cta - 32 * k)
     simt_stack.start(sm, w, bit(threads) - 1)
     sm.resident |= me

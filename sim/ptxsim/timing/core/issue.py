@@ -1,9 +1,9 @@
 """Issue: each scheduler sends at most one ready warp instruction to a port per cycle (timing-model section 1.3).
 
 A warp is valid if its next instruction is decoded and on the right path, and the warp waits at no barrier, fence or
-atomic; ready if it has no scoreboard hazard and no lock refuses it; issuable if the port of its class is free. The
-policy picks an issuable warp. The instruction executes functionally here and the SIMT stack moves; the rest of the
-pipeline only times it.
+atomic, nor for registers of its CTA; ready if it has no scoreboard hazard and no lock refuses it; issuable if the port
+of its class is free. The policy picks an issuable warp. The instruction executes functionally here and the SIMT stack
+moves; the rest of the pipeline only times it.
 Every scheduler slot of every cycle is charged to exactly one kind (section 4.1).
 """
 
@@ -22,6 +22,7 @@ from ptxsim.base.program import (
     MEMBAR,
     NO_ACCESS,
     RETURN,
+    SET_REGISTERS,
     SP,
     WAIT,
     instruction_at,
@@ -35,10 +36,11 @@ from ptxsim.timing.core.ldst import prepare_access
 from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
+from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
-from ptxsim.timing.sharing.sections import pass_mark, without_refused
 from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
+from ptxsim.timing.warps.register_pool import set_registers
 from ptxsim.timing.warps.scoreboard import new_head, reserve
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
@@ -105,7 +107,7 @@ def _schedule(run, sm, execution, pick, window, s):
             stale = bit(0) & 0
             kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
             if marks & bit(w):
-                pass_mark(run, sm, w)
+                sections.pass_mark(run, sm, w)
                 new_head(run, sm, w)
             else:
                 _issue_warp(run, sm, execution, w)
@@ -134,9 +136,11 @@ def _chosen(run, sm, pick, s, candidates, stale):
 
 @inline
 def _locked_out(run, sm, execution, valid):
-    """The ready warps whose lock or section is free and whose memory accesses are not held back."""
+    """The ready warps whose lock, section or registers are free and whose memory accesses are not held back."""
     if run.sections:
-        return without_refused(run, sm, valid & sm.ready)
+        return sections.without_refused(run, sm, valid & sm.ready)
+    if run.renaming_words:
+        return renaming.without_refused(run, sm, valid & sm.ready)
     if valid & sm.marked:
         pass_marks(run, sm, valid & sm.marked)
     testing = valid & sm.ready & sm.needs_lock & ~sm.lock_wait
@@ -191,7 +195,9 @@ def _issue_warp(run, sm, execution, w):
     if not _move(run, sm, execution, i, w, mask, active):
         _fault(run, sm, w, i, execution.error if execution.error else STACK_OVERFLOW, 0)
         return
-    if sm.needs_lock & bit(w):  # of pairs: a warp passes marks of sections before
+    if run.renaming_words:
+        renaming.issued(run, sm, w, i)
+    elif sm.needs_lock & bit(w):  # of pairs: a warp passes marks of sections before
         acquire(run, sm, instruction, w, i)
     if run.hotspots:
         note_issue(run, sm, i, w, mask, active)
@@ -273,6 +279,9 @@ def _move(run, sm, execution, i, w, mask, active):
     elif kind == WAIT:
         sm.groups_left[w] = instruction.copies
         sm.in_wait |= bit(w)
+    elif kind == SET_REGISTERS and mask and run.entry_registers:
+        set_registers(run, sm, i, w, mask)
+        return True
     simt_stack.advance(sm, w, following)
     return True
 

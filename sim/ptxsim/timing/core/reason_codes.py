@@ -7,15 +7,17 @@ For `reasons.py`, which finds the reason, and `timing/hotspots.py`. The reasons 
 from ptxsim.base.jit import record
 
 # idle: no warp has a valid instruction
-NO_WARP, EXITED, BARRIER, FENCE, COPIES, ATOMIC, BRANCH, FETCH, INSTRUCTION_MISS, WINDOW = range(10)
+NO_WARP, EXITED, BARRIER, REGISTERS, FENCE, COPIES, ATOMIC, BRANCH, FETCH, INSTRUCTION_MISS, WINDOW = range(
+    11
+)
 # scoreboard: all warps with a valid instruction wait for a register
-ALU, SFU, SHARED, CONSTANT, TEXTURE, L1, L1_MISS, PAST_L1, LOCAL_L1, LOCAL_MISS = range(10, 20)
-LOCK, HELD = range(20, 22)  # stall, where a run counts locks so
+ALU, SFU, SHARED, CONSTANT, TEXTURE, L1, L1_MISS, PAST_L1, LOCAL_L1, LOCAL_MISS = range(11, 21)
+LOCK, HELD = range(21, 23)  # stall, where a run counts locks so
 # stall: all warps without a hazard find their port closed
 SP_OPERANDS, SP_UNITS, SFU_OPERANDS, SFU_UNITS, L1_REFUSES, L1C_REFUSES, BANK_CONFLICT, ACCESSES, LDST = (
-    range(22, 31)
+    range(23, 32)
 )
-N_REASONS = 31
+N_REASONS = 32
 
 # the other counts of an instruction; COUNTS are the fields of `ptxtool.results.hotspots.Hotspot`
 COUNTS = ("lanes", "active", "divergent", "memory", "transactions", "hits", "misses", "pending_hits")

@@ -17,7 +17,16 @@ import numpy as np
 from numba import types
 
 from ptxsim.base.jit import bit, flat_i64, njit, popcount, record_type, records
-from ptxsim.base.program import CONST, LOCAL, NO_ACCESS, PARAM, SHARED, TEXTURE, instruction_at
+from ptxsim.base.program import (
+    CONST,
+    FOR_REGISTERS,
+    LOCAL,
+    NO_ACCESS,
+    PARAM,
+    SHARED,
+    TEXTURE,
+    instruction_at,
+)
 from ptxsim.base.program import LDST as LDST_PORT
 from ptxsim.base.program import SFU as SFU_PORT
 from ptxsim.execute.boundary import boundary
@@ -41,7 +50,8 @@ def _idle_reason(run, sm, last, w):
     pc = np.int64(sm.stack_pc[top, w])
     issued = last[sm.index * run.contexts + sm.context[w]]
     if sm.at_barrier & me:
-        return codes.BARRIER, np.int64(sm.waits_since[top, w])
+        waits_for = codes.REGISTERS if sm.stack_wait[top, w] == FOR_REGISTERS else codes.BARRIER
+        return waits_for, np.int64(sm.waits_since[top, w])
     if sm.in_membar & me:
         return codes.FENCE, issued
     if sm.in_wait & me:

@@ -7,6 +7,7 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 from ptxsim.base.jit import bit, ctz, inline
 from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_left
+from ptxsim.timing.sharing import renaming
 from ptxsim.timing.sharing.locks import warp_exited
 from ptxsim.timing.sharing.pairs import cta_ended
 from ptxsim.timing.sharing.sections import exited_holding
@@ -29,6 +30,8 @@ def finish_warp(run, sm, execution, w):
         warp_exited(run, sm, w)
     if run.sections:
         exited_holding(run, sm, w)
+    if run.renaming_words:
+        renaming.warp_exited(run, sm)
     retest_barriers(run, sm, execution, slot)
 
 

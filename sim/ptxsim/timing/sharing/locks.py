@@ -18,7 +18,7 @@ from ptxsim.base.program import (
     LEADS_TO_MARK,
     instruction_at,
 )
-from ptxsim.timing.sharing import registers, scratchpad, sections
+from ptxsim.timing.sharing import registers, renaming, scratchpad, sections
 from ptxsim.timing.sharing.hold_back import admits, draws_again, end_hold, forget_draw, hold, is_far, is_held
 from ptxsim.timing.sharing.pairs import NON_OWNER, refuse
 
@@ -46,6 +46,9 @@ def see_head(run, sm, instruction, w):
     """Warp w has a new head instruction, in a run that shares; whether it has to issue a mark before."""
     if run.sections:
         return sections.head_is_mark(run, sm, instruction, w)
+    if run.renaming_words:
+        renaming.see_head(run, sm, w)
+        return False
     me = bit(w)
     sm.needs_lock &= ~me
     sm.marked &= ~me
@@ -152,7 +155,10 @@ def retest(run, sm):
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if run.sections:
+        if run.renaming_words:
+            if renaming.may_map(run, sm, w):
+                end_lock_wait(run, sm, w)
+        elif run.sections:
             end_lock_wait(run, sm, w)
         elif run.dynamic != 0 and is_held(run, sm, w):
             if draws_again(run, sm) or sm.warp_class[w] != NON_OWNER:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ptxsim.base.jit import for_python
+from ptxsim.base.program import FOR_REGISTERS
 from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing import timeline_events
 from ptxsim.timing.sm_state import MAX_WARPS, RUN, SM
@@ -39,6 +40,7 @@ class Bench:
     [
         ({}, codes.RUNNING, -1),
         ({"at_barrier": 0b100}, codes.BARRIER, 3),  # the barrier instruction
+        ({"at_barrier": 0b100, "stack_wait": FOR_REGISTERS}, codes.REGISTERS, 3),
         ({"in_membar": 0b100}, codes.FENCE, 5),  # it has issued: the instruction before the PC
         ({"in_wait": 0b100}, codes.COPIES, 5),
         ({"in_atomic": 0b100}, codes.ATOMIC, 5),

@@ -50,6 +50,12 @@ def test_no_pairs_though_ctas_may_share() -> None:
     assert "nothing is shared" not in text(sim_result())
 
 
+def test_waits_for_registers_of_a_cta() -> None:
+    found = sim_result(core={"register_waits": 3, "register_wait_cycles": 250, "instruction_miss_slots": 0})
+    assert "\nsetmaxnreg: 3 waits for registers, 250 warp cycles\n" in text(found)
+    assert "setmaxnreg" not in text(sim_result())
+
+
 def test_shares_of_no_slots_are_nothing() -> None:
     assert slot_rows({"issued": 0})[0] == ("slots issued", 0, "  0.0%")
     assert slot_rows({"issued": 1, "idle": 3})[0][2] == " 25.0% " + "#" * 8  # 7.5 of 30
