@@ -134,7 +134,7 @@ def test_what_callers_need_is_live() -> None:
     """A warp waits in `inner` with %x1 and %x2, for `outer` with %y2 and what it gets, %y3, and for `k` with %r4, %r5
     and the two words of %l2.
 
-    The first CTAs resume while the three vectors come from memory, one after the other; those after them are evicted."""
+    The first CTAs resume while the vectors come from memory, one after the other; those after them are evicted."""
     kernel = ptxtool.parse(CALLS).kernels["k"]
     memory = np.arange(160, dtype=np.uint32)
     options: dict[str, Any] = {"gpu": one_place(), "scheme": "finereg", "registers": 32}
