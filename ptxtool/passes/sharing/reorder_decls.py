@@ -126,12 +126,12 @@ def _reorder(kernel: Function, rank: Mapping[int, int]) -> Iterator[TextEdit]:
 
 
 def _blocks(kernel: Function) -> list[list[_DeclarationSlot]]:
-    """The declarations of every `{ }` block that has some, each in textual order."""
+    """The declarations of every `{ }` block that has some, each in textual order; not those that declare nothing."""
     by_start = {register.declaration.start: register for register in kernel.registers}
     outermost: list[_DeclarationSlot] = []
     open_blocks, blocks = [outermost], [outermost]
     for position, statement in kernel.other_statements:
-        if isinstance(statement, Declaration) and statement.space == "reg":
+        if isinstance(statement, Declaration) and statement.start in by_start:
             open_blocks[-1].append(_DeclarationSlot(statement, by_start[statement.start], position))
         elif isinstance(statement, ScopeOpen):
             open_blocks.append([])

@@ -99,6 +99,15 @@ def test_variables_between_the_registers_stay() -> None:
     assert reorder(before) == kernel(after)
 
 
+def test_a_declaration_of_nothing_stays() -> None:
+    body = "\t.reg .b32 %a;\n\t.reg .u32;\n\t.reg .b32 %b;\n\tmov.b32 %b, 1;\n\tmov.b32 %a, %b;\n\tret;\n"
+    assert [line.strip() for line in reorder(body).splitlines()[5:8]] == [
+        ".reg .b32 %b;",
+        ".reg .u32;",
+        ".reg .b32 %a;",
+    ]
+
+
 def test_functions_are_left_alone() -> None:
     text = (
         kernel("\texit;\n") + ".func f()\n{\n\t.reg .b32 a, b;\n\tmov.u32 b, 1;\n\tmov.u32 a, b;\n\tret;\n}\n"
