@@ -7,12 +7,11 @@ a CTA loads, waits, stores, and ends with the acknowledgement, as far away again
 from typing import Any
 
 import numpy as np
-from microkernels.switching import LONG, NETWORK, waiting_kernel
+from microkernels.switching import LONG, waiting_kernel, with_lines
 
 import ptxsim
 import ptxtool
-from ptxtool.formats.gpu import Gpu, load_gpu
-from ptxtool.formats.settings import with_settings
+from ptxtool.formats.gpu import Gpu
 
 LIVE = 20
 """Registers that are live in a warp while it waits."""
@@ -20,9 +19,8 @@ LIVE = 20
 
 def one_place(*settings: str, far: bool = True) -> Gpu:
     """One SM with a place for one CTA, and an ACRF of 1024 registers: a warp of 32."""
-    gpu = load_gpu("gtx980-finereg")
-    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *NETWORK, *(LONG if far else ()))
-    return with_settings(gpu, (*own, *settings))
+    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *(LONG if far else ()))
+    return with_lines((*own, *settings))
 
 
 def wait(n_ctas: int, *settings: str, live: int = LIVE, warps: int = 1, **options: Any) -> Any:

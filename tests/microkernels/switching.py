@@ -8,6 +8,7 @@ With one place, and loads that take the time of a few switches, the order of dec
 PCRF is full, or ready ones first. And the time that the place is empty shows what a switch costs.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,27 @@ from msgspec.structs import replace
 import ptxsim
 from microkernels.case import Case, exactly, within
 from microkernels.measure import parsed
-from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.settings import with_settings
 
 LONG = ("fetch.perfect=true", "l1c.perfect=true", "l2.rop_cycles=40000")
-NETWORK = ("icnt.flit_bytes=32", "icnt.packet_gap_cycles=1", "icnt.unloaded_cycles=[7, 8, 9, 10, 11]")
-"""That of `tesla-c2050`: the vector of the instruction that waits, requested after its load, comes after it."""
+
+_MEMORY = {
+    "l2": {"slices": 16, "sets": 128, "rop_cycles": 150},
+    "dram": {"channels": 8, "fixed_cycles": 130, "return_queue": 300},
+}
+
+
+def with_lines(settings: Sequence[str]) -> Gpu:
+    """`gtx980-finereg` with settings, on a memory of whole lines in the manner of `tesla-c2050`.
+
+    There a load is one request, and the vector of the instruction that waits, requested after it, comes after it: what
+    is worked out by hand does not hang on sectors and on queues.
+    """
+    gpu, fermi = load_gpu("gtx980-finereg"), load_gpu("tesla-c2050")
+    parts = {part: replace(getattr(fermi, part), **changes) for part, changes in _MEMORY.items()}
+    l1d = replace(fermi.l1d, sets=gpu.l1d.sets, ways=gpu.l1d.ways)
+    return with_settings(replace(gpu, ldst=fermi.ldst, icnt=fermi.icnt, l1d=l1d, **parts), settings)
 
 
 def waiting_kernel(live: int) -> str:
@@ -68,8 +84,8 @@ def _resident(warps: int, live: int, registers: int, shared_bytes: int = 0) -> f
 
 def launch_on_one_place(n_ctas: int, *settings: str, live: int = 20) -> Any:
     """Run it on one SM with a place for one CTA of a warp, with so many CTAs and so many live registers."""
-    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *NETWORK, *LONG)
-    gpu = with_settings(load_gpu("gtx980-finereg"), (*own, *settings))
+    own = ("sm.count=1", "sm.ctas=1", "switching.acrf_registers=1024", *LONG)
+    gpu = with_lines((*own, *settings))
     memory = np.zeros(32 * n_ctas, np.uint32)
     kernel = parsed(waiting_kernel(live))
     return ptxsim.launch(kernel, n_ctas, 32, [memory], gpu=gpu, scheme="finereg", registers=32).switching
