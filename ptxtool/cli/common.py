@@ -13,6 +13,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.sizes import sizes
 from ptxtool.cli import streams
 from ptxtool.cli.completion import (
     complete_file,
@@ -43,10 +44,10 @@ def cta_threads(value: str) -> int:
     """Threads of a CTA: one number, or X,Y or X,Y,Z."""
     from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 
-    words = [word.strip() for word in value.replace("x", ",").split(",")]
-    if not 1 <= len(words) <= 3 or not all(word.isdecimal() and len(word) <= 20 for word in words):
+    numbers = sizes(value)
+    if numbers is None or len(numbers) > 3:
         raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
-    n = prod(map(int, words))
+    n = prod(numbers)
     if n > MAX_THREADS:
         help = "use fewer threads per CTA and more CTAs"
         raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)

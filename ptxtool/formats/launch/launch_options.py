@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.sizes import sizes
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_file import Launch, parse_launch
 from ptxtool.formats.launch.launch_values import DTYPES, element_type, npy_type
@@ -81,10 +82,10 @@ def launch_from_options(
 
 
 def _extents(option: str, given: str) -> str:
-    numbers = [n.strip() for n in given.replace("x", ",").split(",")]
-    if not all(n.isdecimal() and len(n) <= 20 for n in numbers):
+    numbers = sizes(given)
+    if numbers is None:
         raise error("E502", f"--{option} '{given}' is no list of sizes", help=f"for example --{option} 16,16")
-    return f"[{', '.join(str(int(n)) for n in numbers)}]"
+    return str(list(numbers))
 
 
 def _argument(given: str, parameter: Declaration, folder: Path) -> list[str]:
