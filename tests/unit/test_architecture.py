@@ -46,6 +46,7 @@ SIMULATOR_LAYERS = (
     ("launch_options",),
     ("functional_run",),
     ("launcher",),
+    ("loaded_modules",),
     ("machine",),
     ("frontends",),
 )

@@ -1,0 +1,126 @@
+"""Modules that are loaded on a machine: their kernels with parameter layouts, their variables by name and address.
+
+    machine = ptxsim.Machine("tesla-c2050")
+    module = machine.load(text)
+    module.write("scale", np.float32(2))
+    machine.run(module.kernels["k"], grid, block, parameters=struct.pack("<QI", address, n))
+
+Variables have their initial values once, when the module is loaded. Those in global memory and those in constant memory
+have an address in global memory: writing a constant there changes what `ld.const` reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ptxsim.base.program import CONST
+from ptxsim.lowering.variable_layout import parameters_of
+from ptxsim.memory_image.device import Device
+from ptxsim.memory_image.heap import Heap
+from ptxtool.base.diag import error
+from ptxtool.base.phrases import did_you_mean
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.parse import parse
+
+NO_KERNEL = "\n.visible .entry ptxsim_no_kernel()\n{\n\tret;\n}\n"
+"""Follows the text of a module without kernels: variables are laid out for a kernel."""
+
+
+@dataclass(frozen=True)
+class KernelParameter:
+    """A parameter: its place among the bytes of all of them (`offset`, `n_bytes`, `align`) and its element type."""
+
+    name: str
+    offset: int
+    n_bytes: int
+    align: int
+    type: str
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKernel:
+    """A kernel of a loaded module, for `Machine.launch` and `Machine.run`."""
+
+    name: str
+    function: Function = field(repr=False)
+    module: "LoadedModule" = field(repr=False)
+    parameters: tuple[KernelParameter, ...]
+    parameter_bytes: int
+    """Of all parameters together, rounded up to a multiple of 4."""
+
+    @classmethod
+    def of(cls, name: str, function: Function, module: "LoadedModule") -> "LoadedKernel":
+        """A kernel with the layout of its parameters."""
+        laid_out, n_bytes = parameters_of(function)
+        parameters = tuple(KernelParameter(p.name, p.offset, p.size, p.align, p.type) for p in laid_out)
+        return cls(name, function, module, parameters, n_bytes)
+
+
+class LoadedModule:
+    """A module on a machine. `Machine.load` returns it."""
+
+    def __init__(self, name: str, module: Module, device: Device, heap: Heap):
+        loaded = device.add(module)
+        self.name = name
+        self.module = module
+        self.kernels: Mapping[str, LoadedKernel] = MappingProxyType(
+            {name: LoadedKernel.of(name, function, self) for name, function in module.kernels.items()}
+        )
+        self.symbols: Mapping[str, tuple[int, int]] = MappingProxyType(
+            {
+                symbol.name: (
+                    symbol.address + (loaded.constants_start if symbol.space == CONST else 0),
+                    symbol.size,
+                )
+                for symbol in loaded.symbols
+            }
+        )
+        """Address and bytes of every variable in global and constant memory, by name."""
+        self._device = device
+        self._heap = heap
+
+    def is_on(self, device: Device) -> bool:
+        """Whether the module is loaded on this device."""
+        return device is self._device
+
+    def read(self, name: str, n_bytes: int | None = None, offset: int = 0) -> bytes:
+        """A copy of bytes of a variable, from `offset` to its end by default. Raises E401."""
+        address, size = self._variable(name)
+        n_bytes = size - offset if n_bytes is None else n_bytes
+        self._check(name, size, offset, n_bytes)
+        return self._heap.read(address + offset, n_bytes)
+
+    def write(self, name: str, data: Any, offset: int = 0) -> None:
+        """Write the bytes of a buffer (bytes, a number of numpy, a C-contiguous array) to a variable. Raises E401."""
+        address, size = self._variable(name)
+        self._check(name, size, offset, memoryview(data).nbytes)
+        self._heap.write(address + offset, data)
+
+    def _variable(self, name: str) -> tuple[int, int]:
+        if name not in self.symbols:
+            there = f"there are {', '.join(self.symbols)}" if self.symbols else "the module has none"
+            help = did_you_mean(name, self.symbols, there)
+            raise error("E401", f"no module variable named '{name}' in '{self.name}'", help=help)
+        return self.symbols[name]
+
+    def _check(self, name: str, size: int, offset: int, n_bytes: int) -> None:
+        if offset < 0 or n_bytes < 0 or offset + n_bytes > size:
+            what = f"{n_bytes} bytes from byte {offset} of variable '{name}', which has {size}"
+            raise error("E401", what, help="stay within the variable")
+
+    def __repr__(self) -> str:
+        return f"<LoadedModule {self.name}: {len(self.kernels)} kernels, {len(self.symbols)} variables>"
+
+
+def load_module(module: Module | str, name: str, device: Device, heap: Heap) -> LoadedModule:
+    """Load a module, or the text of one. Raises what parsing raises, E401 for something else, E402 and E206."""
+    if isinstance(module, str):
+        module = parse(module, name or "module.ptx")
+    if not isinstance(module, Module):
+        help = "give a text or a parsed module"
+        raise error("E401", f"module is of type {type(module).__name__}", help=help)
+    name = name or module.source.name
+    if not module.kernels:
+        module = parse(module.source.text + NO_KERNEL, name)
+    return LoadedModule(name, module, device, heap)
