@@ -1,9 +1,9 @@
 """Run an application with the simulator for its GPU: a process of its own, whose CUDA calls come over a socket.
 
 The application finds our libcudart before NVIDIA's (LD_LIBRARY_PATH), and the simulator by the name of an abstract
-socket (PTXTOOL_EXEC); so does every process that it starts, each with a session, a device and memory of its own. Sockets
-and memory are files without a name: nothing stays behind, however either side ends. One request is answered after the
-other.
+socket (PTXTOOL_EXEC); so does every process that it starts, each with a session, a device and memory of its own.
+Sockets and memory are files without a name: nothing stays behind, however either side ends. One request is answered
+after the other.
 """
 
 import contextlib

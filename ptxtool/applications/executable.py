@@ -20,15 +20,13 @@ def find_executable(name: str) -> Path:
     found = shutil.which(name)
     if found is not None:
         return Path(found).absolute()
-    if os.path.isdir(name):
-        what, help = f"'{name}' is a folder", "give the path of the application"
+    what, help = f"no program '{name}'", "give the path of the application after --"
+    if os.sep not in name:
+        help = f"give its path: ./{name}" if os.path.exists(name) else help
+    elif os.path.isdir(name):
+        what = f"'{name}' is a folder"
     elif os.path.exists(name):
         what, help = f"'{name}' is not executable", f"make it executable: chmod +x {name}"
-    else:
-        near = os.path.join(".", name)
-        exists = os.sep not in name and os.path.exists(near)
-        what = f"no program '{name}'"
-        help = f"give its path: {near}" if exists else "give the path of the application after --"
     raise error("E501", what, help=help)
 
 

@@ -26,9 +26,8 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
-    from ptxsim.loaded_modules import LoadedKernel, LoadedModule
-
     from ptxsim.launch_options import LaunchOptions
+    from ptxsim.loaded_modules import LoadedKernel, LoadedModule
     from ptxtool.ir.nodes import Function
 
 _ERRORS = {
@@ -152,10 +151,11 @@ class Session:
 
     def _range(self, data: bytes) -> tuple[int, bytes]:
         address, n_bytes = struct.unpack_from("<QQ", data)
-        try:
-            self.machine.heap.view(address, n_bytes)
-        except PtxError as problem:
-            self.reporter.problem(problem, _text(data[16:]))
+        place = self.machine.heap.described(address)
+        what = f"{_text(data[16:])}: no {n_bytes} bytes at {address:#x}, {place}"
+        self.reporter.problem(
+            error("E404", what, help="look at the pointer and at the size of its allocation")
+        )
         return Error.SUCCESS, b""
 
     def _limit(self, data: bytes) -> tuple[int, bytes]:
