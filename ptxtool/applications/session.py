@@ -333,7 +333,7 @@ class Session:
             self.reporter.missing.append(name)
             self.reporter.note(
                 f"ptxtool exec: {name} is not implemented and returns cudaErrorNotSupported "
-                "(docs/exec.md has the calls that are, and where to ask for more)"
+                "(docs/exec.md has those that are, and how to add one)"
             )
         return Error.SUCCESS, b""
 

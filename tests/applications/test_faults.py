@@ -90,7 +90,7 @@ def test_the_static_runtime_and_machine_code_alone(tmp_path: Path, capfd: pytest
         run(capfd, static)
     static.unlink()
     ran = run(
-        capfd, compiled("vector_add", tmp_path, "-cudart", "shared", "-arch", "sm_75", "-code", "sm_75")
+        capfd, compiled("vector_add", tmp_path, "-cudart", "shared", "-gencode=arch=compute_75,code=sm_75")
     )
     assert ran.run.status == 2
     assert "no kernel image is available for execution on the device" in ran.printed

@@ -59,5 +59,5 @@ def test_what_cannot_be_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     broken = tmp_path / "broken"
     broken.write_bytes(b"\x7fELF\x02 and no more")
     broken.chmod(0o755)
-    with pytest.raises(PtxError, match="cannot run '.*broken': exec format error"):
+    with pytest.raises(PtxError, match=r"cannot run '.*broken': exec format error"):
         run(capfd, broken)
