@@ -60,10 +60,16 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         finally:
             server.close()
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    missing = tuple(reporter.missing)
-    launches = tuple(reporter.launches)
-    n = server.n_sessions
-    return ApplicationRun(tuple(command), status, settings.gpu.name, settings.timed, n, launches, missing)
+    return ApplicationRun(
+        command=tuple(command),
+        status=status,
+        gpu=settings.gpu.name,
+        timed=settings.timed,
+        processes=server.n_sessions,
+        launches=tuple(reporter.launches),
+        missing=tuple(reporter.missing),
+        problems=tuple(reporter.problems),
+    )
 
 
 def _started(program: Path, command: Sequence[str], name: str, libraries: Path) -> "subprocess.Popen[bytes]":

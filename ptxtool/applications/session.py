@@ -52,20 +52,23 @@ _LOOK_SECONDS = 0.2
 class Reporter:
     """Where messages for the user go, and what the report at the end tells."""
 
-    diagnostic: Callable[[Diagnostic], None]
-    note: Callable[[str], None]
+    tell: Callable[[Diagnostic | str], object]
+    """Called with each diagnostic and each note, when it comes."""
     launches: list[Launch] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Calls of the application that the runtime does not have, each once."""
 
     def problem(self, problem: PtxError, context: str = "") -> None:
         """Report why a call failed, and which one."""
         for diagnostic in problem.diagnostics:
-            self.diagnostic(
-                replace(
-                    diagnostic, message=f"{context}: {diagnostic.message}" if context else diagnostic.message
-                )
-            )
+            message = f"{context}: {diagnostic.message}" if context else diagnostic.message
+            self.diagnostic(replace(diagnostic, message=message))
+
+    def diagnostic(self, diagnostic: Diagnostic) -> None:
+        """Report a diagnostic."""
+        self.problems.append(diagnostic)
+        self.tell(diagnostic)
 
 
 class Session:
@@ -123,7 +126,7 @@ class Session:
             return newest
         if any(target <= int(own) for target in targets) or not targets:
             return int(own)
-        self.reporter.note(
+        self.reporter.tell(
             f"ptxtool exec: the application has no PTX for sm_{own} ({self.settings.gpu.name}) or older: "
             f"that for sm_{min(targets)} runs"
         )
@@ -225,7 +228,7 @@ class Session:
             self.reporter.problem(problem, str(entry))
             entry = replace(entry, error=code)
         except Gone:
-            self.reporter.note(f"ptxtool exec: {entry}: the process has ended, and so has the launch")
+            self.reporter.tell(f"ptxtool exec: {entry}: the process has ended, and so has the launch")
             raise
         self.reporter.launches.append(entry)
         self.seconds += entry.seconds
@@ -331,7 +334,7 @@ class Session:
         name = _text(data)
         if name not in self.reporter.missing:
             self.reporter.missing.append(name)
-            self.reporter.note(
+            self.reporter.tell(
                 f"ptxtool exec: {name} is not implemented and returns cudaErrorNotSupported "
                 "(docs/exec.md has those that are, and how to add one)"
             )

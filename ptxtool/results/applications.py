@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ptxtool.base.diag import Diagnostic
 from ptxtool.base.mangled import cpp_name_data, shown_name
 
 
@@ -71,6 +72,8 @@ class ApplicationRun:
     launches: tuple[Launch, ...]
     missing: tuple[str, ...]
     """Calls of the CUDA runtime that the application made and that are not implemented."""
+    problems: tuple[Diagnostic, ...] = ()
+    """Calls and launches that failed, and what the checks found."""
 
     @property
     def kernels(self) -> tuple[KernelSums, ...]:
@@ -96,6 +99,7 @@ class ApplicationRun:
             "seconds": sum(launch.seconds for launch in self.launches),
             "missing": list(self.missing),
             "kernels": [kernel.to_dict() for kernel in self.kernels],
+            "problems": [problem.to_dict() for problem in self.problems],
         }
 
 

@@ -35,22 +35,23 @@ def compiled(name: str, folder: Path, *options: str) -> Path:
 
 @dataclass
 class Ran:
-    """A run in this process: its result, what the application printed, and what was reported."""
+    """A run in this process: its result, what the application printed, and the notes."""
 
     run: ApplicationRun
     printed: str
-    diagnostics: list[Diagnostic]
     notes: list[str]
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return list(self.run.problems)
 
 
 def run(capfd: pytest.CaptureFixture[str], *command: object, **changes: Any) -> Ran:
     """Run a command; `changes` are those of `Settings`, and `options` of its launches."""
-    diagnostics: list[Diagnostic] = []
-    notes: list[str] = []
+    told: list[Diagnostic | str] = []
     options = LaunchOptions(**changes.pop("options", {}))
     settings = Settings(load_gpu("tesla-c2050"), options, **{"memory_bytes": 64 << 20, **changes})
     capfd.readouterr()
-    result = run_application(
-        [str(word) for word in command], settings, Reporter(diagnostics.append, notes.append)
-    )
-    return Ran(result, capfd.readouterr().out, diagnostics, notes)
+    result = run_application([str(word) for word in command], settings, Reporter(told.append))
+    assert [message for message in told if not isinstance(message, str)] == list(result.problems)
+    return Ran(result, capfd.readouterr().out, [message for message in told if isinstance(message, str)])

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxtool import api
+from ptxtool.base.diag import Diagnostic
 from ptxtool.cli import common, streams
 from ptxtool.cli.outputs import reads_scheduler
 
@@ -88,9 +90,6 @@ def command(
     status, which is also that of this command. A table of its kernels follows on standard error, or in OUT.
     """
     from ptxsim.launch_options import LaunchOptions
-    from ptxtool.applications.exec import run_application
-    from ptxtool.applications.session import Reporter
-    from ptxtool.applications.settings import Settings
 
     timing = {"scheduler": scheduler, "scheme": scheme}
     shares = {"share_registers": share_registers, "share_scratchpad": share_scratchpad}
@@ -109,11 +108,24 @@ def command(
     )
     source = context.get_parameter_source("gpu")
     is_chosen = timed or source is not click.core.ParameterSource.DEFAULT
-    settings = Settings(chosen, options, timed, is_chosen, memory_bytes, target)
-    reporter = Reporter(lambda diagnostic: streams.print_diagnostics([diagnostic]), streams.print_note)
-    run = run_application(words, settings, reporter)
+    run = api.run_application(
+        words,
+        gpu=chosen if is_chosen else None,
+        timed=timed,
+        options=options,
+        memory_bytes=memory_bytes,
+        target=target,
+        tell=_tell,
+    )
     _put(run, sink)
     return run.status or int(any(launch.findings for launch in run.launches))
+
+
+def _tell(message: "Diagnostic | str") -> None:
+    if isinstance(message, str):
+        streams.print_note(message)
+    else:
+        streams.print_diagnostics([message])
 
 
 def _put(run: "ApplicationRun", sink: common.Sink) -> None:

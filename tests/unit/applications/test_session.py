@@ -45,8 +45,16 @@ class Device:
     """A session, what it reported, and its requests as functions."""
 
     session: Session
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    told: list[Diagnostic | str] = field(default_factory=list)
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        assert self.session.reporter.problems == [each for each in self.told if not isinstance(each, str)]
+        return self.session.reporter.problems
+
+    @property
+    def notes(self) -> list[str]:
+        return [each for each in self.told if isinstance(each, str)]
 
     def ask(self, kind: Message, data: bytes = b"") -> tuple[int, bytes]:
         code, found, _ = self.session.answer(Request(kind, data))
@@ -69,10 +77,8 @@ class Device:
 
 
 def device_with(settings: Settings, gone: bool = False) -> Device:
-    diagnostics: list[Diagnostic] = []
-    notes: list[str] = []
-    session = Session(settings, Reporter(diagnostics.append, notes.append), lambda: gone)
-    return Device(session, diagnostics, notes)
+    told: list[Diagnostic | str] = []
+    return Device(Session(settings, Reporter(told.append), lambda: gone), told)
 
 
 @pytest.fixture
