@@ -62,7 +62,7 @@ class LaunchOptions:
     between CTAs too), "barriers" (reached by a part of a warp only, or not by a warp that ends), or "all". Findings are
     the result's `problems`."""
     undefined: Sequence[Any] = ()
-    """Buffers among the arguments whose contents are undefined before the launch."""
+    """Buffers among the arguments, or views of a machine's heap, whose contents are undefined before the launch."""
     max_instructions: int | None = None
     """Warp instructions of a CTA after which the run ends with E408."""
     slice: int | None = None
