@@ -14,6 +14,7 @@ from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
 from ptxsim.lowering.lower import lower
 from ptxsim.lowering.sequence_numbers import with_physical_numbers
+from ptxsim.memory_image.faults import tolerated
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.fault_report import fault_report
@@ -110,6 +111,7 @@ def timed_launch(
         heap_bytes=options.heap_bytes,
         warp_slots=_warp_slots(gpu, scheme, grid, _threads(block)),
         device=None if state is None else state.device,
+        tolerant=options.out_of_bounds == "count",
     )
     registers = options.registers
     if registers is None:
@@ -136,7 +138,8 @@ def timed_launch(
         notes.append(
             f"no marks of extended registers: {scheme.name} needs the text of 'rewrite -p split-registers'"
         )
-    result = replace(result, remarks=tuple(notes))
+    n_tolerated, of_tolerated = tolerated(program, image)
+    result = replace(result, remarks=(*notes, *of_tolerated), out_of_bounds=n_tolerated)
     if state is None:
         simulation.recycle()
     elif status == "done":

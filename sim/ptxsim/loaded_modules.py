@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ptxsim.base.program import CONST
-from ptxsim.lowering.variable_layout import parameters_of
+from ptxsim.base.program import CONST, GLOBAL
+from ptxsim.lowering.variable_layout import OPAQUE, parameters_of
 from ptxsim.memory_image.device import Device
 from ptxsim.memory_image.heap import Heap
+from ptxsim.memory_image.texture_objects import TextureObject, class_of, fits
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function, Module
@@ -67,16 +68,14 @@ class LoadedModule:
         self.kernels: Mapping[str, LoadedKernel] = MappingProxyType(
             {name: LoadedKernel.of(name, function, self) for name, function in module.kernels.items()}
         )
+        starts = {GLOBAL: 0, CONST: loaded.constants_start}
         self.symbols: Mapping[str, tuple[int, int]] = MappingProxyType(
-            {
-                symbol.name: (
-                    symbol.address + (loaded.constants_start if symbol.space == CONST else 0),
-                    symbol.size,
-                )
-                for symbol in loaded.symbols
-            }
+            {s.name: (starts[s.space] + s.address, s.size) for s in loaded.symbols if s.space in starts}
         )
         """Address and bytes of every variable in global and constant memory, by name."""
+        self.textures: dict[str, TextureObject] = {}
+        """What `bind` has bound, by name."""
+        self._opaque = {symbol.name: symbol.type for symbol in loaded.symbols if symbol.type in OPAQUE}
         self._device = device
         self._heap = heap
 
@@ -97,6 +96,23 @@ class LoadedModule:
         self._check(name, size, offset, memoryview(data).nbytes)
         self._heap.write(address + offset, data)
 
+    def bind(self, name: str, value: TextureObject | None) -> None:
+        """Bind a texture, sampler or surface to a variable, for the launches from now on; None: none any more.
+
+        Raises E401 for an unknown variable and for an object of another kind.
+        """
+        if name not in self._opaque:
+            there = f"there are {', '.join(self._opaque)}" if self._opaque else "the module has none"
+            help = did_you_mean(name, self._opaque, there)
+            raise error("E401", f"no texture, sampler or surface named '{name}' in '{self.name}'", help=help)
+        if value is None:
+            self.textures.pop(name, None)
+            return
+        if not fits(self._opaque[name], value):
+            what = f"{type(value).__name__} for '.{self._opaque[name]} {name}'"
+            raise error("E401", what, help=f"give a {class_of(self._opaque[name])}")
+        self.textures[name] = value
+
     def _variable(self, name: str) -> tuple[int, int]:
         if name not in self.symbols:
             there = f"there are {', '.join(self.symbols)}" if self.symbols else "the module has none"
@@ -113,13 +129,25 @@ class LoadedModule:
         return f"<LoadedModule {self.name}: {len(self.kernels)} kernels, {len(self.symbols)} variables>"
 
 
+def _check_whole(module: Module) -> None:
+    """Raise E401 for a variable that another module defines."""
+    for declaration in module.storage():
+        if "extern" in declaration.linkage and declaration.space.partition("[")[0] in ("global", "const"):
+            for declarator in declaration.declarators:
+                what = f"variable '{declarator.name}' is defined in another module"
+                place = module.source, declaration.start, declaration.end
+                raise error("E401", what, *place, "modules are not linked: compile without -rdc=true")
+
+
 def load_module(module: Module | str, name: str, device: Device, heap: Heap) -> LoadedModule:
-    """Load a module, or the text of one. Raises what parsing raises, E401 for something else, E402 and E206."""
+    """Load a module, or the text of one. Raises what parsing raises; E401 for something else, and for a
+    module with variables of another one; E402 and E206."""
     if isinstance(module, str):
         module = parse(module, name or "module.ptx")
     if not isinstance(module, Module):
         help = "give a text or a parsed module"
         raise error("E401", f"module is of type {type(module).__name__}", help=help)
+    _check_whole(module)
     name = name or module.source.name
     if not module.kernels:
         module = parse(module.source.text + NO_KERNEL, name)

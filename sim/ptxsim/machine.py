@@ -29,6 +29,8 @@ from ptxsim.launch_options import LaunchOptions, MachineKeywords, RunKeywords, o
 from ptxsim.launcher import timed_launch
 from ptxsim.loaded_modules import LoadedKernel, LoadedModule, load_module
 from ptxsim.memory_image.heap import MEMORY_BYTES, Heap
+from ptxsim.memory_image.texture_handles import KeptTextures
+from ptxsim.memory_image.texture_objects import TextureObject
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
@@ -73,6 +75,18 @@ class Machine:
         """
         return load_module(module, name, self._state.device, self.heap)
 
+    def texture(self, value: TextureObject) -> int:
+        """The handle of a texture, sampler or surface, valid until it is freed: a number for parameters, structures and
+        memory. Its array may be a view of the heap. Raises E401."""
+        device = self._state.device
+        if device.textures is None:
+            device.textures = KeptTextures()
+        return device.textures.add(value)
+
+    def free_texture(self, handle: int) -> None:
+        """Free a handle. Raises E401 for a number that is none."""
+        (self._state.device.textures or KeptTextures()).remove(handle)
+
     def launch(
         self,
         kernel: Function | LoadedKernel,
@@ -97,8 +111,8 @@ class Machine:
             raise error("E401", "a GPU for one launch of a machine", help=help)
         if chosen.gpu is not self.gpu:
             chosen = replace(chosen, gpu=self.gpu)
-        passed = _passed(args, parameters)
-        result = timed_launch(self._function(kernel), grid, block, passed, chosen, self._state)
+        function, chosen = self._function(kernel, chosen)
+        result = timed_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
         self.results.append(result)
         self._cycles += result.cycles
         return result
@@ -118,18 +132,21 @@ class Machine:
 
         `args` and `parameters` are those of `launch`.
         """
-        chosen = options_of("run", options, changes)
-        passed = _passed(args, parameters)
-        return functional_launch(self._function(kernel), grid, block, passed, chosen, self._state)
+        function, chosen = self._function(kernel, options_of("run", options, changes))
+        return functional_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
 
-    def _function(self, kernel: Function | LoadedKernel) -> Function:
-        """The kernel itself. Raises E401 for one that is loaded on another machine."""
+    def _function(
+        self, kernel: Function | LoadedKernel, options: LaunchOptions
+    ) -> tuple[Function, LaunchOptions]:
+        """The kernel itself, and the options with its module's textures. Raises E401 for another machine's kernel."""
         if not isinstance(kernel, LoadedKernel):
-            return kernel
+            return kernel, options
         if not kernel.module.is_on(self._state.device):
             help = "load the module on this machine"
             raise error("E401", f"kernel '{kernel.name}' is loaded on another machine", help=help)
-        return kernel.function
+        if kernel.module.textures:
+            options = replace(options, textures={**kernel.module.textures, **(options.textures or {})})
+        return kernel.function, options
 
     def copy(self, *arrays: Any) -> None:
         """Model copies between host and device, in either direction: their effect on caches, if the GPU file has it.

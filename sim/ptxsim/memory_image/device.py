@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import CONST, GLOBAL
+from ptxsim.base.program import CONST, GLOBAL, TEXTURE
 from ptxsim.lowering.instructions.control import code_bytes
 from ptxsim.lowering.variable_layout import (
     ALIGNMENT,
@@ -33,12 +33,15 @@ from ptxsim.lowering.variable_layout import (
     VariableLayout,
     lay_out,
 )
-from ptxsim.memory_image.heap import Heap, aligned, memory_of
+from ptxsim.memory_image.heap import BEFORE_FIRST, Heap, aligned, memory_of
+from ptxsim.memory_image.texture_handles import KeptTextures
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Module
 from ptxtool.ir.variables import round_up
 
+MARGIN = BEFORE_FIRST
+"""Bytes before and after all buffers, for accesses that a launch tolerates; a heap has its own."""
 WORKSPACE_BYTES = 256
 """The memory of a cooperative launch for barriers of the grid; every kernel that asks for it gets it."""
 
@@ -50,7 +53,7 @@ class _Loaded:
     module: Module
     origin: ModuleBase
     symbols: list[Symbol]
-    """Its variables in global and constant memory."""
+    """Its variables in global and constant memory, and those of opaque types."""
     constants: Any
     """uint8: its constant memory, from constant address 0 on."""
     constants_start: int = 0
@@ -92,8 +95,9 @@ class Device:
         self._heap = (0, 0)
         self._workspace = 0
         self.allocator: Heap | None = None
-        self._before_heap = 0
-        """Bytes of the arena before the blocks of the allocator."""
+        self.textures: KeptTextures | None = None
+        self._tolerant = False
+        """Whether the arena has a margin, and zeros in all gaps."""
 
     def open(self, memory: Any) -> Heap:
         """The allocator: over `memory`, a number of bytes or a buffer, at the first call. Addresses that were assigned
@@ -103,7 +107,6 @@ class Device:
             if self.end - GLOBAL_BASE > len(arena):
                 what = f"{len(arena)} bytes of memory for {self.end - GLOBAL_BASE} bytes in use"
                 raise error("E402", what, help="give the machine more 'memory'")
-            self._before_heap = self.end - GLOBAL_BASE
             self._move(arena)
             self.allocator = Heap(arena, self.end)
         return self.allocator
@@ -164,7 +167,7 @@ class Device:
         constants = aligned(max(len(layout.constant_bytes), 16))
         constants[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
         self._constants_end = max(self._constants_end, len(layout.constant_bytes))
-        symbols = [s for s in layout.symbols.values() if s.space in (GLOBAL, CONST)]
+        symbols = [s for s in layout.symbols.values() if s.space in (GLOBAL, CONST, TEXTURE)]
         self.variables += [(s.address, s.address + s.size) for s in symbols if s.space == GLOBAL and s.size]
         loaded = self._modules[id(module)] = _Loaded(module, layout.origin, symbols, constants)
         return loaded
@@ -278,11 +281,9 @@ class Device:
         return len(self.arena) if self.allocator is None else self.allocator.most - GLOBAL_BASE
 
     @property
-    def contents(self) -> list[Any]:
-        """All assigned bytes of the arena, or more."""
-        if self.allocator is None:
-            return [self.arena]
-        return [self.arena[: self._before_heap], *self.allocator.contents]
+    def contents(self) -> Any:
+        """The used bytes of the arena."""
+        return self.arena[: self.used_bytes]
 
     def ranges(self, others: Sequence[tuple[int, int]]) -> Any:
         """Start and end of all variables, buffers and blocks, and of others: uint64 (n, 2), ascending, at least one."""
@@ -295,9 +296,19 @@ class Device:
         both = np.concatenate([self.allocator.ranges, np.array(list(found), np.uint64)])
         return both[both[:, 0].argsort()]
 
-    def fill(self) -> Any:
-        """Allocate all assigned addresses, and copy new and changed buffers to them; returns the arena."""
-        self._reserve()
+    @property
+    def tolerated(self) -> tuple[int, int]:
+        """Start and end of the addresses that can be accessed where the launch tolerates it (`fill(tolerant=True)`)."""
+        margin = MARGIN if self.allocator is None else 0
+        return GLOBAL_BASE - margin, GLOBAL_BASE + len(self.arena)
+
+    def fill(self, tolerant: bool = False) -> Any:
+        """Allocate all assigned addresses, and copy new and changed buffers to them; returns the arena.
+
+        `tolerant`: accesses outside of all buffers are possible, up to `MARGIN` bytes before the first and after the
+        last one.
+        """
+        self._reserve(tolerant)
         for start, values in self._initial:
             at = start - GLOBAL_BASE
             self.arena[at : at + len(values)] = np.frombuffer(values, np.uint8)
@@ -314,16 +325,20 @@ class Device:
             self.arena[at : at + WORKSPACE_BYTES] = 0
         return self.arena
 
-    def _reserve(self) -> None:
+    def _reserve(self, tolerant: bool) -> None:
         """Enlarge the arena if necessary; untouched parts cost address space only.
 
         The first arena consists of buffers, which `fill` will write, and of gaps, which no access reaches; it is zeroed
-        for a heap only.
+        for a heap only, and where accesses outside of buffers are tolerated.
         """
-        needed = self.end - GLOBAL_BASE + ALIGNMENT
-        if needed <= len(self.arena) or self.allocator is not None:
+        begins_to_tolerate = tolerant and not self._tolerant
+        self._tolerant |= tolerant
+        needed = self.end - GLOBAL_BASE + (MARGIN if self._tolerant else ALIGNMENT)
+        if self.allocator is not None or (needed <= len(self.arena) and not begins_to_tolerate):
             return
-        if len(self.arena):
+        if self._tolerant:
+            self._move(aligned(MARGIN + needed + needed // 2)[MARGIN:])
+        elif len(self.arena):
             self._move(aligned(needed + needed // 2))
         else:
             self.arena = aligned(needed, zeroed=self._heap[1] > 0)

@@ -112,6 +112,16 @@ def null_advice(program: Program, space: int, address: int) -> str:
     return MORE_HEAP if program.allocates else NULL_POINTER
 
 
+def tolerated(program: Program, image: MemoryImage) -> tuple[int, tuple[str, ...]]:
+    """How many accesses of threads were outside of all buffers in a launch that tolerates them, and a remark on it."""
+    n, address = (int(image.context[0][name]) for name in ("n_tolerated", "first_tolerated"))
+    if n == 0:
+        return 0, ()
+    where = describe(program, image, codes.GLOBAL, address)
+    where = where if where.startswith("address") else f"address {address:#x}, {where}"
+    return n, (f"{n} access{'es' * (n != 1)} out of bounds tolerated, the first at {where}",)
+
+
 def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
     """The description of the fault that a run has left in the image's context."""
     if kind == codes.ASSERTED:

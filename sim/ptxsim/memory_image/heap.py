@@ -205,14 +205,6 @@ class Heap:
             self._ranges = np.stack([first, first + np.array(sizes, np.uint64)], axis=1)
         return self._ranges
 
-    @property
-    def contents(self) -> list[Any]:
-        """The bytes of every block, the machine's own included."""
-        return [
-            self.memory[start - GLOBAL_BASE : start - GLOBAL_BASE + self._sizes[start]]
-            for start in self._starts
-        ]
-
     def address_of(self, array: Any) -> int | None:
         """The address of an array whose memory lies in the heap's (`view`); None for another one."""
         at = int(array.__array_interface__["data"][0]) - int(self.memory.ctypes.data)

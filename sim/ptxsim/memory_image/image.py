@@ -20,7 +20,8 @@ from ptxsim.lowering import variable_layout
 from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, Parameter, VariableLayout
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device
 from ptxsim.memory_image.heap import aligned
-from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, TextureHandles, class_of, fits
+from ptxsim.memory_image.texture_handles import TextureHandles
+from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, class_of, fits
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.phrases import counted
 from ptxtool.formats.gpu import Gpu
@@ -84,12 +85,14 @@ class MemoryImage:
         names: Sequence[str] = (),
         heap_bytes: int = HEAP_BYTES,
         device: Device | None = None,
+        tolerant: bool = False,
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine, in addition to the contents of its `device`.
 
         `constants` are values of module variables by name, `textures` those of variables of opaque types. `warp_slots`
         is the number of warps that can be resident at a time (default: the machine's). `names` are the arguments' names
-        in reports (default: those of the parameters). Raises E401 for arguments that do not match the parameters.
+        in reports (default: those of the parameters). `tolerant`: accesses outside of all buffers, but near them or on
+        the heap, are counted instead of ending the run. Raises E401 for arguments that do not match the parameters.
         """
         layout: VariableLayout = program.layout
         device = device or Device(gpu)
@@ -109,10 +112,10 @@ class MemoryImage:
             what = f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space"
             head = kernel.source, kernel.start, kernel.body_start
             raise error("E402", what, *head, "give smaller buffers and a smaller grid")
-        arena = device.fill()
+        arena = device.fill(tolerant)
         _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
         param = aligned(max(layout.param_bytes, 16))
-        table = TextureHandles(layout, kernel, textures or {})
+        table = TextureHandles(layout, kernel, textures or {}, device.textures)
         for parameter, value in passed:
             if isinstance(value, _OPAQUES):
                 value = table.handle(value)
@@ -144,6 +147,8 @@ class MemoryImage:
         image.host = np.zeros(PRINT_BYTES if program.prints else 8, np.uint8)
         image.reserved_shared = reserved
         image.workspace = workspace
+        if tolerant:
+            image.context["tolerated_start"], image.context["tolerated_end"] = device.tolerated
         image._fill_context(program, (heap, heap_bytes), table, slots, dynamic_shared)
         return image
 

@@ -109,6 +109,10 @@ def test_what_is_not_of_the_module_is_refused() -> None:
         (lambda: module.read("limits", offset=17), r"-1 bytes from byte 17"),
         (lambda: machine.load(3), r"module is of type int"),
         (
+            lambda: machine.load(HEAD + ".extern .global .u32 far;\n"),
+            r"variable 'far' is defined in another module",
+        ),
+        (
             lambda: ptxsim.Machine().run(module.kernels["read"], 1, 1),
             r"kernel 'read' is loaded on another machine",
         ),

@@ -155,6 +155,16 @@ def test_parameters_that_do_not_fit_are_refused_and_the_machine_goes_on() -> Non
     assert words(machine, x, 1) == [3]
 
 
+def test_a_block_can_be_undefined() -> None:
+    machine = ptxsim.Machine("tesla-c2050", memory=1 << 20)
+    kernel, x = machine.load(TEXT).kernels["add"], machine.heap.malloc(256)
+    for n, found in ((32, 0), (33, 1)):
+        options = {"check": ("init",), "undefined": [machine.heap.view(x + 128, 64)]}
+        result = machine.run(kernel, 1, n, parameters=struct.pack("<QI", x, 1), **options)
+        assert len(result.problems) == found
+    assert f"byte 128 of the block of 256 bytes at {x:#x}" in result.problems[0].message
+
+
 def test_without_a_heap_a_number_is_no_pointer() -> None:
     module = ptxsim.Machine(memory=1 << 20).load(TEXT.replace(".param .u64 x", ".param .u64 .ptr x")).module
     machine = ptxsim.Machine("tesla-c2050")
