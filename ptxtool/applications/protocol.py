@@ -26,6 +26,8 @@ class Message(IntEnum):
     RANGE = 11
     LIMIT = 12
     NEEDS = 13
+    TEXTURE = 14
+    UNTEXTURE = 15
 
 
 class Error(IntEnum):
@@ -57,6 +59,7 @@ DEVICE = struct.Struct("<5Q11I")
 NEEDS = struct.Struct("<4I3Q")
 PARAMETER = struct.Struct("<II")
 LAUNCH = struct.Struct("<I3I3IIQ")
+TEXTURE = struct.Struct("<5Q11I")
 MOST_BYTES = 1 << 31
 """Of a request: a fat binary may be large, an endless one is none."""
 

@@ -22,6 +22,7 @@ from ptxtool.applications.device import device_record
 from ptxtool.applications.fat_binary import HELP, chosen, ptx_images
 from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, Error, Gone, Message, Request
 from ptxtool.applications.settings import Settings
+from ptxtool.applications.textures import texture_object
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.results.applications import Launch
 
@@ -207,6 +208,22 @@ class Session:
             return Error.INVALID_SYMBOL, b""
         return Error.SUCCESS, struct.pack("<QQ", *found)
 
+    def _texture(self, data: bytes) -> tuple[int, bytes]:
+        try:
+            handle = self.machine.texture(texture_object(data, self.machine.heap))
+        except PtxError as problem:
+            self.reporter.problem(problem, "a texture or surface object")
+            return Error.INVALID_VALUE, b""
+        return Error.SUCCESS, struct.pack("<Q", handle)
+
+    def _untexture(self, data: bytes) -> tuple[int, bytes]:
+        try:
+            self.machine.free_texture(struct.unpack("<Q", data)[0])
+        except PtxError as problem:
+            self.reporter.problem(problem, "the end of a texture or surface object")
+            return Error.INVALID_VALUE, b""
+        return Error.SUCCESS, b""
+
     # ---- launches
 
     def _launch(self, data: bytes) -> tuple[int, bytes]:
@@ -357,6 +374,8 @@ class Session:
         Message.RANGE: _range,
         Message.LIMIT: _limit,
         Message.NEEDS: _needs,
+        Message.TEXTURE: _texture,
+        Message.UNTEXTURE: _untexture,
     }
 
 

@@ -12,6 +12,7 @@ LAST_LINES = {
     "streams": "sums are right",
     "launches": "launches are right",
     "device": "answers are right",
+    "textures": "texels are right",
     "mistakes": "errors are right",
 }
 

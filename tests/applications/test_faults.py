@@ -35,7 +35,7 @@ def line_of(text: str) -> int:
             "right after the block of 256 bytes",
             "out[threadIdx.x + n]",
         ),
-        ("freed", "cudaErrorIllegalAddress", "E404", "access out of bounds", "out[threadIdx.x + n]"),
+        ("freed", "cudaErrorIllegalAddress", "E404", "which was freed", "out[threadIdx.x + n]"),
         ("host", "cudaErrorIllegalAddress", "E404", "where no buffer is", "out[threadIdx.x + n]"),
         ("null", "cudaErrorIllegalAddress", "E404", "address 0x0", "out[threadIdx.x + n]"),
         ("misaligned", "cudaErrorMisalignedAddress", "E405", "misaligned access", "void misaligned"),

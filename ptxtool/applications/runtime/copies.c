@@ -6,13 +6,16 @@
 #include <string.h>
 #include "runtime.h"
 
-/* Refuse a range of device memory that is no part of one allocation. */
-static int check_range(const char *call, const void *pointer, size_t bytes) {
+/* Whether a range of device memory is a part of one allocation. */
+static int is_allocated(const void *pointer, size_t bytes) {
     const struct allocation *found = allocation_of(pointer);
-    if (found && (uint64_t)pointer - found->address + bytes <= found->bytes)
-        return SUCCESS;
+    return found && (uint64_t)pointer - found->address + bytes <= found->bytes;
+}
+
+/* Refuse a call, because it has a range that is not. */
+static int refuse_range(const char *text, const void *pointer, size_t bytes) {
     uint64_t range[2] = {(uint64_t)pointer, bytes};
-    request(MESSAGE_RANGE, range, sizeof range, call, strlen(call));
+    request(MESSAGE_RANGE, range, sizeof range, text, strlen(text));
     return INVALID_VALUE;
 }
 
@@ -21,23 +24,24 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int directi
         return SUCCESS;
     if (direction < HOST_TO_HOST || direction > BY_ADDRESS)
         return INVALID_DIRECTION;
-    char text[160];
-    snprintf(text, sizeof text, "%s(to %p, from %p, %zu bytes)", call, to, from, bytes);
     int to_device = is_device_address(to), from_device = is_device_address(from);
-    if (!to || !from) {
-        refuse("%s: a null pointer", text);
-        return INVALID_VALUE;
-    }
     int wants_to = direction == HOST_TO_DEVICE || direction == DEVICE_TO_DEVICE;
     int wants_from = direction == DEVICE_TO_HOST || direction == DEVICE_TO_DEVICE;
-    if ((wants_to && !to_device) || (wants_from && !from_device)) {
-        refuse("%s: %s is not device memory", text, wants_to && !to_device ? "the destination" : "the source");
-        return INVALID_VALUE;
+    int is_wrong = !to || !from || (wants_to && !to_device) || (wants_from && !from_device);
+    int is_outside = to_device && !is_allocated(to, bytes);
+    if (!is_wrong && !is_outside && !(from_device && !is_allocated(from, bytes))) {
+        memmove(to, from, bytes);
+        return SUCCESS;
     }
-    if ((to_device && check_range(text, to, bytes)) || (from_device && check_range(text, from, bytes)))
-        return INVALID_VALUE;
-    memmove(to, from, bytes);
-    return SUCCESS;
+    char text[160];
+    snprintf(text, sizeof text, "%s(to %p, from %p, %zu bytes)", call, to, from, bytes);
+    if (!is_wrong)
+        return refuse_range(text, is_outside ? to : from, bytes);
+    if (!to || !from)
+        refuse("%s: a null pointer", text);
+    else
+        refuse("%s: %s is not device memory", text, wants_to && !to_device ? "the destination" : "the source");
+    return INVALID_VALUE;
 }
 
 API int cudaMemcpy(void *to, const void *from, size_t bytes, int direction) {
@@ -65,8 +69,8 @@ API int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_
 
 /* ---- rectangles and boxes: rows of `width` bytes, `pitch` bytes apart */
 
-static int copy_rows(const char *call, char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width,
-                     size_t height, int direction) {
+int copy_rows(const char *call, char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width,
+              size_t height, int direction) {
     if ((to_pitch < width || from_pitch < width) && height > 1)
         return INVALID_PITCH;
     for (size_t row = 0; width && row < height; row++) {
@@ -94,16 +98,16 @@ API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fr
 static int fill(const char *call, void *pointer, int value, size_t bytes) {
     if (!bytes)
         return SUCCESS;
+    if (is_device_address(pointer) && is_allocated(pointer, bytes)) {
+        memset(pointer, value, bytes);
+        return SUCCESS;
+    }
     char text[128];
     snprintf(text, sizeof text, "%s(%p, %d, %zu bytes)", call, pointer, value, bytes);
-    if (!is_device_address(pointer)) {
-        refuse("%s: this is not device memory", text);
-        return INVALID_VALUE;
-    }
-    if (check_range(text, pointer, bytes))
-        return INVALID_VALUE;
-    memset(pointer, value, bytes);
-    return SUCCESS;
+    if (is_device_address(pointer))
+        return refuse_range(text, pointer, bytes);
+    refuse("%s: this is not device memory", text);
+    return INVALID_VALUE;
 }
 
 API int cudaMemset(void *pointer, int value, size_t bytes) {

@@ -22,6 +22,8 @@ enum message {
     MESSAGE_RANGE = 11,     /* u64 address, u64 bytes, text of the call: memory that is not one allocation -> */
     MESSAGE_LIMIT = 12,     /* u32 cudaLimit, u64 bytes -> */
     MESSAGE_NEEDS = 13,     /* u32 kernel -> NEEDS */
+    MESSAGE_TEXTURE = 14,   /* TEXTURE -> u64 handle */
+    MESSAGE_UNTEXTURE = 15, /* u64 handle -> */
 };
 
 #pragma pack(push, 1)
@@ -37,6 +39,12 @@ struct needs_record { /* NEEDS: of a thread, and of a CTA */
 
 struct parameter_record { /* PARAMETER */
     uint32_t offset, bytes;
+};
+
+struct texture_record { /* TEXTURE, or a surface: texels in rows that are `pitch` bytes apart, rows in planes */
+    uint64_t address, pitch, width, height, depth; /* height and depth 0: there is no such axis */
+    uint32_t is_surface, is_layered, bits, channels, sort; /* sort: 0 signed, 1 unsigned, 2 floating point */
+    uint32_t address_modes[3], is_linear, reads_fraction, is_normalized;
 };
 
 struct launch_record { /* LAUNCH */

@@ -95,6 +95,9 @@ enum direction { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE,
 
 int copy(const char *call, void *to, const void *from, size_t bytes, int direction);
 
+int copy_rows(const char *call, char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width,
+              size_t height, int direction); /* `width` bytes of each row */
+
 /* ---- streams.c */
 
 extern double simulated_seconds;

@@ -19,7 +19,7 @@ def test_the_messages_are_those_of_the_header() -> None:
     assert found == {message.name: message.value for message in Message}
 
 
-@pytest.mark.parametrize("name", ["device", "needs", "parameter", "launch"])
+@pytest.mark.parametrize("name", ["device", "needs", "parameter", "launch", "texture"])
 def test_the_structures_have_the_sizes_of_the_header(name: str) -> None:
     (body,) = re.findall(rf"struct {name}_record {{(.*?)}};", HEADER, re.DOTALL)
     n_bytes = 0
