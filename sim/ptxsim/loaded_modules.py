@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ptxsim.base.program import CONST, GLOBAL
-from ptxsim.lowering.variable_layout import OPAQUE, parameters_of
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, parameters_of
 from ptxsim.memory_image.device import Device
-from ptxsim.memory_image.heap import Heap
+from ptxsim.memory_image.heap import Heap, bytes_of
 from ptxsim.memory_image.texture_objects import TextureObject, class_of, fits
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
@@ -85,16 +85,12 @@ class LoadedModule:
 
     def read(self, name: str, n_bytes: int | None = None, offset: int = 0) -> bytes:
         """A copy of bytes of a variable, from `offset` to its end by default. Raises E401."""
-        address, size = self._variable(name)
-        n_bytes = size - offset if n_bytes is None else n_bytes
-        self._check(name, size, offset, n_bytes)
-        return self._heap.read(address + offset, n_bytes)
+        return bytes(self._part(name, offset, n_bytes).tobytes())
 
     def write(self, name: str, data: Any, offset: int = 0) -> None:
         """Write the bytes of a buffer (bytes, a number of numpy, a C-contiguous array) to a variable. Raises E401."""
-        address, size = self._variable(name)
-        self._check(name, size, offset, memoryview(data).nbytes)
-        self._heap.write(address + offset, data)
+        values = bytes_of(data)
+        self._part(name, offset, len(values))[:] = values
 
     def bind(self, name: str, value: TextureObject | None) -> None:
         """Bind a texture, sampler or surface to a variable, for the launches from now on; None: none any more.
@@ -113,17 +109,19 @@ class LoadedModule:
             raise error("E401", what, help=f"give a {class_of(self._opaque[name])}")
         self.textures[name] = value
 
-    def _variable(self, name: str) -> tuple[int, int]:
+    def _part(self, name: str, offset: int, n_bytes: int | None) -> Any:
+        """Bytes of a variable in place."""
         if name not in self.symbols:
             there = f"there are {', '.join(self.symbols)}" if self.symbols else "the module has none"
             help = did_you_mean(name, self.symbols, there)
             raise error("E401", f"no module variable named '{name}' in '{self.name}'", help=help)
-        return self.symbols[name]
-
-    def _check(self, name: str, size: int, offset: int, n_bytes: int) -> None:
+        address, size = self.symbols[name]
+        n_bytes = size - offset if n_bytes is None else n_bytes
         if offset < 0 or n_bytes < 0 or offset + n_bytes > size:
             what = f"{n_bytes} bytes from byte {offset} of variable '{name}', which has {size}"
             raise error("E401", what, help="stay within the variable")
+        start = address + offset - GLOBAL_BASE
+        return self._heap.memory[start : start + n_bytes]
 
     def __repr__(self) -> str:
         return f"<LoadedModule {self.name}: {len(self.kernels)} kernels, {len(self.symbols)} variables>"
@@ -139,10 +137,10 @@ def _check_whole(module: Module) -> None:
                 raise error("E401", what, *place, "modules are not linked: compile without -rdc=true")
 
 
-def load_module(module: Module | str, name: str, device: Device, heap: Heap) -> LoadedModule:
+def load_module(module: Module | str | bytes, name: str, device: Device, heap: Heap) -> LoadedModule:
     """Load a module, or the text of one. Raises what parsing raises; E401 for something else, and for a
     module with variables of another one; E402 and E206."""
-    if isinstance(module, str):
+    if isinstance(module, str | bytes):
         module = parse(module, name or "module.ptx")
     if not isinstance(module, Module):
         help = "give a text or a parsed module"

@@ -69,7 +69,7 @@ class Machine:
         """Memory by address: `malloc`, `free`, `read`, `write`, `fill`, `view`."""
         return self._state.device.open(self._memory)
 
-    def load(self, module: Module | str, name: str = "") -> LoadedModule:
+    def load(self, module: Module | str | bytes, name: str = "") -> LoadedModule:
         """Load a module, or the text of one: its variables have addresses, and their initial values. `name` is what
         diagnostics call it. Raises what parsing raises; E402 where there is no room, E206 for an invalid initial value.
         """

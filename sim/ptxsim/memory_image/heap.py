@@ -55,6 +55,16 @@ def memory_of(given: Any) -> Any:
     return found
 
 
+def bytes_of(data: Any) -> Any:
+    """The bytes of a buffer, as uint8. Raises E401 for what is none, or not C-contiguous."""
+    try:
+        return np.frombuffer(data, np.uint8)
+    except (TypeError, ValueError, BufferError) as problem:
+        raise error(
+            "E401", f"data is {type(data).__name__}: {problem}", help="give bytes or an array"
+        ) from None
+
+
 class Heap:
     """Memory of a machine by address. Addresses are numbers that kernels take for pointers."""
 
@@ -218,12 +228,7 @@ class Heap:
 
     def write(self, address: int, data: Any) -> None:
         """Write the bytes of a buffer (bytes, a C-contiguous array) to one block. Raises E401 and E404."""
-        try:
-            values = np.frombuffer(data, np.uint8)
-        except (TypeError, ValueError, BufferError) as problem:
-            raise error(
-                "E401", f"data is {type(data).__name__}: {problem}", help="give bytes or an array"
-            ) from None
+        values = bytes_of(data)
         self._part(address, len(values), "write")[:] = values
 
     def fill(self, address: int, value: int, n_bytes: int) -> None:

@@ -87,6 +87,7 @@ def test_a_module_that_was_launched_before_keeps_its_constants() -> None:
     module = machine.load(parsed)
     assert module.read("limits", 8) == np.array([1, 2], np.uint32).tobytes()
     module.write("limits", np.array([3, 4], np.uint32))
+    assert module.read("counter") == (6).to_bytes(4, "little")
     machine.run(parsed.kernels["read"], 1, 1, [out, 1, bytes(12)])
     assert out.tolist() == [1, 4, 6, 0]
 
@@ -107,6 +108,8 @@ def test_what_is_not_of_the_module_is_refused() -> None:
             r"16 bytes from byte 4 of variable 'limits'",
         ),
         (lambda: module.read("limits", offset=17), r"-1 bytes from byte 17"),
+        (lambda: module.write("counter", 5), r"data is int"),
+        (lambda: module.write("limits", np.zeros((4, 2), np.uint32)[:, 0]), r"data is ndarray"),
         (lambda: machine.load(3), r"module is of type int"),
         (
             lambda: machine.load(HEAD + ".extern .global .u32 far;\n"),

@@ -155,6 +155,34 @@ def test_parameters_that_do_not_fit_are_refused_and_the_machine_goes_on() -> Non
     assert words(machine, x, 1) == [3]
 
 
+@TIMED
+def test_parameters_of_ptxplus_are_bytes_too(timed: bool) -> None:
+    """They lie in shared memory, after its header; two of 4 bytes here."""
+    text = ".version 2.3+\n.target sm_20, map_f64_to_f32\n.entry k(.param .u32 x, .param .u32 n)\n{\n"
+    text += "\t.reg .u32 $r<4>;\n\tmov.u32 $r1, s[0x0010];\n\tmov.u32 $r2, s[0x0014];\n"
+    text += "\tst.global.u32 [$r1], $r2;\n\texit;\n}\n"
+    machine = ptxsim.Machine("tesla-c2050", memory=1 << 20)
+    kernel, x = machine.load(text, "k.ptxplus").kernels["k"], machine.heap.malloc(4)
+    assert [(p.offset, p.n_bytes) for p in kernel.parameters] == [(0, 4), (4, 4)]
+    execute(machine, timed)(kernel, 1, 1, parameters=struct.pack("<II", x, 99))
+    assert words(machine, x, 1) == [99]
+
+
+def test_copies_of_blocks_go_through_the_l2() -> None:
+    """The machine's L2 keeps what was copied last (timing-model-42 section 3.6): 14 lines of four sectors."""
+    machine = ptxsim.Machine("gpgpusim42-c2050", memory=16 << 20)
+    kernel, x, large = (
+        machine.load(TEXT).kernels["add"],
+        machine.heap.malloc(14 * 128),
+        machine.heap.malloc(1 << 21),
+    )
+    reads = []
+    for copied in ((x, 14 * 128), (large, 1 << 21), (x, 14 * 128)):
+        machine.copy(machine.heap.view(*copied))
+        reads.append(machine.launch(kernel, 14, 32, [x, 1]).dram["reads"])
+    assert reads[1] - reads[2] == 14 * 4
+
+
 def test_a_block_can_be_undefined() -> None:
     machine = ptxsim.Machine("tesla-c2050", memory=1 << 20)
     kernel, x = machine.load(TEXT).kernels["add"], machine.heap.malloc(256)
