@@ -267,18 +267,16 @@ class Session:
             timed = self.machine.launch(
                 kernel, entry.grid, entry.block, parameters=parameters, options=options
             )
-            return replace(
-                entry,
-                warp_instructions=timed.warp_instructions,
-                cycles=timed.cycles,
-                seconds=timed.cycles / hertz,
-            )
+            seconds = timed.cycles / hertz
+            entry = replace(entry, cycles=timed.cycles, out_of_bounds=timed.out_of_bounds)
+            return replace(entry, warp_instructions=timed.warp_instructions, seconds=seconds)
         found = self.machine.run(kernel, entry.grid, entry.block, parameters=parameters, options=options)
         for diagnostic in found.problems:
             self.reporter.diagnostic(replace(diagnostic, message=f"{entry}: {diagnostic.message}"))
         seconds = found.warp_instructions / (hertz * self.settings.gpu.sm.count)
         findings = len(found.problems) + found.lost_problems
-        return replace(entry, warp_instructions=found.warp_instructions, seconds=seconds, findings=findings)
+        entry = replace(entry, findings=findings, out_of_bounds=found.out_of_bounds)
+        return replace(entry, warp_instructions=found.warp_instructions, seconds=seconds)
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:

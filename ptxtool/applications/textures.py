@@ -7,9 +7,9 @@ from ptxtool.applications.protocol import TEXTURE
 
 if TYPE_CHECKING:
     from ptxsim.memory_image.heap import Heap
-    from ptxsim.memory_image.texture_objects import Surface, Texture
+    from ptxsim.memory_image.texture_objects import Address, Surface, Texture
 
-_MODES = ("wrap", "clamp", "mirror", "border")
+_MODES: "tuple[Address, ...]" = ("wrap", "clamp", "mirror", "border")
 """By the numbers of cudaTextureAddressMode."""
 _SORTS = "iuf"
 """By the numbers of cudaChannelFormatKind: the letter of numpy."""

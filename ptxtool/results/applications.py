@@ -22,6 +22,8 @@ class Launch:
     """Simulated."""
     findings: int = 0
     """Of the checks."""
+    out_of_bounds: int = 0
+    """Accesses of threads outside of all allocations that were tolerated."""
     error: int = 0
 
     def __str__(self) -> str:
@@ -42,6 +44,7 @@ class KernelSums:
     share: float
     """Of the simulated time of all launches, 0 to 1."""
     findings: int
+    out_of_bounds: int
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
@@ -55,6 +58,7 @@ class KernelSums:
             "seconds": self.seconds,
             "share": self.share,
             "findings": self.findings,
+            "out_of_bounds": self.out_of_bounds,
         }
 
 
@@ -115,4 +119,5 @@ def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
         seconds,
         seconds / total if total else 0.0,
         sum(launch.findings for launch in launches),
+        sum(launch.out_of_bounds for launch in launches),
     )

@@ -54,6 +54,15 @@ def test_a_fault_of_a_kernel(
     assert problem.to_dict()["cuda"] == f"faults.cu:{line_of(source)}"
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_accesses_outside_may_be_counted(
+    timed: bool, faults: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ran = run(capfd, faults, "outside", timed=timed, options={"out_of_bounds": "count"})
+    assert (ran.run.status, ran.printed) == (0, "outside: cudaSuccess\n")
+    assert ran.run.launches[0].out_of_bounds == 1  # the last of 64 threads stores right after the buffer
+
+
 @pytest.mark.parametrize(
     ("fault", "status", "launches"), [("crash", 128 + signal.SIGSEGV, 1), ("exit", 7, 0)]
 )

@@ -1,4 +1,5 @@
 /* What nvcc's code registers before main: fat binaries, kernels, variables. Each is loaded at its first use. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
@@ -125,26 +126,34 @@ static void load_variable(struct variable *variable) {
         add_allocation(variable->address, variable->bytes, DEVICE);
 }
 
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
 int find_function(const void *host, struct function **found) {
-    for (struct function *function = functions; function; function = function->next)
-        if (function->host == host) {
-            if (!function->is_loaded)
-                load_function(function);
-            *found = function;
-            return function->error;
-        }
-    return INVALID_FUNCTION;
+    struct function *function = functions;
+    while (function && function->host != host)
+        function = function->next;
+    if (!function)
+        return INVALID_FUNCTION;
+    pthread_mutex_lock(&loading);
+    if (!function->is_loaded)
+        load_function(function);
+    pthread_mutex_unlock(&loading);
+    *found = function;
+    return function->error;
 }
 
 int find_variable(const void *symbol, struct variable **found) {
-    for (struct variable *variable = variables; variable; variable = variable->next)
-        if (variable->host == symbol) {
-            if (!variable->is_loaded)
-                load_variable(variable);
-            *found = variable;
-            return variable->error;
-        }
-    return INVALID_SYMBOL;
+    struct variable *variable = variables;
+    while (variable && variable->host != symbol)
+        variable = variable->next;
+    if (!variable)
+        return INVALID_SYMBOL;
+    pthread_mutex_lock(&loading);
+    if (!variable->is_loaded)
+        load_variable(variable);
+    pthread_mutex_unlock(&loading);
+    *found = variable;
+    return variable->error;
 }
 
 /* Host code calls this before it reads a managed variable for the first time. */

@@ -51,6 +51,7 @@ class _Target(click.ParamType[int]):
 @click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
 )
+@common.out_of_bounds_option
 @common.gpu_option
 @common.scheduler_option
 @common.share_option("registers")
@@ -75,6 +76,7 @@ def command(
     words: tuple[str, ...],
     timed: bool,
     checks: str | None,
+    out_of_bounds: str,
     gpu: str,
     scheduler: str | None,
     share_registers: str,
@@ -102,9 +104,9 @@ def command(
     reads_scheduler(scheduler)
     chosen = common.machine(gpu)
     options = (
-        LaunchOptions(gpu=chosen, **timing, **shares)  # type: ignore[arg-type]
+        LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, **timing, **shares)  # type: ignore[arg-type]
         if timed
-        else LaunchOptions(check=checks or ())
+        else LaunchOptions(check=checks or (), out_of_bounds=out_of_bounds)  # type: ignore[arg-type]
     )
     source = context.get_parameter_source("gpu")
     is_chosen = timed or source is not click.core.ParameterSource.DEFAULT

@@ -30,6 +30,9 @@ def application_parts(run: ApplicationRun) -> list[Part]:
         parts.append(f"failed: {counted(failed, 'launch', 'launches')}")
     if findings:
         parts.append(f"found by the checks: {counted(findings, 'fault')}")
+    outside = sum(kernel.out_of_bounds for kernel in run.kernels)
+    if outside:
+        parts.append(f"outside of all allocations: {counted(outside, 'access', 'accesses')}")
     if run.missing:
         parts.append(f"not implemented: {', '.join(run.missing)}")
     return parts

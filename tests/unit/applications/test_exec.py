@@ -53,6 +53,38 @@ def test_calls_of_a_process_that_loads_the_library_itself(capfd: pytest.CaptureF
     assert problem.message.startswith("cudaFree(0x")
 
 
+PROPERTIES = """
+import ctypes, sys
+version, name = sys.argv[1:3]
+lib = ctypes.CDLL(f"libcudart.so.{version}")
+data = (ctypes.c_uint8 * 2048)(*[0xAA] * 2048)
+assert getattr(lib, name)(data, 0) == 0
+def at(offset, n_bytes=4):
+    return int.from_bytes(bytes(data[offset : offset + n_bytes]), "little")
+print(bytes(data[:11]).decode(), *(at(int(offset)) for offset in sys.argv[3:]))
+print(next(k for k in range(2048) if all(byte == 0xAA for byte in data[k:])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "n_bytes", "offsets"),
+    [
+        # sharedMemPerBlock, maxThreadsDim[2], major, multiProcessorCount, memoryBusWidth, maxThreadsPerMultiProcessor,
+        # regsPerMultiprocessor, maxBlocksPerMultiProcessor: driver_types.h of each version
+        ("11.0", "cudaGetDeviceProperties", 728, (296, 332, 360, 388, 612, 624, 648, 712)),
+        ("12", "cudaGetDeviceProperties", 728, (296, 332, 360, 388, 612, 624, 648, 712)),
+        ("12", "cudaGetDeviceProperties_v2", 1032, (296, 332, 360, 388, 612, 624, 648, 712)),
+        ("13", "cudaGetDeviceProperties", 1008, (296, 332, 360, 384, 592, 604, 632, 688)),
+    ],
+)
+def test_the_properties_of_each_version_of_cuda(
+    version: str, name: str, n_bytes: int, offsets: tuple[int, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = (sys.executable, "-c", PROPERTIES, version, name, *offsets)
+    ran = run(capfd, *words, gpu_chosen=True, target=80)
+    assert ran.printed == f"tesla-c2050 49152 64 8 14 384 1536 32768 8\n{n_bytes}\n"
+
+
 def test_what_cannot_be_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(PtxError, match="no program '/nowhere/app'"):
         run(capfd, "/nowhere/app")

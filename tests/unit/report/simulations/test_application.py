@@ -8,7 +8,7 @@ from ptxtool.results.applications import ApplicationRun, Launch
 LAUNCHES = (
     Launch(1, "a", (2, 1, 1), (32, 1, 1), warp_instructions=20, cycles=250, seconds=2.5e-7),
     Launch(2, "b", (1, 1, 1), (32, 1, 1), warp_instructions=5, cycles=750, seconds=0.0075),
-    Launch(3, "b", (1, 1, 1), (32, 1, 1), error=700, findings=1),
+    Launch(3, "b", (1, 1, 1), (32, 1, 1), error=700, findings=1, out_of_bounds=4),
 )
 RUN = ApplicationRun(("./app", "x"), 1, "tesla-c2050", True, 1, LAUNCHES, ("cudaGraphCreate",))
 
@@ -26,6 +26,7 @@ def test_with_time() -> None:
     assert found[5:] == [
         "failed: 1 launch",
         "found by the checks: 1 fault",
+        "outside of all allocations: 4 accesses",
         "not implemented: cudaGraphCreate",
     ]
 
