@@ -49,7 +49,7 @@ def test_a_fault_of_a_kernel(
     assert (ran.run.status, ran.printed) == (1, f"{fault}: {name}\n")  # and the error has stayed
     (problem,) = ran.diagnostics
     assert problem.code == code
-    assert problem.message.startswith("launch 1, ")
+    assert problem.message.startswith(f"launch {len(ran.run.launches)}, ")
     assert what in problem.message
     assert problem.to_dict()["cuda"] == f"faults.cu:{line_of(source)}"
 

@@ -32,8 +32,11 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "outside")) {
         store<<<1, 64>>>(data, 1);
     } else if (!strcmp(what, "freed")) {
-        CHECK(cudaFree(data));
-        store<<<1, 64>>>(data, 0);
+        int *freed;
+        CHECK(cudaMalloc(&freed, 256));
+        store<<<1, 64>>>(freed, 0); // loads the module, whose variables take memory too
+        CHECK(cudaFree(freed));
+        store<<<1, 64>>>(freed, 0);
     } else if (!strcmp(what, "host")) {
         int host[64];
         store<<<1, 64>>>(host, 0);
