@@ -33,6 +33,7 @@ from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.sharing.renaming_setup import plan_renaming
 from ptxsim.timing.sharing.sections_setup import plan_sections
 from ptxsim.timing.simulation import LaunchPlan, Simulation
+from ptxsim.timing.sm_state import needs_wide
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
@@ -93,6 +94,7 @@ def timed_launch(
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
+    policy = policy.for_records(needs_wide(gpu))
     scheme = scheme_named(options.scheme_name or gpu.switching.scheme)
     if state is None:
         program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)

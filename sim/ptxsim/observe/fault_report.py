@@ -1,11 +1,12 @@
 """The error of a timed launch that a fault ended: what happened, and which instruction, CTA, thread, SM and cycle."""
 
+from ptxsim.base.warp_masks import MOST_WARPS
+from ptxsim.base.wide_masks import mask_of
 from ptxsim.memory_image.faults import TOUCHED_REGISTER, coordinates, fault
 from ptxsim.timing.core.issue import WRONG_WARP
 from ptxsim.timing.deadlock import shared_register
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.sm_state import MAX_WARPS
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.mangled import shown_name
 from ptxtool.ir.nodes import Function
@@ -16,8 +17,8 @@ def fault_report(kernel: Function, simulation: Simulation, policy: Policy) -> Pt
     run, program = simulation.run[0], simulation.program
     kind, i = int(run["fault_kind"]), int(run["fault_instruction"])
     if kind == WRONG_WARP and policy.own is not None:
-        candidates = int(run["wrong_candidates"])
-        able = [w for w in range(MAX_WARPS) if candidates >> w & 1]
+        candidates = mask_of(simulation.sms[int(run["fault_sm"])]["wrong_candidates"])
+        able = [w for w in range(MOST_WARPS) if candidates >> w & 1]
         return policy.own.wrong_warp(int(run["wrong_warp"]), able)
     found = fault(program, simulation.arrays["image"], kind, simulation.printer.assertion)
     cta = coordinates(int(run["fault_cta"]), simulation.plan.grid)

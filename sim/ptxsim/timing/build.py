@@ -7,6 +7,7 @@ import numpy as np
 
 from ptxsim.base import record_pool
 from ptxsim.base.program import Program
+from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.timing.banks import banks_of
@@ -141,7 +142,7 @@ def _describe_sharing(r: Any, gpu: Gpu, plan: SharingPlan, resident: int) -> Non
 
 def _set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_bytes: int) -> None:
     """Give every SM its slots, its part of the arrays, and its pairs."""
-    sms["free_slots"] = (1 << resident) - 1
+    set_masks(sms["free_slots"], (1 << resident) - 1)
     sms["counting"] = r["count_idle"]
     sms["shared_bytes"] = shared_bytes
     for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):

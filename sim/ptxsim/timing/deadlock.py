@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptxsim.base.program import FOR_REGISTERS, Program
+from ptxsim.base.wide_masks import mask_of
 from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates
 from ptxsim.timing.sharing.pairs import STRICT
 from ptxsim.timing.simulation import Simulation
@@ -79,7 +80,7 @@ def _advice(simulation: Simulation, locks: list[_Wait]) -> str:
 
 
 def _unfinished(sm: Any) -> list[int]:
-    left = int(sm["resident"]) & ~int(sm["finishing"])
+    left = mask_of(sm["resident"]) & ~mask_of(sm["finishing"])
     return [w for w in range(len(sm["ib_pc"])) if left >> w & 1]
 
 
@@ -104,16 +105,17 @@ def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
     """The wait of a warp at a barrier, for registers or for a lock; None if it waits for none of them."""
     program, top = simulation.program, int(sm["depth"][w]) - 1
     i = int(sm["stack_pc"][top, w])
-    if int(sm["at_barrier"]) >> w & 1:
+    if mask_of(sm["at_barrier"]) >> w & 1:
         if _waits_for_registers(sm, w):
             return _register_wait(simulation, sm, w)
         i = max(0, i - 1)  # the PC of a warp at a barrier is after it
         slot, number = int(sm["cta_slot"][w]), int(sm["stack_wait"][top, w]) - 1
         seen = int(sm["cta_seen"][slot, number])
-        others = tuple(o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
+        mine = [o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot]
+        others = tuple(o for o in mine if not seen >> int(sm["warp_in_cta"][o]) & 1)
         awaited = f" for {_names(simulation, sm, others)}" if others else ""
         return _Wait(sm, w, i, False, _place(program, i), awaited, others)
-    if not int(sm["lock_wait"]) >> w & 1 or simulation.renamer is not None:
+    if not mask_of(sm["lock_wait"]) >> w & 1 or simulation.renamer is not None:
         return None  # renaming stops no warp of the oldest CTA: what that one waits for stops all
     if simulation.plan.sections is not None:
         others = tuple(o for o in _unfinished(sm) if sm["holds_section"][sm["context"][o]])

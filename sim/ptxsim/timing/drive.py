@@ -60,7 +60,7 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
         special_rows, memory = simulation.arrays["special_rows"], simulation.memory
         arguments = run, simulation.context, special_rows, memory, policy.pick, policy.window
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = int(cycle.simulator()(*arguments))
+            reason = int(cycle.simulator(simulation.is_wide)(*arguments))
         simulation.printer.drain(simulation.arrays["image"])
         if observer is not None:
             observer.loop_stopped()

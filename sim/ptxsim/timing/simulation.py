@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from ptxsim.base import record_pool
 from ptxsim.base.program import Program
 from ptxsim.base.record_pool import PooledRecords
+from ptxsim.base.wide_masks import is_wide
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
@@ -81,6 +82,11 @@ class Simulation:
     renamer: Renamer | None = None
 
     @property
+    def is_wide(self) -> bool:
+        """Whether its records of SMs are wide."""
+        return is_wide(self.sms.dtype)
+
+    @property
     def cycles(self) -> int:
         return int(self.run["cycle"][0])
 
@@ -90,7 +96,8 @@ class Simulation:
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
-        self.sms["wheel"][:, : int(self.run["wheel"][0]) + 1] = 0
+        for name in ("wheel", "wakes"):
+            self.sms[name][:, : int(self.run["wheel"][0]) + 1] = 0
         for records in self.records:
             record_pool.release(records)
         self.records = []

@@ -11,8 +11,10 @@ from typing import Any
 
 from numba import types
 
-from ptxsim.base.jit import array_of, bit, ctz, entry, inline, njit
+from ptxsim.base.jit import array_of, ctz, entry, inline, njit
 from ptxsim.base.program import CONTEXT
+from ptxsim.base.warp_masks import no_warps, warp_bit
+from ptxsim.execute.boundary import compile_wide
 from ptxsim.timing.core.ahead import may_go_on
 from ptxsim.timing.core.dispatch import dispatch
 from ptxsim.timing.core.execute import execute_units, next_entry
@@ -36,7 +38,7 @@ from ptxsim.timing.memory.system import memory_cycle, reply_next
 from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sharing.locks import end_lock_wait, retest
-from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
+from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, RUN_WIDE, SCOREBOARD, STALL, sm_of
 from ptxsim.timing.timeline_events import observe
 from ptxsim.timing.warps.register_pool import count_open_waits
 from ptxsim.timing.warps.scoreboard import next_wake, writes_done
@@ -119,7 +121,7 @@ def _release_membars(run, sm, l1):
         w = ctz(waiting)
         waiting &= waiting - 1
         if writes_done(run, sm, w) <= run.cycle:
-            sm.in_membar &= ~bit(w)
+            sm.in_membar &= ~warp_bit(sm, w)
             if l1.flush:
                 l1_forget(l1)
     waiting = sm.in_wait
@@ -127,7 +129,7 @@ def _release_membars(run, sm, l1):
         w = ctz(waiting)
         waiting &= waiting - 1
         if copies_done(sm, w):
-            sm.in_wait &= ~bit(w)
+            sm.in_wait &= ~warp_bit(sm, w)
 
 
 @njit
@@ -149,8 +151,8 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window):
     if run.eager_slots:
         charge_until(run, sm, window, run.cycle - 1)
     slot = run.cycle & run.wheel
-    sm.ready |= sm.wheel[slot, WAKES]
-    sm.wheel[slot, WAKES] = 0
+    sm.ready |= sm.wakes[slot]
+    sm.wakes[slot] = no_warps(sm)
     if sm.lock_wait and sm.release_cycle <= run.cycle:
         retest(run, sm)
     execute_units(run, sm)
@@ -218,7 +220,7 @@ def _next_cycle(run, sm, l1, issued):
 def _finish(run, window):
     """Account every SM up to the last cycle, and every wait for a lock or for registers."""
     for index in range(run.n_sms):
-        sm = sm_at(run.sms, index)
+        sm = sm_of(run, index)
         account_skipped(run, sm, l1_at(run.l1s, index), window)
         sm.last_cycle = run.cycle - 1
         waiting = held = sm.lock_wait
@@ -250,7 +252,7 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
             due = run.sm_next[index] <= run.cycle or run.event_skip == 0
             reply = reply_next(memory, index) + run.response_hops
             if due or reply <= run.cycle:
-                sm = sm_at(run.sms, index)
+                sm = sm_of(run, index)
                 l1 = l1_at(run.l1s, index)
                 if due or not take_reply_asleep(run, sm, l1, memory):
                     now = run.cycle
@@ -290,17 +292,20 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
 
 
 @cache
-def simulator() -> Any:
-    """The compiled loop. Compiling takes a while the first time after an installation or an edit; then it is cached.
+def simulator(is_wide: bool = False) -> Any:
+    """The compiled loop, for narrow or wide records. Compiling takes a while the first time after an installation or an
+    edit; then it is cached.
 
     A policy is two typed arguments, so that none compiles it again.
     """
+    if is_wide:
+        compile_wide()
     signature = types.int64(
-        array_of(RUN),
+        array_of(RUN_WIDE if is_wide else RUN),
         array_of(CONTEXT),
         types.Array(types.int32, 2, "C"),
         array_of(MEMORY),
-        types.FunctionType(PICK),
-        types.FunctionType(WINDOW),
+        types.FunctionType(PICK[is_wide]),
+        types.FunctionType(WINDOW[is_wide]),
     )
     return entry(signature)(_simulate)

@@ -241,7 +241,7 @@ def _fill_free_slots(run, sm, switch):
 def _look_at_stalled(run, sm, switch, execution, memory):
     """Note which CTAs are stalled, and let those leave that can."""
     for slot in range(run.resident_ctas):
-        if not sm.resident & warps_of(run, slot):
+        if not sm.resident & warps_of(run, sm, slot):
             continue
         since = stalled_from(run, sm, switch, slot)
         note_stall(run, switch, slot, since)

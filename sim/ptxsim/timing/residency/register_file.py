@@ -19,7 +19,8 @@ Oh et al., FineReg, MICRO 2018, sections IV.B, V.C and V.D.
 
 import numpy as np
 
-from ptxsim.base.jit import bit, flat_i64, njit, rows_u32, rows_u64
+from ptxsim.base.jit import flat_i64, njit, rows_u32, rows_u64
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.residency.live_vectors import is_lost, live_registers
 from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, PCRF, warp_at
 from ptxsim.timing.sm_state import FOREVER
@@ -49,7 +50,7 @@ def evict(run, sm, switch, execution, slot):
         w = slot * run.warps_per_cta + k
         warp = warp_at(switch.warps, c * run.warps_per_cta + k)
         warp.entries = 0
-        if sm.resident & ~sm.finishing & bit(w):
+        if sm.resident & ~sm.finishing & warp_bit(sm, w):
             warp.entries = live_registers(run, sm, switch, w)
             execution.warp = sm.index * run.contexts + sm.context[w]
             _lose(run, switch, execution)
@@ -113,9 +114,9 @@ def release_arrived(run, sm, switch, slot):
         elif switch.arrival[w]:
             switch.arrival[w] = 0
             if switch.due[slot] == FOREVER:  # the CTA is in its slot, or is yet to be launched
-                if sm.resident & bit(w):
+                if sm.resident & warp_bit(sm, w):
                     _set_ready(run, sm, np.int64(sm.context[w]), run.cycle)
-                    if sm.blocked & bit(w):
+                    if sm.blocked & warp_bit(sm, w):
                         set_wake(run, sm, w)
             elif switch.incoming[slot] != NOWHERE:
                 _set_ready(run, sm, switch.incoming[slot] * run.warps_per_cta + k, run.cycle)

@@ -9,7 +9,8 @@ The locations of context and registers are encoded as in Table IV of FineReg: a 
 
 from ptxsim.base.jit import record, record_at
 from ptxsim.base.program import stack_fields
-from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT, MAX_WARPS
+from ptxsim.base.warp_masks import MOST_WARPS
+from ptxsim.timing.sm_state import BARRIERS, MAX_RESIDENT, MOST_CTAS
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
 PCRF, ACRF = 1, 2  # where its registers are
@@ -62,28 +63,28 @@ SWITCH = record(
         ("counted", "i4", (MAX_RESIDENT, BARRIERS)),
         ("expected", "i4", (MAX_RESIDENT, BARRIERS)),
         ("holds", "i4", (MAX_RESIDENT, BARRIERS)),
-        ("seen", "i8", (MAX_RESIDENT, BARRIERS)),  # warps, the CTA's first one in bit 0
+        ("seen", "i8", (MAX_RESIDENT, BARRIERS)),  # warp positions
         ("resident", "i8"),
         ("active", "i8"),
         ("in_acrf", "i8"),
         ("free_entries", "i8"),
         ("n_ready", "i8"),  # CTAs in shared memory that wait for no load
         # CTAs by slot
-        ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or not tested
-        ("running_since", "i8", (MAX_CTAS,)),  # it was launched or came back, or its last stall ended
-        ("never_stalled", "i8", (MAX_CTAS,)),
-        ("live_count", "i8", (MAX_CTAS,)),  # PCRF entries that it needs; -1: not looked up
-        ("look_up_cycles", "i8", (MAX_CTAS,)),
+        ("stalled_since", "i8", (MOST_CTAS,)),  # -1: not stalled, or not tested
+        ("running_since", "i8", (MOST_CTAS,)),  # it was launched or came back, or its last stall ended
+        ("never_stalled", "i8", (MOST_CTAS,)),
+        ("live_count", "i8", (MOST_CTAS,)),  # PCRF entries that it needs; -1: not looked up
+        ("look_up_cycles", "i8", (MOST_CTAS,)),
         # switches under way, by slot
         ("under_way", "i8"),  # slots: the contexts or the registers of a switch move
         ("for_new", "i8"),  # slots that a CTA has left for a new one, with that one's room in the ACRF
-        ("incoming", "i8", (MAX_CTAS,)),  # context; -1: the slot becomes free
-        ("due", "i8", (MAX_CTAS,)),  # when the incoming CTA takes the slot
-        ("moved", "i8", (MAX_CTAS,)),  # when all registers have moved
+        ("incoming", "i8", (MOST_CTAS,)),  # context; -1: the slot becomes free
+        ("due", "i8", (MOST_CTAS,)),  # when the incoming CTA takes the slot
+        ("moved", "i8", (MOST_CTAS,)),  # when all registers have moved
         (
             "arrival",
             "i8",
-            (MAX_WARPS,),
+            (MOST_WARPS,),
         ),  # where running overlaps: when a warp's registers are there; 0: they are
         # the look-up of vectors that is going on
         ("vector_slot", "i8"),  # -1: none is

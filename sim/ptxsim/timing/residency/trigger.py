@@ -13,7 +13,8 @@ LDST unit.
 Timing-model section 6.1 (its choice of what a stall is); Oh et al., FineReg, MICRO 2018, section IV.C.
 """
 
-from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.base.jit import ctz, njit
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.long_waits import waits_long
 from ptxsim.timing.residency.contexts import warps_of
 
@@ -23,7 +24,7 @@ NOT_STALLED = -1
 @njit
 def stalled_from(run, sm, switch, slot):
     """The cycle from which the CTA in a slot is stalled if no load returns before; NOT_STALLED if it is not."""
-    mine = warps_of(run, slot)
+    mine = warps_of(run, sm, slot)
     unfinished = sm.resident & ~sm.finishing & mine
     hindered = sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
     waiting = hindered & sm.blocked
@@ -33,7 +34,7 @@ def stalled_from(run, sm, switch, slot):
     for_memory = (waiting | sm.in_atomic) & unfinished
     if for_memory == 0 or unfinished & ~stalled:
         return NOT_STALLED
-    if sm.imiss & mine or (sm.latch_warp >= 0 and mine & bit(sm.latch_warp)):
+    if sm.imiss & mine or (sm.latch_warp >= 0 and mine & warp_bit(sm, sm.latch_warp)):
         return NOT_STALLED
     since = 0
     left = sm.resident & mine

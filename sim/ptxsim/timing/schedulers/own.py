@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -19,8 +20,10 @@ from numba import types
 from numba.core.errors import NumbaError
 
 from ptxsim.base import jit
+from ptxsim.base.warp_masks import MOST_WARPS, NARROW, for_wide
+from ptxsim.base.wide_masks import INT128
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxsim.timing.sm_state import POLICY
+from ptxsim.timing.sm_state import policy_numbers
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
@@ -42,14 +45,20 @@ class OwnName:
 
 @dataclass(frozen=True)
 class OwnPolicy:
-    """A user's functions, compiled."""
+    """A user's functions, compiled: for narrow records of SMs, or for wide ones."""
 
     source: Source
     function: str
+    is_wide: bool
     pick: Callable[..., Any]
     window: Callable[..., Any] | None
     compiled_pick: Any
     compiled_window: Any
+
+    @cached_property
+    def wide(self) -> "OwnPolicy":
+        """The same functions for wide records. Raises E502."""
+        return _policy_of(self.source, self.function, True)
 
     def wrong_warp(self, warp: int, candidates: list[int]) -> PtxError:
         """The policy has chosen a warp that cannot issue."""
@@ -68,7 +77,8 @@ class OwnPolicy:
         message = f"'{self.function}' raised {type(problem).__name__}: {problem}"
         help_text = f"a scheduler must return one of its candidates in every case; {_READ_MORE}"
         if isinstance(problem, IndexError):
-            numbers = f"`sm.policy` has {POLICY} numbers for each scheduler"
+            n = policy_numbers(MOST_WARPS if self.is_wide else NARROW)
+            numbers = f"`sm.policy` has {n} numbers for each scheduler"
             help_text = f"look at every index of `sm`'s arrays; {numbers}"
         return error("E416", message, self.source, *place, help_text)
 
@@ -95,22 +105,28 @@ def load(name: OwnName) -> OwnPolicy:
     except OSError as problem:
         message = f"cannot read '{name.file}': {(problem.strerror or str(problem)).lower()}"
         raise error("E501", message, help="give the path of a Python file") from None
-    functions = _run(source)
-    if name.function not in functions:
+    return _policy_of(source, name.function, False)
+
+
+def _policy_of(source: Source, name: str, is_wide: bool) -> OwnPolicy:
+    """Run a file, and check and compile function `name` and its window."""
+    functions = _run(source, is_wide)
+    if name not in functions:
         there = f"its functions are: {', '.join(functions) or 'none'}"
-        help = did_you_mean(name.function, functions, then=there)
-        raise error("E502", f"no function '{name.function}' in '{name.file}'", source, help=help)
-    pick = functions[name.function]
-    window = functions.get("window") if name.function != "window" else None
+        help = did_you_mean(name, functions, then=there)
+        raise error("E502", f"no function '{name}' in '{source.name}'", source, help=help)
+    pick = functions[name]
+    window = functions.get("window") if name != "window" else None
     _check_parameters(source, pick, "pick")
     if window is not None:
         _check_parameters(source, window, "window")
-    compiled_window = None if window is None else _compile(source, window, WINDOW)
-    return OwnPolicy(source, name.function, pick, window, _compile(source, pick, PICK), compiled_window)
+    compiled_window = None if window is None else _compile(source, window, WINDOW[is_wide])
+    compiled_pick = _compile(source, pick, PICK[is_wide])
+    return OwnPolicy(source, name, is_wide, pick, window, compiled_pick, compiled_window)
 
 
-def _run(source: Source) -> dict[str, Callable[..., Any]]:
-    """Run a file; the Python functions that it defines, by name."""
+def _run(source: Source, is_wide: bool) -> dict[str, Callable[..., Any]]:
+    """Run a file; the Python functions that it defines, by name. `bit` and `from_bit` are as wide as its masks."""
     names: dict[str, Any] = {"__name__": "scheduler", "__file__": source.name}
     try:
         exec(_code(source), names)
@@ -120,6 +136,8 @@ def _run(source: Source) -> dict[str, Callable[..., Any]]:
         message = f"{type(problem).__name__}: {problem}"
         help_text = "the file is run when the scheduler is loaded: mend it there"
         raise error("E502", message, source, *raised_at(source, problem), help_text) from None
+    if is_wide:
+        names.update(for_wide(names))
     functions = {name: getattr(value, "py_func", value) for name, value in names.items()}
     return {
         n: f for n, f in functions.items() if inspect.isfunction(f) and f.__code__.co_filename == source.name
@@ -157,9 +175,10 @@ def _compile(source: Source, function: Callable[..., Any], signature: Any) -> An
     try:
         probe = numba.njit(signature.args, boundscheck=True, **jit.OPTIONS)(function)
         returned = probe.nopython_signatures[0].return_type
-        if not isinstance(returned, types.Integer):
+        is_mask = signature.return_type == INT128
+        if returned != INT128 if is_mask else not isinstance(returned, types.Integer):
             what = "nothing" if returned == types.none else f"{returned}"
-            wanted = "the number of a warp" if signature == PICK else "a mask of warps"
+            wanted = "the number of a warp" if signature in PICK else "a mask of warps"
             message = f"'{function.__name__}' returns {what}, not {wanted}"
             place = _definition(source, function)
             raise error("E502", message, source, *place, f"return a whole number everywhere; {_READ_MORE}")
