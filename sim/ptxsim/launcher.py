@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
+from ptxsim.base.notice import say_if_compiling
 from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
@@ -25,7 +26,7 @@ from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
 from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
-from ptxsim.timing.machine_records import check_machine
+from ptxsim.timing.machine_records import check_machine, needs_wide
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy, built_in_policy
@@ -33,7 +34,6 @@ from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.sharing.renaming_setup import plan_renaming
 from ptxsim.timing.sharing.sections_setup import plan_sections
 from ptxsim.timing.simulation import LaunchPlan, Simulation
-from ptxsim.timing.sm_state import needs_wide
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
@@ -94,7 +94,9 @@ def timed_launch(
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
-    policy = policy.for_records(needs_wide(gpu))
+    if needs_wide(gpu):
+        say_if_compiling("wide")
+        policy = policy.for_records(is_wide=True)
     scheme = scheme_named(options.scheme_name or gpu.switching.scheme)
     if state is None:
         program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)

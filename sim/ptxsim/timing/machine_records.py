@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxsim.base.program import MAX_STACK, stack_fields
 from ptxsim.base.record_pool import PooledRecords, RestoreStep
-from ptxsim.base.warp_masks import MOST_WARPS
+from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
@@ -27,6 +27,7 @@ from ptxsim.timing.sm_state import (
     LDST_QUEUE,
     MAX_SCHEDULERS,
     MOST_CTAS,
+    NARROW_CTAS,
     PENDING,
     QUEUED_BITS,
     SHARED_PIPE,
@@ -35,7 +36,6 @@ from ptxsim.timing.sm_state import (
     UNITS,
     WHEEL,
     WHEEL_MARGIN,
-    needs_wide,
 )
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
@@ -78,6 +78,11 @@ def sm_records(gpu: Gpu) -> PooledRecords:
 
     records.restore_while_used(deeper)
     return records
+
+
+def needs_wide(gpu: Gpu) -> bool:
+    """Whether the SMs of a machine need wide records."""
+    return gpu.sm.warps > NARROW or gpu.sm.ctas > NARROW_CTAS
 
 
 def check_machine(gpu: Gpu) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ptxsim.timing.banks import bank_turn, banks_of_warp
+from ptxsim.timing.machine_records import needs_wide
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
-from ptxsim.timing.sm_state import RUN, RUN_WIDE, needs_wide
+from ptxsim.timing.sm_state import RUN, RUN_WIDE
 from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 

@@ -18,7 +18,6 @@ from ptxsim.base.wide_masks import INT128, WIDE, wide_record
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
-from ptxtool.formats.gpu import Gpu
 
 NARROW_CTAS, MOST_CTAS = 32, 64
 CTA_WARPS = 32  # warps of a CTA
@@ -172,7 +171,8 @@ _RUN = [
 ]
 
 RUN = record(_RUN)
-RUN_WIDE = record([*_RUN, ("wide", "i8")])  # the field tells the types apart; it is not used
+RUN_WIDE = record([("wide", "i8"), *_RUN])
+"""The same; the unused field, which is the first, makes it another type that numba does not convert to RUN."""
 
 
 def policy_numbers(warps: int) -> int:
@@ -367,11 +367,6 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
 
 SM = record(_sm_fields("i8", NARROW, NARROW_CTAS))
 SM_WIDE = wide_record(_sm_fields(WIDE, MOST_WARPS, MOST_CTAS))
-
-
-def needs_wide(gpu: Gpu) -> bool:
-    """Whether the SMs of a machine need wide records."""
-    return gpu.sm.warps > NARROW or gpu.sm.ctas > NARROW_CTAS
 
 
 def _sm_at() -> Any:

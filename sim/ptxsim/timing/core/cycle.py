@@ -7,6 +7,7 @@ are charged by the state before them, so results do not depend on skipping.
 """
 
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 from numba import types
@@ -291,6 +292,10 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
     return DONE
 
 
+_simulate_wide = FunctionType(_simulate.__code__, globals(), "_simulate_wide")
+"""The same for wide records: another name, and with it files of its own in the disk cache (base/notice.py)."""
+
+
 @cache
 def simulator(is_wide: bool = False) -> Any:
     """The compiled loop, for narrow or wide records. Compiling takes a while the first time after an installation or an
@@ -308,4 +313,4 @@ def simulator(is_wide: bool = False) -> Any:
         types.FunctionType(PICK[is_wide]),
         types.FunctionType(WINDOW[is_wide]),
     )
-    return entry(signature)(_simulate)
+    return entry(signature)(_simulate_wide if is_wide else _simulate)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ptxsim.base.jit import njit, record, records
 from ptxsim.base.program import GENERIC, GLOBAL, LOCAL, NO_ACCESS, TEXTURE
-from ptxsim.base.warp_masks import MOST_WARPS, warp_bit, warp_slots
+from ptxsim.base.warp_masks import MOST_WARPS, warp_bit
 
 CERTAIN = 1_000_000  # a chance of 1
 
@@ -59,8 +59,9 @@ def _mixed(number):
 
 
 @njit
-def _draw(seed, warp, cycle):
-    """A number below CERTAIN, for a warp of the machine."""
+def _draw(seed, index, w, cycle):
+    """A number below CERTAIN."""
+    warp = 64 * index + (w & 63) + (w >> 6 << 32)  # that of a warp below 64 is the same in wide records
     place = _mixed(seed + np.uint64(warp + 1) * np.uint64(0x9E3779B97F4A7C15))
     return np.int64(_mixed(place + np.uint64(cycle)) % np.uint64(CERTAIN))
 
@@ -71,8 +72,7 @@ def admits(run, sm, w):
     d = _units(run.dynamic, run.n_sms)[sm.index]
     if d.passed[w]:
         return True
-    warp = warp_slots(sm) * sm.index + w
-    if d.chance < CERTAIN and _draw(d.seed, warp, run.cycle) >= d.chance:
+    if d.chance < CERTAIN and _draw(d.seed, sm.index, w, run.cycle) >= d.chance:
         return False
     if d.sticky:
         d.passed[w] = 1
