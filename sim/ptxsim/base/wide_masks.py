@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core.datamodel import models, register_default
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast
 
@@ -24,9 +25,15 @@ _ALIGNMENT = 16  # bytes, of an int128 in LLVM
 
 
 class _Int128(types.Type):  # type: ignore[misc]
-    """numba's type of a mask of 128 bits."""
+    """numba's type of a mask of 128 bits. A variable that begins as a constant, such as 0, can become a mask."""
 
     bitwidth = 128
+
+    def can_convert_from(self, typing_context: Any, other: Any) -> Any:
+        return Conversion.safe if _is_constant(other) else None
+
+    def unify(self, typing_context: Any, other: Any) -> Any:
+        return self if _is_constant(other) else None
 
 
 INT128 = _Int128("int128")

@@ -45,8 +45,12 @@ def lowest(warps):
     return ctz(warps & -warps)
 
 def window(sm, scheduler):
-    chosen = sm.supervised[scheduler] & runnable(sm)
-    return chosen | bit(sm.policy[scheduler, 0] & 127) & sm.supervised[scheduler]
+    chosen = 0
+    warps = sm.supervised[scheduler] & runnable(sm)
+    while warps:
+        chosen |= bit(ctz(warps))
+        warps &= warps - 1
+    return chosen
 
 def pick(sm, scheduler, candidates):
     later = candidates & from_bit(sm.policy[scheduler, 0])

@@ -292,7 +292,9 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
     return DONE
 
 
-_simulate_wide = FunctionType(_simulate.__code__.replace(co_qualname="_simulate_wide"), globals(), "_simulate_wide")
+_simulate_wide = FunctionType(
+    _simulate.__code__.replace(co_qualname="_simulate_wide"), globals(), "_simulate_wide"
+)
 """The same for wide records: another name, and with it files of its own in the disk cache (base/notice.py)."""
 
 

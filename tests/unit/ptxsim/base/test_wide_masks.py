@@ -87,6 +87,20 @@ def test_loops_and_branches() -> None:
 
 
 @compiled_only
+def test_a_variable_that_begins_as_a_constant() -> None:
+    def gather(r):  # type: ignore[no-untyped-def]
+        found = -1
+        left = r.a
+        while left:
+            found &= ~(left & -left)
+            left &= left - 1
+        r.b = found
+
+    for a in masks():
+        assert mask_of(run(gather, a)["b"]) == ALL & ~a
+
+
+@compiled_only
 def test_a_narrow_mask_does_not_pass_for_a_wide_one() -> None:
     def mixed(r):  # type: ignore[no-untyped-def]
         r.n = jit.popcount(r.a & jit.bit(r.n))
