@@ -52,7 +52,7 @@ class Policy:
         if not is_wide:
             return self
         if self.own is None:
-            return replace(_built_in(self.name, True), name=self.name)
+            return _built_in(self.name, True)
         mine = self.own.wide
         return replace(self, pick=mine.compiled_pick, window=mine.compiled_window or _whole(True), own=mine)
 

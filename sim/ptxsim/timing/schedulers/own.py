@@ -32,6 +32,9 @@ from ptxtool.base.user_file import line_span, raised_at
 _NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)
 _PARAMETERS = {"pick": ("sm", "scheduler", "candidates"), "window": ("sm", "scheduler")}
 _READ_MORE = "docs/schedulers.md builds one from nothing"
+_WIDE_MASKS = (
+    "masks of this machine have 128 bits: make them with `bit` and `from_bit`, imported from ptxsim.jit"
+)
 
 
 @dataclass(frozen=True)
@@ -175,13 +178,15 @@ def _compile(source: Source, function: Callable[..., Any], signature: Any) -> An
     try:
         probe = numba.njit(signature.args, boundscheck=True, **jit.OPTIONS)(function)
         returned = probe.nopython_signatures[0].return_type
-        is_mask = signature.return_type == INT128
-        if returned != INT128 if is_mask else not isinstance(returned, types.Integer):
+        is_wide = signature.return_type == INT128
+        taken = (type(INT128), types.IntegerLiteral) if is_wide else types.Integer
+        if not isinstance(returned, taken):
             what = "nothing" if returned == types.none else f"{returned}"
             wanted = "the number of a warp" if signature in PICK else "a mask of warps"
             message = f"'{function.__name__}' returns {what}, not {wanted}"
             place = _definition(source, function)
-            raise error("E502", message, source, *place, f"return a whole number everywhere; {_READ_MORE}")
+            help_text = _WIDE_MASKS if is_wide else f"return a whole number everywhere; {_READ_MORE}"
+            raise error("E502", message, source, *place, help_text)
         return numba.njit(signature, boundscheck=True, **jit.OPTIONS)(function)
     except (NumbaError, KeyError, NotImplementedError, TypeError) as problem:
         raise _uncompilable(source, function, problem) from None
@@ -202,6 +207,8 @@ def _uncompilable(source: Source, function: Callable[..., Any], problem: Excepti
     stripped = filter(None, map(str.strip, text.splitlines()))
     reason = next((line for line in stripped if not line.startswith(context)), type(problem).__name__)
     message = f"'{function.__name__}' cannot be compiled: {reason}"
+    if "int128" in text:
+        return error("E502", message, source, *place, _WIDE_MASKS)
     help_text = "use numbers, loops, `sm`'s fields and functions of ptxsim.jit; helpers of your own need numba's @njit"
     return error("E502", message, source, *place, help_text)
 
