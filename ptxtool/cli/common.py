@@ -203,6 +203,7 @@ as_written_option = click.option(
 SCHEMES = (
     "none",
     "virtual-thread",
+    "reg-dram",
     "regmutex",
     "finereg",
     "unified",

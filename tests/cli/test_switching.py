@@ -72,6 +72,24 @@ def test_unified_memory_in_the_report(cli: Cli) -> None:
     assert "unified" not in json.loads(cli(*RUN, "--scheme", "finereg", "--json").stdout)
 
 
+def test_registers_in_dram(cli: Cli) -> None:
+    settings = "--set", "sm.registers=16384", "--set", "switching.dram_ctas=3"
+    report = cli(*RUN, *settings, "--scheme", "reg-dram").stdout
+    assert re.search(
+        r"^DRAM: 3 of 3 CTAs at most, \d+ evictions, \d+ restores, \d+ bytes written, \d+ read$", report, re.M
+    )
+    data = json.loads(cli(*RUN, *settings, "--scheme", "reg-dram", "--json").stdout)
+    found = data["switching"]
+    # 8 warps of saxpy's registers, whole, as lines of 128 bytes
+    assert found["dram_bytes_written"] == found["evictions"] * 8 * data["registers"] * 128
+    assert data["stats"]["cta_dram_bytes_read"] == found["restores"] * 8 * data["registers"] * 128 > 0
+    assert found["resident_most"] == 4 + 3
+    options = "--gpu", "gtx980-finereg", "--block", 256, "--registers", 40, *settings[2:]
+    shown = cli("occupancy", *options, "--scheme", "reg-dram").stdout
+    # 65536 // (256 x 40) = 6; 256 x 40 x 4 bytes
+    assert "6 CTAs in the file, 9 CTAs resident at most, 3 of them in DRAM (40960 bytes each)" in shown
+
+
 def test_occupancy_with_unified_memory(cli: Cli) -> None:
     options = ("occupancy", "--gpu", "gtx980-finereg", "--block", 256, "--registers", 64)
     found = json.loads(cli(*options, "--scheme", "unified", "--json").stdout)

@@ -18,6 +18,7 @@ from ptxtool.base.phrases import did_you_mean
 SchemeName = Literal[
     "none",
     "virtual-thread",
+    "reg-dram",
     "regmutex",
     "finereg",
     "unified",
@@ -25,7 +26,7 @@ SchemeName = Literal[
     "finereg-unified",
     "release-by-name",
 ]
-SwitchingKind = Literal["none", "virtual-thread", "finereg"]
+SwitchingKind = Literal["none", "virtual-thread", "reg-dram", "finereg"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class RegisterScheme:
 SCHEMES: tuple[RegisterScheme, ...] = (
     RegisterScheme("none"),
     RegisterScheme("virtual-thread", switching="virtual-thread"),
+    RegisterScheme("reg-dram", switching="reg-dram"),
     RegisterScheme("regmutex", extended=True),
     RegisterScheme("finereg", switching="finereg"),
     RegisterScheme("unified", unified=True),

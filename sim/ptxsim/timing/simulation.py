@@ -72,6 +72,8 @@ class Simulation:
     memory: Any
     context: Any
     arrays: dict[str, Any]
+    decide: Any
+    """The compiled decision of the register scheme."""
     records: list[PooledRecords]
     """The pooled records of `sms`, and those of `memory` and `l1s` that belong to this run alone."""
     printer: Printer = field(default_factory=Printer)

@@ -28,10 +28,14 @@ MAX_SMS, MAX_SLICES, MAX_CHANNELS = 128, 32, 16
 MAX_PORTS = 128  # of one side of a crossbar
 PORT_WORDS = MAX_PORTS // 64  # of a mask of ports
 
-# kinds of requests; all but WRITEBACK are answered
-READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE, VECTOR = range(10)
+# kinds of requests; all but WRITEBACK and SAVE are answered. Those from RESTORE on read from DRAM, those from SAVE on
+# are no accesses of the L2
+READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, UNCACHED, TEXTURE, VECTOR, SAVE, RESTORE, FILL = range(
+    12
+)
 """UNCACHED is a load that bypasses the L1, WRITEBACK an evicted dirty line (of the L1 for SMs), FILL the line that an
-L2 slice reads from DRAM, VECTOR a live-register vector (`timing/residency/live_vectors.py`)."""
+L2 slice reads from DRAM, VECTOR a live-register vector (`timing/residency/live_vectors.py`), SAVE and RESTORE a
+register of a warp that leaves for DRAM and comes back (`timing/residency/dram_areas.py`)."""
 
 # state of a cache line
 INVALID, RESERVED, VALID, DIRTY, PARTIAL = range(5)

@@ -11,7 +11,7 @@ from ptxsim.timing.residency.switch_records import MAX_VECTORS, SWITCH, WARP
 from ptxsim.timing.sm_state import MAX_CONTEXTS, MAX_RESIDENT
 from ptxtool.analysis.flow.liveness import liveness, result_registers
 from ptxtool.analysis.flow.pressure import file_of
-from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.switching_plan import ENTRY_BYTES, SwitchingPlan
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
@@ -84,7 +84,8 @@ class Switcher:
         records["pcrf_entries"] = records["free_entries"] = plan.pcrf_entries
         for name in _OPTIONS:
             records[name] = getattr(options, name)
-        records["ready_first"] = options.order == "ready-first"
+        records["keeps_places"] = options.order == "launch-first"
+        records["lines"] = plan.lines
         records["vectors"], (records["words32"], records["words64"]) = vectors.ctypes.data, words
         records["vector_bytes"] = _PC_BYTES + 8 * max(1, -(-plan.active.needs.registers_per_thread // 64))
         records["wanted"] = wanted.ctypes.data + np.arange(n_sms) * wanted.strides[0]
@@ -100,7 +101,10 @@ class Switcher:
         average = {
             n: int((records[f"{n}_sum"] + left * records[n]).sum()) / over for n in ("resident", "active")
         }
-        totals = {name: int(records[name].sum()) for name in SWITCHING_COUNTS}
+        totals = {name: int(records[name].sum()) for name in SWITCHING_COUNTS if not name.startswith("dram")}
+        in_dram = ENTRY_BYTES if plan.lines else 0
+        totals["dram_bytes_written"] = totals["registers_evicted"] * in_dram
+        totals["dram_bytes_read"] = totals["registers_restored"] * in_dram
         totals["depletion_cycles"] += int((left * records["depleted"]).sum())
         return SwitchingResult(
             scheme=plan.scheme.name,
@@ -112,6 +116,8 @@ class Switcher:
             resident_average=average["resident"],
             pcrf_entries=plan.pcrf_entries,
             pcrf_most=int(records["most_entries"].max()),
+            dram_ctas=max(0, self.ctas - plan.acrf_ctas) if plan.lines else 0,
+            dram_most=int(records["most_outside"].max()) if plan.lines else 0,
             cycles_to_stall=int(records["to_stall_sum"].sum()) / max(1, totals["stalls"]),
             cycles_to_first_stall=int(records["to_first_stall_sum"].sum())
             / max(1, int(records["first_stalls"].sum())),

@@ -18,7 +18,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
 
-SCHEMES = ("virtual-thread", "finereg")
+SCHEMES = ("virtual-thread", "reg-dram", "finereg")
 
 
 def refused(text: str = "", **options: Any) -> str:
