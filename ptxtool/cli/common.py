@@ -205,6 +205,7 @@ SCHEMES = (
     "virtual-thread",
     "reg-dram",
     "regmutex",
+    "virtual-thread-regmutex",
     "finereg",
     "unified",
     "virtual-thread-unified",
@@ -214,7 +215,9 @@ SCHEMES = (
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-PLANNED_SCHEMES = tuple(name for name in SCHEMES if name not in ("regmutex", "release-by-name"))
+PLANNED_SCHEMES = tuple(
+    name for name in SCHEMES if not name.endswith("regmutex") and name != "release-by-name"
+)
 """Those whose CTAs follow from what a CTA needs; under the others they depend on the kernel's text."""
 
 

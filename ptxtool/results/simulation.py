@@ -97,8 +97,8 @@ class SwitchingResult:
     `switches` are CTAs that left the pipeline before their end; for `switch_cycles` a place in the pipeline was empty
     for that. `evictions` are the switches that moved live registers to the PCRF, `restores` the returns from there;
     `registers_evicted` and `registers_restored` are the registers that moved, 32 bits of 32 lanes each. Under
-    `reg-dram` all registers move, to DRAM and back: `dram_bytes_written`, `dram_bytes_read`; at most `dram_most` CTAs of
-    an SM are there at a time, of `dram_ctas`.
+    `reg-dram` all registers move, to DRAM and back: `dram_bytes_written`, `dram_bytes_read`; at most `dram_most` CTAs
+    of an SM are there at a time, of `dram_ctas`.
     `depletion_cycles` are of SMs in which a stalled CTA stayed though another one could have run, as the PCRF had no
     room. `stalls` are of whole CTAs, `stall_cycles` their sum; `cycles_to_first_stall` is the mean from a CTA's launch
     to its first one, `cycles_to_stall` that from when a CTA began to run to each of them; 0.0 without any.

@@ -21,13 +21,14 @@ from ptxsim.observe.launch_result import launch_result
 from ptxsim.observe.remarks import remarks
 from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
+from ptxsim.timing.combinations import check_combination
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
 from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.machine_records import check_machine
 from ptxsim.timing.machine_state import MachineState
-from ptxsim.timing.residency.switching_setup import check_switching
+from ptxsim.timing.residency.switching_setup import check_limits
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.sharing.renaming_setup import plan_renaming
@@ -131,12 +132,7 @@ def timed_launch(
     if options.variables is not None:
         options.variables.update(image.variables(program.layout))
     result = launch_result(kernel, simulation, policy.name, status, registers)
-    notes = [*remarks(kernel, simulation, result)]
-    if scheme.extended and configuration.sections is None:
-        notes.append(
-            f"no marks of extended registers: {scheme.name} needs the text of 'rewrite -p split-registers'"
-        )
-    result = replace(result, remarks=tuple(notes))
+    result = replace(result, remarks=tuple(remarks(kernel, simulation, result)))
     if state is None:
         simulation.recycle()
     elif status == "done":
@@ -162,28 +158,32 @@ def _configuration(
         percentage(options.share_scratchpad, "share_scratchpad"),
     )
     try:
+        sections = None
+        if scheme.extended:
+            sections = plan_sections(kernel, gpu, threads, options.registers, scratchpad)
+        check_combination(scheme, kernel, program, any(shares), sections is not None)
         unified, dynamic_shared = None, options.dynamic_shared
         if scheme.unified:
-            _check_unshared(scheme, any(shares))
             unified = _unified(kernel, gpu, scheme, grid, threads, registers, scratchpad)
             gpu, dynamic_shared = _divided(gpu, unified), 0  # the split holds the scratchpad of every CTA
         needs = threads, registers, scratchpad, dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
-        switching = sections = renaming = None
+        switching = renaming = None
         if scheme.renamed:
-            renaming = plan_renaming(kernel, program, gpu, threads, registers, scratchpad, any(shares))
-        if scheme.extended:
-            given = threads, options.registers, scratchpad, any(shares)
-            sections = plan_sections(kernel, program, gpu, *given)
+            renaming = plan_renaming(kernel, gpu, threads, registers, scratchpad)
         if scheme.switching != "none":
-            switching = switching_plan(gpu, scheme, threads, registers, scratchpad)
-            check_switching(kernel, program, switching, gpu, any(shares))
+            check_limits(gpu)
+            own, pool = registers, 0
+            if sections is not None:
+                own, pool = sections.occupancy.needs.registers_per_thread, sections.pool_registers
+            switching = switching_plan(gpu, scheme, threads, own, scratchpad, pool)
     except PtxError as problem:
         raise PtxError(
             d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)
             for d in gpu.placed(problem).diagnostics
         ) from None
     return LaunchPlan(
+        scheme=scheme,
         grid=grid,
         block=block,
         sharing=plan,
@@ -199,13 +199,6 @@ def _configuration(
         renaming=renaming,
         unified=unified,
     )
-
-
-def _check_unshared(scheme: RegisterScheme, shares: bool) -> None:
-    """Raise E502 where CTAs share what unified memory gives each."""
-    if shares:
-        what = f"unified memory ({scheme.name}) together with sharing of registers or scratchpad"
-        raise error("E502", what, help='this is not simulated: leave one of the two out (scheme="none")')
 
 
 def _unified(kernel: Function, gpu: Gpu, scheme: RegisterScheme, grid: Size, *needs: int) -> UnifiedPlan:

@@ -80,6 +80,13 @@ def with_acrf_only(gpu: HasSwitching) -> Restricted:
     return Restricted(name, msgspec.structs.replace(gpu.sm, registers=registers))
 
 
+def with_private_only(gpu: HasSm, pool_registers: int) -> Restricted:
+    """A machine with the registers for base sets only, so many being a pool."""
+    registers = gpu.sm.registers - pool_registers
+    name = f"{gpu.name} with {registers} registers for base sets (switching.pool_percent)"
+    return Restricted(name, msgspec.structs.replace(gpu.sm, registers=registers))
+
+
 @dataclass(frozen=True)
 class SwitchingPlan:
     """The CTAs of an SM. `active` is their occupancy of the pipeline and of the registers for active CTAs.
@@ -127,14 +134,22 @@ class SwitchingPlan:
 
 
 def switching_plan(
-    gpu: HasSwitching, scheme: RegisterScheme, threads: int, registers: int, scratchpad: int = 0
+    gpu: HasSwitching,
+    scheme: RegisterScheme,
+    threads: int,
+    registers: int,
+    scratchpad: int = 0,
+    pool_registers: int = 0,
 ) -> SwitchingPlan:
-    """Plan the CTAs of an SM under a scheme that switches them: `registers` per thread, `scratchpad` bytes per CTA.
+    """Plan the CTAs of an SM under a scheme that switches them: `registers` per thread, `scratchpad` bytes per CTA. So
+    many registers of the file are a pool of sections (`section_plan.py`), and `registers` those of the base set.
 
     Raises E402 where one CTA does not fit, E502 for a division of the register file that cannot be.
     """
     options, sm = gpu.switching, gpu.sm
     machine = Restricted(gpu.name, sm)
+    if pool_registers:
+        machine = with_private_only(gpu, pool_registers)
     if scheme.switching == "finereg":
         parts = options.acrf_registers + options.pcrf_entries * ENTRY_LANES
         if parts > sm.registers:

@@ -11,6 +11,7 @@ from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxtool.analysis.occupancy.occupancy import Occupancy
+from ptxtool.analysis.occupancy.register_schemes import SCHEMES, RegisterScheme
 from ptxtool.analysis.occupancy.renaming_plan import RenamingPlan
 from ptxtool.analysis.occupancy.section_plan import SectionPlan
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
@@ -36,6 +37,7 @@ class LaunchPlan:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     sharing: SharingPlan
+    scheme: RegisterScheme = SCHEMES[0]
     max_cycles: int = 0
     event_skip: bool = True
     lock_as_stall: bool = False

@@ -9,13 +9,15 @@ Possible are
 
 Room is in the ACRF, or is made there by the eviction of the stalled CTA: always, where registers move to DRAM; if its
 live registers fit into the PCRF's free entries, to which FETCH adds those of the CTA that comes. Of several ready CTAs
-the one launched first is chosen. A stalled CTA whose registers fit nowhere stays in its slot: a depletion of the PCRF.
+the one launched first is chosen. A CTA that has left because all its warps wait for sections of a pool, and none for
+memory, is ready while a section is free. A stalled CTA whose registers fit nowhere stays in its slot: a depletion of
+the PCRF.
 
 Oh et al., FineReg, MICRO 2018, sections IV.A, V.B and V.E; timing-model section 6.1.
 """
 
 from ptxsim.base.jit import bit, njit, popcount
-from ptxsim.timing.residency.contexts import swap_out
+from ptxsim.timing.residency.contexts import swap_out, warps_of
 from ptxsim.timing.residency.decisions import FETCH, LAUNCH, LOOK_UP, STAY, SWAP
 from ptxsim.timing.residency.dram_areas import begin_lines
 from ptxsim.timing.residency.live_vectors import UNKNOWN, end_look_up, look_up
@@ -26,20 +28,24 @@ from ptxsim.timing.residency.register_file import (
     moving_cycles,
     restore,
 )
-from ptxsim.timing.residency.stalls import leaves_stalled
+from ptxsim.timing.residency.stalls import becomes_ready, leaves_stalled
 from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, OUTSIDE, PIPELINE, SHARED_MEMORY
+from ptxsim.timing.residency.trigger import waits_for_memory
 from ptxsim.timing.sm_state import FOREVER
 
-IMPOSSIBLE_DECISION = 102  # a kind of fault
+IMPOSSIBLE_DECISION = 110  # a kind of fault
 
 
 @njit
-def first_ready(switch, registers, least):
+def first_ready(run, sm, switch, registers, least):
     """The ready CTA that was launched first, of those with their registers in the ACRF, or outside with at least so
     many entries of the PCRF."""
     best = NOWHERE
+    pool_is_empty = run.sections and sm.sections_taken == run.sections
     for c in range(switch.ctas):
         if switch.place[c] != SHARED_MEMORY or switch.loads[c]:
+            continue
+        if pool_is_empty and switch.awaits_section[c]:
             continue
         if switch.registers[c] != registers or switch.entries[c] < least:
             continue
@@ -66,9 +72,9 @@ def give_way(run, sm, switch, execution, memory, decide, slot, more):
         elif view.live != UNKNOWN:
             switch.depleted = 1
     elif decision == SWAP and view.can_swap:
-        _leave(run, sm, switch, execution, slot, first_ready(switch, ACRF, 0), False)
+        _leave(run, sm, switch, execution, slot, first_ready(run, sm, switch, ACRF, 0), False)
     elif decision == FETCH and view.can_fetch:
-        c = first_ready(switch, OUTSIDE, _lacking(switch, slot))
+        c = first_ready(run, sm, switch, OUTSIDE, _lacking(switch, slot))
         _leave(run, sm, switch, execution, slot, c, not has_room(switch))
     elif decision == LAUNCH and view.can_launch:
         _leave(run, sm, switch, execution, slot, NOWHERE, not has_room(switch))
@@ -98,17 +104,17 @@ def look(run, sm, switch, slot, more):
     view.resident, view.active, view.outside = switch.resident, switch.active, switch.outside
     view.ready, view.left = switch.n_ready, run.n_ctas - run.next_cta
     view.has_room, view.free = room, switch.free_entries
-    view.can_swap = first_ready(switch, ACRF, 0) != NOWHERE
+    view.can_swap = first_ready(run, sm, switch, ACRF, 0) != NOWHERE
     view.can_launch = view.can_fetch = view.can_look_up = 0
     if room or switch.lines:
         view.can_launch = more
-        view.can_fetch = first_ready(switch, OUTSIDE, 0) != NOWHERE
+        view.can_fetch = first_ready(run, sm, switch, OUTSIDE, 0) != NOWHERE
     elif switch.pcrf_entries and view.live == UNKNOWN:
         view.can_look_up = more or switch.n_ready > 0
     elif switch.pcrf_entries:
         lacking = _lacking(switch, slot)
         view.can_launch = more and lacking <= 0
-        view.can_fetch = first_ready(switch, OUTSIDE, lacking) != NOWHERE
+        view.can_fetch = first_ready(run, sm, switch, OUTSIDE, lacking) != NOWHERE
 
 
 @njit
@@ -117,13 +123,14 @@ def _leave(run, sm, switch, execution, slot, c, evicts):
     hits = switch.look_up_cycles[slot] if evicts else 0
     leaving, coming = 0, 0
     if c != NOWHERE:
-        coming = fetch(switch, c)
+        coming = fetch(run, switch, c)
     if evicts:
         leaving = evict(run, sm, switch, execution, slot)
     if switch.vector_slot == slot:
         end_look_up(run, switch)
     context = sm.cta_context[slot]
     leaves_stalled(switch, slot, context)
+    switch.awaits_section[context] = not waits_for_memory(sm, warps_of(run, slot))
     swap_out(run, sm, switch, slot)
     switch.switches += 1
     if c == NOWHERE:
@@ -133,10 +140,12 @@ def _leave(run, sm, switch, execution, slot, c, evicts):
 
 
 @njit
-def fetch(switch, c):
+def fetch(run, switch, c):
     """A ready CTA is on its way to a slot; returns how many registers of it are outside."""
     switch.n_ready -= 1
     switch.place[c] = PIPELINE
+    if switch.awaits_section[c]:
+        becomes_ready(run, switch, c)
     return restore(switch, c) if switch.registers[c] == OUTSIDE else 0
 
 

@@ -112,7 +112,8 @@ def load_returned(run, sm, i, context, cycle):
     switch.loads[c] -= 1
     if switch.loads[c] == 0:
         switch.n_ready += 1
-        becomes_ready(run, switch, c)
+        if not switch.awaits_section[c]:
+            becomes_ready(run, switch, c)
 
 
 @njit
@@ -198,15 +199,15 @@ def _fill_free_slots(run, sm, switch):
     """Let ready CTAs take slots in which CTAs have ended."""
     left = sm.free_slots & ~(switch.for_new | switch.under_way)
     while left and switch.n_ready and popcount(switch.under_way) < switch.concurrent_switches:
-        c = first_ready(switch, ACRF, 0)
+        c = first_ready(run, sm, switch, ACRF, 0)
         if c == NOWHERE and has_room(switch):
-            c = first_ready(switch, OUTSIDE, 0)
+            c = first_ready(run, sm, switch, OUTSIDE, 0)
         if c == NOWHERE:
             return
         slot = ctz(left)
         left &= left - 1
         sm.free_slots &= ~bit(slot)
-        coming = fetch(switch, c)
+        coming = fetch(run, switch, c)
         begin(run, sm, switch, slot, NOWHERE, c, 0, coming, 0)
 
 

@@ -58,6 +58,7 @@ SWITCH = record(
         ("cta", "i8", (MAX_RESIDENT,)),
         ("loads", "i8", (MAX_RESIDENT,)),  # that a CTA in shared memory waits for
         ("entries", "i8", (MAX_RESIDENT,)),  # that it has in the PCRF
+        ("awaits_section", "i8", (MAX_RESIDENT,)),  # it has left for want of a section, not because of memory
         ("stall_began", "i8", (MAX_RESIDENT,)),  # of a CTA in shared memory, when it stalled
         ("warps_left", "i4", (MAX_RESIDENT,)),
         ("arrived", "i4", (MAX_RESIDENT, BARRIERS)),
@@ -70,7 +71,7 @@ SWITCH = record(
         ("in_acrf", "i8"),
         ("free_entries", "i8"),
         ("outside", "i8"),  # CTAs
-        ("n_ready", "i8"),  # CTAs in shared memory that wait for no load
+        ("n_ready", "i8"),  # CTAs in shared memory that wait for no load, but perhaps for a section
         # CTAs by slot
         ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or not tested
         ("running_since", "i8", (MAX_CTAS,)),  # it was launched or came back, or its last stall ended

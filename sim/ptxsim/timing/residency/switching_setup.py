@@ -1,4 +1,4 @@
-"""CTA switching on the host: what it cannot be combined with, its records in a run, and its result."""
+"""CTA switching on the host: its records in a run, and its result."""
 
 from functools import reduce
 from operator import or_
@@ -15,7 +15,6 @@ from ptxtool.analysis.occupancy.switching_plan import ENTRY_BYTES, SwitchingPlan
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
-from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SWITCHING_COUNTS, SwitchingResult
 
 _OPTIONS = (
@@ -32,14 +31,10 @@ _OPTIONS = (
 _NONE_YET = ("vector_slot", "vector_wanted", "vector_came", "vector_tag", "stalled_since", "live_count")
 _PC_BYTES = 4
 """Of a live-register vector, besides 8 for each 64 registers."""
-_SHARING = "a CTA that has left the pipeline would keep the locks of its pair"
-_COPIES = "the copies on their way are counted by the warp's place in the pipeline"
 
 
-def check_switching(
-    kernel: Function, program: Program, plan: SwitchingPlan, gpu: Gpu, is_shared: bool
-) -> None:
-    """Raise E502 for features that switching excludes: sharing of registers or scratchpad, and asynchronous copies."""
+def check_limits(gpu: Gpu) -> None:
+    """Raise E502 for a machine that switches more CTAs than the records hold."""
     options = gpu.switching
     for key, value, most in (
         ("ctas", options.ctas, MAX_RESIDENT),
@@ -49,21 +44,6 @@ def check_switching(
         if value > most:
             what = f"{gpu.name}: switching.{key} is {value}"
             raise error("E502", what, help=f"the simulator holds at most {most}")
-    found = None
-    if is_shared:
-        found = "sharing of registers or scratchpad", _SHARING
-    elif program.instructions["copies"].any():
-        found = "asynchronous copies", _COPIES
-    if found:
-        what, why = found
-        raise error(
-            "E502",
-            f"CTA switching ({plan.scheme.name}) together with {what}",
-            kernel.source,
-            kernel.start,
-            kernel.body_start,
-            help=f'{why}: leave one of the two out (scheme="none")',
-        )
 
 
 class Switcher:

@@ -27,12 +27,13 @@ def switch_of(**fields: Any) -> Any:
 
 
 def test_the_ready_cta_that_was_launched_first() -> None:
+    run, sm = np.zeros(1, RUN)[0], np.zeros(1, SM)[0]
     switch = switch_of(entries=[0, 0, 30, 20] + [0] * 124)
-    assert first_ready(switch, OUTSIDE, 0) == 3
-    assert first_ready(switch, OUTSIDE, 25) == 2
-    assert first_ready(switch, OUTSIDE, 31) == first_ready(switch, ACRF, 0) == NOWHERE
+    assert first_ready(run, sm, switch, OUTSIDE, 0) == 3
+    assert first_ready(run, sm, switch, OUTSIDE, 25) == 2
+    assert first_ready(run, sm, switch, OUTSIDE, 31) == first_ready(run, sm, switch, ACRF, 0) == NOWHERE
     switch["loads"][3] = 1
-    assert first_ready(switch, OUTSIDE, 0) == 2
+    assert first_ready(run, sm, switch, OUTSIDE, 0) == 2
 
 
 @pytest.mark.parametrize(
@@ -86,3 +87,11 @@ def test_what_is_shown() -> None:
         "has_room": 0,
         "free": 17,
     }
+
+
+def test_one_that_awaits_a_section_is_ready_while_one_is_free() -> None:
+    run, sm, switch = np.zeros(1, RUN)[0], np.zeros(1, SM)[0], switch_of(registers=ACRF)
+    run["sections"], switch["awaits_section"][3] = 2, 1
+    for taken, found in ((0, 3), (1, 3), (2, 2)):
+        sm["sections_taken"] = taken
+        assert first_ready(run, sm, switch, ACRF, 0) == found
