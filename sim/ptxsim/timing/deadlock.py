@@ -143,10 +143,10 @@ def _held_outside(simulation: Simulation, sm: Any) -> str:
     if simulation.switcher is None:
         return ""
     switch, per_cta = simulation.switcher.records[int(sm["index"])], int(simulation.run["warps_per_cta"][0])
-    holding = (
-        np.asarray(sm["holds_section"])[: simulation.switcher.ctas * per_cta].reshape(-1, per_cta).any(axis=1)
-    )
-    outside = np.asarray(switch["place"])[: len(holding)] == SHARED_MEMORY
+    n_ctas = simulation.switcher.ctas
+    held = np.asarray(sm["holds_section"])[: n_ctas * per_cta]
+    holding = held.reshape(n_ctas, per_cta).any(axis=1)
+    outside = np.asarray(switch["place"])[:n_ctas] == SHARED_MEMORY
     ctas = [
         coordinates(int(switch["cta"][c]), simulation.plan.grid) for c in np.flatnonzero(holding & outside)
     ]

@@ -15,7 +15,8 @@ from ptxsim.base.program import MAX_STACK, stack_fields
 from ptxsim.base.record_pool import PooledRecords, RestoreStep
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
-from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS, make_l1, make_memory
+from ptxsim.timing.memory.memory_setup import make_l1, make_memory
+from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
