@@ -28,6 +28,7 @@ from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.machine_records import check_machine
 from ptxsim.timing.machine_state import MachineState
+from ptxsim.timing.residency.schemes.own import own_scheme
 from ptxsim.timing.residency.switching_setup import check_limits
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
@@ -43,6 +44,7 @@ from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan, unified_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.identity_cache import IdentityCache
+from ptxtool.base.user_file import raised_at
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SimResult
@@ -86,7 +88,9 @@ def timed_launch(
     """`launch`, for a `Machine` too: `state` is what its earlier launches left and what this one changes."""
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
-    gpu = machine_of(options.gpu)
+    gpu, own = machine_of(options.gpu), own_scheme(options.scheme_name)
+    if own is not None:
+        gpu = _machines.get(gpu, own.settings, lambda: own.applied(machine_of(options.gpu)))
     try:
         check_machine(gpu)
     except PtxError as problem:
@@ -94,7 +98,7 @@ def timed_launch(
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
-    scheme = scheme_named(options.scheme_name or gpu.switching.scheme)
+    scheme = own.scheme if own else scheme_named(options.scheme_name or gpu.switching.scheme)
     if state is None:
         program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)
     else:
@@ -125,6 +129,8 @@ def timed_launch(
     except PtxError as problem:
         raise gpu.placed(problem) from None
     simulation.printer = Printer(options.output)
+    if own is not None:
+        simulation.own_scheme, simulation.decide = own, own.decide
     if state is not None:
         state.resume(simulation, policy.name)
     status = _run_to_end(kernel, simulation, policy, options)
@@ -236,7 +242,7 @@ def _warp_slots(gpu: Gpu, scheme: RegisterScheme, grid: Size, threads: int) -> i
 _plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
 _machines: IdentityCache[Gpu] = IdentityCache(32)
-"""Of machines: the same with unified memory divided."""
+"""Of machines: the same with unified memory divided, or with the settings of a scheme of the user's."""
 _registers: IdentityCache[int] = IdentityCache(32)
 """Of kernels: their registers per thread."""
 _most_live: IdentityCache[int] = IdentityCache(32)
@@ -301,7 +307,7 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
             account_interrupted(simulation, policy)
             return "interrupted"
         except Exception as problem:
-            explained = policy.explained(problem)
+            explained = _explained(problem, policy, simulation)
             if explained is None:
                 raise
             raise explained from None
@@ -310,3 +316,10 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
     if reason == cycle.DEADLOCK:
         raise deadlock(kernel, simulation)
     return "max-cycles" if reason == cycle.LIMIT else "done"
+
+
+def _explained(problem: Exception, policy: Policy, simulation: Simulation) -> PtxError | None:
+    """The diagnostic for an exception that a function of the user's has raised; None if none did."""
+    owns = [own for own in (policy.own, simulation.own_scheme) if own is not None]
+    owns.sort(key=lambda own: raised_at(own.source, problem) == (0, 0))  # the one that it came through
+    return next((found for own in owns if (found := own.raised(problem))), None)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 from smallkernel import Cli
 
@@ -40,6 +41,20 @@ def test_what_cannot_be_is_refused(cli: Cli) -> None:
     assert result.exit_code == 1
     assert "error[E502]: CTA switching (finereg) together with sharing of registers" in result.stderr
     assert cli(*RUN, "--scheme", "zorua").exit_code == 2
+
+
+def test_one_of_ones_own(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def never(view):\n    return 0\n\n\ndef wrong(view):\n    return 2\n")
+    assert f"{file}:never: " in cli(*RUN, "--scheme", f"{file}:never").stdout
+    wrong = cli(*RUN, "--scheme", f"{file}:wrong")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert "error[E416]: 'wrong' decided FETCH" in wrong.stderr
+    assert cli(*RUN, "--scheme", str(file)).exit_code == 1  # no function
+    in_a_file = cli(*RUN, "--set", f"switching.scheme={file}:never")
+    assert in_a_file.exit_code != 0
+    assert "never" in in_a_file.stderr
+    assert cli("occupancy", "saxpy", "--scheme", f"{file}:never").exit_code == 2
 
 
 def test_schemes() -> None:

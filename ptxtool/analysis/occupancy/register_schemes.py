@@ -9,6 +9,7 @@ A scheme is composed of four parts, and another scheme is another row of `SCHEME
     renamed     a register is occupied from a write to the last use of the value (`renaming_plan.py`)
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,7 +35,8 @@ SwitchingKind = Literal["none", "virtual-thread", "reg-dram", "finereg"]
 class RegisterScheme:
     """A scheme and its parts."""
 
-    name: SchemeName
+    name: str
+    """One of `SchemeName`, or `FILE.py:FUNCTION` for one of the user's own, with the parts of another."""
     switching: SwitchingKind = "none"
     extended: bool = False
     unified: bool = False
@@ -55,6 +57,17 @@ SCHEMES: tuple[RegisterScheme, ...] = (
 )
 
 
+def own_parts(name: str) -> tuple[str, str] | None:
+    """File and function of a scheme of the user's own, `FILE.py:FUNCTION`; None for another name. Raises E502."""
+    found = re.fullmatch(r"(.+\.py)(?::(.*))?", name, re.DOTALL)
+    if found is None:
+        return None
+    if not found[2]:
+        help = f"write '{found[1]}:FUNCTION', such as '{found[1]}:decide'"
+        raise error("E502", f"register scheme '{name}' names no function", help=help)
+    return found[1], found[2]
+
+
 def scheme_named(name: object) -> RegisterScheme:
     """The scheme of a name. Raises E502."""
     for scheme in SCHEMES:
@@ -62,5 +75,5 @@ def scheme_named(name: object) -> RegisterScheme:
             return scheme
     names = [scheme.name for scheme in SCHEMES]
     known = ", ".join(f"'{known}'" for known in names)
-    help = did_you_mean(str(name), names, then=f"there are {known}")
+    help = did_you_mean(str(name), names, then=f"there are {known}; one of your own is FILE.py:FUNCTION")
     raise error("E502", f"no register scheme named '{name}'", help=help)

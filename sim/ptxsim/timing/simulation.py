@@ -8,6 +8,7 @@ from ptxsim.base.program import Program
 from ptxsim.base.record_pool import PooledRecords
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
+from ptxsim.timing.residency.schemes.own import OwnScheme
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxtool.analysis.occupancy.occupancy import Occupancy
@@ -75,13 +76,14 @@ class Simulation:
     context: Any
     arrays: dict[str, Any]
     decide: Any
-    """The compiled decision of the register scheme."""
+    """The compiled decision of the register scheme; of `own_scheme`, if that is one of the user's."""
     records: list[PooledRecords]
     """The pooled records of `sms`, and those of `memory` and `l1s` that belong to this run alone."""
     printer: Printer = field(default_factory=Printer)
     observer: Observer | None = None
     dynamic: Controller | None = None
     switcher: Switcher | None = None
+    own_scheme: OwnScheme | None = None
     renamer: Renamer | None = None
 
     @property

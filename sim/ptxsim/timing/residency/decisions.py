@@ -6,7 +6,7 @@ costs, where registers have room and which CTAs are ready is found by the caller
 view what is possible. A scheme that returns something else than STAY or what is possible is in error.
 
 The view is a record of its own, written before each call, but for `notes`, which are the scheme's: eight numbers for
-each SM, 0 when the launch begins.
+each SM, 0 when the launch begins. docs/schemes.md describes the fields.
 Reference: timing-model section 6.1.
 """
 

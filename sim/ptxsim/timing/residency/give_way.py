@@ -59,29 +59,35 @@ def give_way(run, sm, switch, execution, memory, decide, slot, more):
     """Let the scheme decide about a stalled CTA, and begin the switch, if there is one. `more`: a CTA can be launched
     besides those that are resident."""
     look(run, sm, switch, slot, more)
-    decision = decide(switch.scheme_view)
-    if decision == LOOK_UP and switch.scheme_view.can_look_up:
+    view = switch.scheme_view
+    swap, fetch_, new, count = view.can_swap, view.can_fetch, view.can_launch, view.can_look_up
+    if not waits_for_memory(sm, warps_of(run, slot)):  # but for sections of a pool: as under Virtual Thread
+        decision = SWAP if swap else LAUNCH if new else STAY
+    else:
+        decision = decide(view)
+    if decision == LOOK_UP and count:
         if not look_up(run, sm, switch, execution, memory, slot):
             return
         look(run, sm, switch, slot, more)
-        decision = decide(switch.scheme_view)
-    view = switch.scheme_view
+        swap, fetch_, new, count = view.can_swap, view.can_fetch, view.can_launch, view.can_look_up
+        decision = decide(view)
     if decision == STAY:
-        if view.can_swap or view.can_launch or view.can_fetch or view.can_look_up:
+        if swap or fetch_ or new or count:
             switch.next = run.cycle + 1  # the scheme may wait for a time
-        elif view.live != UNKNOWN:
+        elif switch.live_count[slot] != UNKNOWN:
             switch.depleted = 1
-    elif decision == SWAP and view.can_swap:
+    elif decision == SWAP and swap:
         _leave(run, sm, switch, execution, slot, first_ready(run, sm, switch, ACRF, 0), False)
-    elif decision == FETCH and view.can_fetch:
+    elif decision == FETCH and fetch_:
         c = first_ready(run, sm, switch, OUTSIDE, _lacking(switch, slot))
         _leave(run, sm, switch, execution, slot, c, not has_room(switch))
-    elif decision == LAUNCH and view.can_launch:
+    elif decision == LAUNCH and new:
         _leave(run, sm, switch, execution, slot, NOWHERE, not has_room(switch))
     elif not run.fault_kind:
         run.fault_kind = IMPOSSIBLE_DECISION
         run.fault_sm = sm.index
         run.wrong_decision = decision
+        look(run, sm, switch, slot, more)  # for the report: the scheme may have written to its view
 
 
 @njit

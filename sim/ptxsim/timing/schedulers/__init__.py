@@ -20,7 +20,7 @@ from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, s
 from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import MAX_WARPS
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
@@ -52,10 +52,6 @@ class Policy:
     def may_ask_for_long(self) -> bool:
         """Whether the policy may look at `sm.long_wait`: of the built-in ones only a window does."""
         return self.has_window or self.own is not None
-
-    def explained(self, problem: Exception) -> PtxError | None:
-        """The diagnostic for an exception of a user's policy; None if the policy did not raise it."""
-        return self.own.raised(problem) if self.own else None
 
 
 def policy(name: str) -> Policy:
