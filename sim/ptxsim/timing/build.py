@@ -16,6 +16,7 @@ from ptxsim.timing.hotspots import count_hotspots
 from ptxsim.timing.machine_records import l1_records, memory_records, sm_records
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.memory.copied import leave, leave_in_empty
+from ptxsim.timing.residency.schemes import built_in_decision
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.run_record import run_record
 from ptxsim.timing.sharing.locks import active_marks
@@ -86,7 +87,8 @@ def build(
     _connect(run[0], sms, memory, l1s, gpu, resident)
     if plan.event_skip and not _needs_order(program, plan, memory):
         run[0]["ahead"] = _AHEAD
-    parts = run, sms, l1s, memory, image.context, arrays, records
+    decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching)
+    parts = run, sms, l1s, memory, image.context, arrays, decide, records
     return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher, renamer=renamer)
 
 

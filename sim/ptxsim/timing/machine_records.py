@@ -17,7 +17,8 @@ from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
-from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS, make_l1, make_memory
+from ptxsim.timing.memory.memory_setup import make_l1, make_memory
+from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (

@@ -9,9 +9,11 @@ from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import is_wide
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
+from ptxsim.timing.residency.schemes.own import OwnScheme
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxtool.analysis.occupancy.occupancy import Occupancy
+from ptxtool.analysis.occupancy.register_schemes import SCHEMES, RegisterScheme
 from ptxtool.analysis.occupancy.renaming_plan import RenamingPlan
 from ptxtool.analysis.occupancy.section_plan import SectionPlan
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
@@ -37,6 +39,7 @@ class LaunchPlan:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     sharing: SharingPlan
+    scheme: RegisterScheme = SCHEMES[0]
     max_cycles: int = 0
     event_skip: bool = True
     lock_as_stall: bool = False
@@ -73,12 +76,15 @@ class Simulation:
     memory: Any
     context: Any
     arrays: dict[str, Any]
+    decide: Any
+    """The compiled decision of the register scheme; of `own_scheme`, if that is one of the user's."""
     records: list[PooledRecords]
     """The pooled records of `sms`, and those of `memory` and `l1s` that belong to this run alone."""
     printer: Printer = field(default_factory=Printer)
     observer: Observer | None = None
     dynamic: Controller | None = None
     switcher: Switcher | None = None
+    own_scheme: OwnScheme | None = None
     renamer: Renamer | None = None
 
     @property

@@ -44,6 +44,7 @@ SHARED_PIPE = 64  # loads in the pipe after the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
 CODE_BASE = 0xF000_0000  # where code lies
 VECTORS_BASE = 0xF800_0000  # and the live-register vectors of FineReg
+AREAS_BASE = 1 << 44  # and registers in DRAM
 FOREVER = 1 << 62
 LONG = FOREVER + 1  # the same for a register that a load from beyond the SM will write
 
@@ -168,6 +169,7 @@ _RUN = [
     ("fault_thread", "i8"),
     ("fault_kind", "i8"),  # 100 and more: those of timing/core/issue.py; otherwise as CONTEXT.error
     ("wrong_warp", "i8"),  # what the policy chose
+    ("wrong_decision", "i8"),  # what the register scheme decided
 ]
 
 RUN = record(_RUN)

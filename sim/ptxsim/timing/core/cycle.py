@@ -36,6 +36,7 @@ from ptxsim.timing.core.retire import next_retirement
 from ptxsim.timing.memory.l1 import l1_forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
 from ptxsim.timing.memory.system import memory_cycle, reply_next
+from ptxsim.timing.residency.decisions import DECIDE
 from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sharing.locks import end_lock_wait, retest
@@ -146,7 +147,7 @@ def _next_membar(run, sm):
 
 
 @njit
-def sm_cycle(run, sm, execution, l1, memory, pick, window):
+def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
     """One core cycle of one SM."""
     _count_retries(run, sm, l1)
     if run.eager_slots:
@@ -176,7 +177,7 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window):
         decode(run, sm)
         fetch(run, sm, memory)
     if run.switching:
-        switch_ctas(run, sm, execution, memory)
+        switch_ctas(run, sm, execution, l1, memory, decide)
     if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0:
         l1_forget(l1)
     _look(run, sm, window, run.cycle)
@@ -234,7 +235,7 @@ def _finish(run, window):
             count_open_waits(run, sm)
 
 
-def _simulate(run_array, contexts, special_rows, memories, pick, window):
+def _simulate(run_array, contexts, special_rows, memories, pick, window, decide):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
     run = run_array[0]
     execution = contexts[0]
@@ -258,7 +259,7 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
                 if due or not take_reply_asleep(run, sm, l1, memory):
                     now = run.cycle
                     while True:
-                        sm_cycle(run, sm, execution, l1, memory, pick, window)
+                        sm_cycle(run, sm, execution, l1, memory, pick, window, decide)
                         if run.timeline:
                             observe(run, sm)
                         if run.fault_kind:
@@ -303,7 +304,7 @@ def simulator(is_wide: bool = False) -> Any:
     """The compiled loop, for narrow or wide records. Compiling takes a while the first time after an installation or an
     edit; then it is cached.
 
-    A policy is two typed arguments, so that none compiles it again.
+    A policy is two typed arguments and a register scheme one, so that none compiles it again.
     """
     if is_wide:
         compile_wide()
@@ -314,5 +315,6 @@ def simulator(is_wide: bool = False) -> Any:
         array_of(MEMORY),
         types.FunctionType(PICK[is_wide]),
         types.FunctionType(WINDOW[is_wide]),
+        types.FunctionType(DECIDE),
     )
     return entry(signature)(_simulate_wide if is_wide else _simulate)

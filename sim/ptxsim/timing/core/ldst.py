@@ -50,7 +50,7 @@ from ptxsim.timing.memory.l1 import (
 )
 from ptxsim.timing.memory.memory_state import FAIL, HIT
 from ptxsim.timing.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
-from ptxsim.timing.residency.monitor import load_returned, vector_arrived
+from ptxsim.timing.residency.monitor import load_returned, register_arrived, vector_arrived
 from ptxsim.timing.sm_state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 from ptxsim.timing.timeline_codes import BACK, SENT
 from ptxsim.timing.timeline_events import note
@@ -252,6 +252,8 @@ def _take_reply(run, sm, l1, memory):
         sm.head_stuck = 0
     elif kind == requests.VECTOR:
         vector_arrived(run, sm, memory.request[found].bytes)
+    elif kind == requests.RESTORE:
+        register_arrived(run, sm, tag)
     else:
         l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)

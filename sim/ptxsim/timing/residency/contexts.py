@@ -9,10 +9,11 @@ Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section 
 
 import numpy as np
 
-from ptxsim.base.jit import njit
+from ptxsim.base.jit import ctz, njit
 from ptxsim.base.warp_masks import from_warp, warp_bit
 from ptxsim.execute import simt_stack
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
+from ptxsim.timing.sharing.locks import end_lock_wait
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS
 from ptxsim.timing.timeline_codes import ABSENT, CTA, WARP
@@ -42,6 +43,10 @@ def swap_out(run, sm, switch, slot):
     c = sm.cta_context[slot]
     first = slot * run.warps_per_cta
     mine = warps_of(run, sm, slot)
+    locked = sm.lock_wait & mine
+    while locked:  # for a section of the pool
+        end_lock_wait(run, sm, ctz(locked))
+        locked &= locked - 1
     waiting = 0
     for k in range(run.warps_per_cta):
         w = first + k
@@ -134,8 +139,8 @@ def _restore(run, sm, warp, w, context):
 
 @njit
 def _forget(sm, others):
-    """Clear the state of all warp slots but `others`. (No warp of a CTA that is switched out waits for a lock, a copy,
-    a fence or an instruction.)"""
+    """Clear the state of all warp slots but `others`. (No warp of a CTA that is switched out waits for a copy, a fence
+    or an instruction.)"""
     sm.resident &= others
     sm.finishing &= others
     sm.storing &= others
@@ -149,5 +154,6 @@ def _forget(sm, others):
     sm.outside &= others
     sm.inner_wait &= others
     sm.fetch_stuck &= others
+    sm.needs_lock &= others
     for k in range(4):
         sm.head_class[k] &= others

@@ -19,7 +19,7 @@ from ptxsim.base.warp_masks import MOST_WARPS, for_wide, no_warps
 from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
 from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
@@ -60,10 +60,6 @@ class Policy:
     def may_ask_for_long(self) -> bool:
         """Whether the policy may look at `sm.long_wait`: of the built-in ones only a window does."""
         return self.has_window or self.own is not None
-
-    def explained(self, problem: Exception) -> PtxError | None:
-        """The diagnostic for an exception of a user's policy; None if the policy did not raise it."""
-        return self.own.raised(problem) if self.own else None
 
 
 def policy(name: str) -> Policy:

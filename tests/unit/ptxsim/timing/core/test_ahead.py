@@ -8,7 +8,8 @@ from built import GPU
 
 from ptxsim.base.jit import uncached
 from ptxsim.timing.core import ahead
-from ptxsim.timing.memory.memory_state import FOREVER, make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING, RUN, SM
 
 NOW, FOLLOWING = 100, 110
