@@ -102,6 +102,11 @@ class Reproduction:
     n_runs: int
     complete: bool = True
 
+    @property
+    def has_papers(self) -> bool:
+        """Whether the runs are compared with what papers print."""
+        return bool(self.sources)
+
     def exhibit(self, key: str) -> Exhibit:
         """The exhibit of a key. Raises KeyError."""
         return {exhibit.key: exhibit for exhibit in self.exhibits}[key]

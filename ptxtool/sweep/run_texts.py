@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.ir.marks import EXTENDED, marks
 from ptxtool.runs.scheme_texts import SPLIT, scheme_passes
 
 if TYPE_CHECKING:
@@ -79,8 +80,10 @@ class RunTexts:
         rewritten, _ = self._rewrite(module, needed, launch, function.name, gpu, gpu_digest)
         if isinstance(rewritten, PtxError):
             return RunText(module.source.text, passes, code, refusal=rewritten)
-        module, remarks = rewritten
-        return RunText(module.source.text, passes, code, remarks)
+        changed, remarks = rewritten
+        if not any(any(marks(changed.functions[name], EXTENDED)) for name in names):
+            return RunText(module.source.text, passes, code, remarks)  # there was nothing to split
+        return RunText(changed.source.text, passes, code, remarks)
 
     def _rewrite(
         self, module: "Module", pipeline: str, launch: "Launch", entry: str, gpu: "Gpu", gpu_digest: str

@@ -27,6 +27,7 @@ class ComparisonOptions:
     """How to compare schemes: the options that `sim` has under the same names, and those of `run_sweep`."""
 
     scheduler: str = ""
+    passes: str = ""
     registers: int | None = None
     ptxplus_semantics: str = "hardware"
     jobs: int | None = None
@@ -62,6 +63,7 @@ def compare_schemes(
             only_one(launch),
             gpu,
             scheduler=options.scheduler,
+            passes=options.passes,
             register_scheme=name,
             registers=options.registers,
             label=name,

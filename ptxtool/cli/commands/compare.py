@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     "--passes",
     metavar="PIPELINE",
     default="",
-    help="Add a rung with these passes after the others', such as ./mine.py:CLASS:option=value, one of your own.",
+    help="Add a rung with these passes after the others', such as ./mine.py:CLASS:option=value, one of your own. "
+    "With --schemes: the passes of all runs.",
 )
 @click.option(
     "--schemes",
@@ -103,7 +104,6 @@ _OF_LADDER = {
     "share_registers": "--share-registers",
     "share_scratchpad": "--share-scratchpad",
     "release": "--release",
-    "passes": "--passes",
 }
 """Options that say which rungs the ladder has."""
 
@@ -131,6 +131,7 @@ def _compare_schemes(
 
     function, launch = job.load()
     reads_scheduler(options["scheduler"])
+    reads_passes(options["passes"])
     with SweepStatus(quiet) as status:
         comparison = api.compare_schemes(
             function,
@@ -138,6 +139,7 @@ def _compare_schemes(
             [name.strip() for name in schemes.split(",")],
             gpu=common.machine(gpu),
             scheduler=options["scheduler"],
+            passes=options["passes"],
             registers=options["registers"],
             ptxplus_semantics=options["ptxplus_semantics"],
             jobs=jobs,

@@ -24,6 +24,9 @@ def reproduction_parts(reproduction: Reproduction) -> list[Part]:
 
 
 def _findings(reproduction: Reproduction) -> TextTable:
+    if not reproduction.has_papers:
+        rows = [(f.question, _AGREES[f.agrees], f.ours) for f in reproduction.findings]
+        return table(head("question:cyan | :bold | ours"), rows, "What the results say")
     columns = head("question:cyan | :bold | ours | papers")
     rows = [(f.question, _AGREES[f.agrees], f.ours, f.paper) for f in reproduction.findings]
     return table(columns, rows, "Do the results have the papers' shape?")

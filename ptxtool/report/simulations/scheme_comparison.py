@@ -71,7 +71,7 @@ def _more_registers(comparison: SchemeComparison, run: SchemeRun) -> str:
     if not pool or pool["base"] + pool["extended"] <= given:
         return ""
     needed = pool["base"] + pool["extended"]
-    return f"its text takes {needed} registers, the others {given} as launched: --registers {needed} for all compares these"
+    return f"its text takes {needed} registers, the others {given}, as launched: --registers {needed} is fair"
 
 
 def _verdict(comparison: SchemeComparison) -> str:

@@ -65,19 +65,19 @@ def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     failures = tuple(
         Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), r.outcome.reason) for r in result.failed
     )
-    found = (*_memory(result), *findings(chosen, exhibits))
+    found = (*memory_finding(result, "applications"), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )
 
 
-def _memory(result: SweepResult) -> Iterator[Finding]:
-    """Whether every scheme leaves the same memory."""
+def memory_finding(result: SweepResult, rows: str) -> Iterator[Finding]:
+    """Whether every scheme leaves the same memory; `rows` is what the kernels are called."""
     digests: dict[str, set[str]] = {}
     for record in result:
         if record.ok:
             digests.setdefault(str(record.axes["kernel"]), set()).add(record.memory)
     if digests:
         same = sum(len(found) == 1 for found in digests.values())
-        ours = f"{same} of {len(digests)} applications"
+        ours = f"{same} of {len(digests)} {rows}"
         yield Finding("memory identical under all schemes", ours, "all", same == len(digests))
