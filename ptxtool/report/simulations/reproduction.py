@@ -24,12 +24,12 @@ def reproduction_parts(reproduction: Reproduction) -> list[Part]:
 
 
 def _findings(reproduction: Reproduction) -> TextTable:
+    columns, title = head("question:cyan | :bold | ours"), "What the results say"
+    rows = [(f.question, _AGREES[f.agrees], f.ours) for f in reproduction.findings]
     if not reproduction.has_papers:
-        rows = [(f.question, _AGREES[f.agrees], f.ours) for f in reproduction.findings]
-        return table(head("question:cyan | :bold | ours"), rows, "What the results say")
-    columns = head("question:cyan | :bold | ours | papers")
-    rows = [(f.question, _AGREES[f.agrees], f.ours, f.paper) for f in reproduction.findings]
-    return table(columns, rows, "Do the results have the papers' shape?")
+        return table(columns, rows, title)
+    with_papers = [(*row, f.paper) for row, f in zip(rows, reproduction.findings, strict=True)]
+    return table((*columns, Column("papers")), with_papers, "Do the results have the papers' shape?")
 
 
 def exhibit_table(exhibit: Exhibit) -> TextTable:

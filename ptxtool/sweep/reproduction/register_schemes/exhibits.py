@@ -100,7 +100,7 @@ class Exhibits:
             ):
                 values.append(ExhibitValue(column, title, value))
         notes = (
-            f"a mean within {NOISE:g}% is no result; the standard deviation is that of the logarithms, as a factor",
+            f"a mean within {NOISE:g}% is no result; {DEVIATION}: of the logarithms of ratios, as a ratio",
         )
         what = f"speed over {BASELINE}, percent"
         return Exhibit(f"means {machine}", "Means", machine, what, tuple(values), 1, True, notes)

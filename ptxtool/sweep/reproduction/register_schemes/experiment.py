@@ -25,8 +25,8 @@ TITLE = "Register schemes"
 def reproduce(kernel_named: KernelNamed, only: Restriction, **options: Any) -> Reproduction:
     """Simulate all kernels under all schemes, or `only` some, and compare them with runs without a scheme.
 
-    `options` are those of `run_sweep`. Runs that fail are among `.failures`. Raises E502 for a name in `only` that there
-    is not.
+    `options` are those of `run_sweep`. Runs that fail are among `.failures`. Raises E502 for a name in `only` that
+    does not exist.
     """
     chosen = matrix(only)
     result = run_sweep(configurations(chosen, kernel_named), kernel_named, name="schemes", **options)

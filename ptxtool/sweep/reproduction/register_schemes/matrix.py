@@ -86,16 +86,13 @@ def matrix(only: Restriction) -> Matrix:
 
 def kernels() -> tuple[str, ...]:
     """The samples of all papers, by their names."""
-    sharing = [papers.paper(name) for name in papers.SHARING]
-    return tuple(
-        dict.fromkeys(
-            [
-                *(a.sample for paper in sharing for a in (*paper.application, *paper.unlimited)),
-                *(sample for a in finereg.paper().application for sample in a.samples),
-                *(benchmark.sample for benchmark in regdem.paper().benchmark),
-            ]
-        )
-    )
+    found: list[str] = []
+    for name in papers.SHARING:
+        found += (application.sample for application in papers.paper(name).application)
+        found += (application.sample for application in papers.paper(name).unlimited)
+    found += (sample for application in finereg.paper().application for sample in application.samples)
+    found += (benchmark.sample for benchmark in regdem.paper().benchmark)
+    return tuple(dict.fromkeys(found))
 
 
 def kernel_file(sample: str) -> Path:
