@@ -34,7 +34,7 @@ def _findings(reproduction: Reproduction) -> TextTable:
 
 def exhibit_table(exhibit: Exhibit) -> TextTable:
     """One exhibit as a table of text."""
-    columns = (Column("application", style="cyan"), *(Column(c, "right") for c in exhibit.columns))
+    columns = (Column(exhibit.of_rows, style="cyan"), *(Column(c, "right") for c in exhibit.columns))
     rows = [(row, *(_cell(exhibit, exhibit.at(row, c)) for c in exhibit.columns)) for row in exhibit.rows]
     legend = "; (papers)" if any(value.paper is not None for value in exhibit.values) else ""
     title = f"{exhibit.title} ({exhibit.place}): {exhibit.quantity}{legend}"

@@ -18,6 +18,7 @@ from ptxtool.sweep.reproduction.register_schemes.matrix import BASELINE, Matrix
 NOISE = 2.0
 """Percent below which a change is no result."""
 MEAN, LOWEST, HIGHEST, DEVIATION = "geometric mean", "lowest", "highest", "standard deviation"
+SCHEME, KERNEL = "scheme", "kernel"
 RUN, FASTER, SLOWER, LIKE = "kernels", "faster", "slower", "within noise"
 
 Counters = Mapping[str, Any]
@@ -53,7 +54,8 @@ class Exhibits:
         """What schemes gain on each machine, and then what they cost."""
         names = [machine.name for machine in self.matrix.machines]
         tables = (exhibit for name in names for exhibit in self._of_machine(name))
-        return (*tables, self._storage(), *(table for name in names for table in self._compiler(name)))
+        compiler = (exhibit for name in names for exhibit in self._compiler(name))
+        return tuple(exhibit for exhibit in (*tables, self._storage(), *compiler) if exhibit.values)
 
     def _of_machine(self, machine: str) -> Iterator[Exhibit]:
         yield self._means(machine)
@@ -103,7 +105,7 @@ class Exhibits:
             f"a mean within {NOISE:g}% is no result; {DEVIATION}: of the logarithms of ratios, as a ratio",
         )
         what = f"speed over {BASELINE}, percent"
-        return Exhibit(f"means {machine}", "Means", machine, what, tuple(values), 1, True, notes)
+        return Exhibit(f"means {machine}", "Means", machine, what, tuple(values), 1, True, notes, SCHEME)
 
     def _counts(self, machine: str) -> Exhibit:
         """How many kernels are faster or slower by more than noise."""
@@ -114,7 +116,9 @@ class Exhibits:
             counts = {RUN: len(speeds), FASTER: faster, SLOWER: slower, LIKE: len(speeds) - faster - slower}
             values += [ExhibitValue(column, title, n) for title, n in counts.items()]
         what = f"kernels, by their speed over {BASELINE}: more than {NOISE:g}% faster or slower"
-        return Exhibit(f"counts {machine}", "Kernels that gain and lose", machine, what, tuple(values), 0)
+        return Exhibit(
+            f"counts {machine}", "Kernels that gain and lose", machine, what, tuple(values), 0, of_rows=SCHEME
+        )
 
     def _table(
         self,
@@ -136,7 +140,7 @@ class Exhibits:
             for kernel in self.matrix.kernels
             for column in columns
         )
-        return Exhibit(f"{key} {machine}", title, machine, quantity, values, digits, signed, notes)
+        return Exhibit(f"{key} {machine}", title, machine, quantity, values, digits, signed, notes, KERNEL)
 
     def _refusals(self, machine: str) -> tuple[str, ...]:
         """Which schemes decline which kernels, and why."""
@@ -156,7 +160,7 @@ class Exhibits:
                 values.append(ExhibitValue(column, machine.name, bits))
         notes = ("what divides unified memory is not counted: no paper says what it takes",)
         where = ", ".join(machine.name for machine in self.matrix.machines)
-        return Exhibit("storage", "Storage", where, "bits of an SM", tuple(values), 0, False, notes)
+        return Exhibit("storage", "Storage", where, "bits of an SM", tuple(values), 0, False, notes, SCHEME)
 
     def _compiler(self, machine: str) -> Iterator[Exhibit]:
         """What the passes did for the schemes that need another text, kernel by kernel."""
@@ -168,7 +172,10 @@ class Exhibits:
                     values += [ExhibitValue(kernel, title, n) for title, n in _work(run, plain)]
             if values:
                 title, what = f"What the compiler does for {column}", "registers, marks and instructions"
-                notes = ("kernels that are not here are as they were: no split brings another CTA",)
+                notes = (
+                    "kernels that are not here are as they were: no split brings another CTA",
+                    "waiting: for a section of the pool, of the cycles that warps are resident",
+                )
                 yield Exhibit(
                     f"compiler {column} {machine}", title, machine, what, tuple(values), 1, False, notes
                 )
@@ -183,7 +190,7 @@ def _work(run: Counters, plain: Counters) -> Sequence[tuple[str, float]]:
         ("instructions", plain["text_instructions"]),
         ("moves added", run["text_instructions"] - plain["text_instructions"]),
         ("executed more, percent", 100 * (run["warp_instructions"] / plain["warp_instructions"] - 1)),
-        ("waits for a section, percent of warp cycles", _waits(run)),
+        ("waiting, percent", _waits(run)),
     )
 
 

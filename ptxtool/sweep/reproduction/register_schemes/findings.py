@@ -7,6 +7,7 @@ do.
 import statistics
 from collections.abc import Iterator
 
+from ptxtool.base.phrases import counted
 from ptxtool.results.exhibits import Finding
 from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.register_schemes.exhibits import (
@@ -35,12 +36,11 @@ def _of(exhibits: Exhibits, machine: str, column: str) -> Iterator[Finding]:
         return
     energies = exhibits.changes(machine, column, energy)
     residents = statistics.geometric_mean(exhibits.changes(machine, column, resident_ratio).values())
-    low, high = (least(speeds, key=lambda kernel: speeds[kernel]) for least in (min, max))
     parts = [
-        f"{gain_text(geometric_mean([*speeds.values()]))} over {len(speeds)} kernels",
-        f"{speeds[low]:+.1f}% ({low}) to {speeds[high]:+.1f}% ({high})",
+        f"{gain_text(geometric_mean([*speeds.values()]))}, {min(speeds.values()):+.1f} to {max(speeds.values()):+.1f}%",
         f"CTAs x{residents:.2f}",
         f"energy {geometric_mean([*energies.values()]):+.1f}%",
+        counted(len(speeds), "kernel"),
     ]
     yield Finding(f"{column} on {machine}", "; ".join(parts), "", None)
 

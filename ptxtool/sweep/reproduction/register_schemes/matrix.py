@@ -68,13 +68,8 @@ class Matrix:
 def matrix(only: Restriction) -> Matrix:
     """What is compared. Raises E502 for a name in the restriction that there is not."""
     data = _data()
-    by_scheme = {column.scheme: column for column in data.variant}
-    columns = [
-        column
-        for scheme in SCHEMES
-        for column in (Column(scheme.name, scheme.name), by_scheme.get(scheme.name))
-        if column is not None
-    ]
+    variants = {column.scheme: column for column in data.variant}
+    columns = [variants.get(scheme.name, Column(scheme.name, scheme.name)) for scheme in SCHEMES]
     chosen = _chosen("scheme", only.schemes, [column.name for column in columns])
     machines = _chosen("machine", only.gpus, [machine.name for machine in data.machine])
     return Matrix(
