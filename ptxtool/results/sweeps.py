@@ -188,11 +188,12 @@ class Record:
         return self.outcome.memory
 
     def value(self, name: str) -> Any:
-        """A counter by name: "thread_ipc", "slots.stall", or one of GPGPU-Sim's such as "l1d_misses"; None without one.
+        """A counter by name: "thread_ipc", "slots.stall", or one of GPGPU-Sim's such as "l1d_misses"; None for a run
+        without counters, and for a value that is not known.
 
         Raises E502 for a name that the run's counters do not have.
         """
-        if not self.counters:
+        if not self.counters or self.counters.get(name, 0) is None:
             return None
         node: Any = self.counters
         for part in name.split("."):

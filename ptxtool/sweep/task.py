@@ -137,8 +137,9 @@ def _outcome(run: "Run | SequenceRun", task: Task) -> StoredResult:
     return StoredResult(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
 
 
-def _about_scheme(task: Task) -> dict[str, int]:
-    """The storage of the register scheme, and what its passes changed: instructions and marks in the kernel's text."""
+def _about_scheme(task: Task) -> dict[str, int | None]:
+    """The storage of the register scheme, None where it is not known, and what its passes changed: instructions and
+    marks in the kernel's text."""
     from ptxtool.formats.gpu import machine_of
     from ptxtool.ir.marks import EXTENDED, marks
 
@@ -146,7 +147,7 @@ def _about_scheme(task: Task) -> dict[str, int]:
     kernel, gpu = _module(task.kernel_file, task.text).functions[task.entry], machine_of(task.options.gpu)
     bits = storage_bits(gpu, task.options.scheme_name or gpu.switching.scheme)
     return {
-        **({} if bits is None else {"storage_bits": bits}),
+        "storage_bits": bits,
         "text_instructions": len(kernel.instructions),
         "extended_marks": sum(1 for _ in marks(kernel, EXTENDED)),
     }

@@ -93,3 +93,11 @@ def test_why_a_run_has_no_result() -> None:
         failed = StoredResult("failed", problems=({"code": code, "message": "why"},))
         assert (failed.reason, failed.is_refused) == ("why", refused)
     assert not StoredResult("wrong", problems=({"code": "E301", "message": "why"},)).is_refused
+
+
+def test_a_value_that_is_not_known() -> None:
+    axes = Configuration("k.ptx").axes
+    unified = Record("a", axes, "k", StoredResult("done", COUNTERS | {"storage_bits": None}))
+    assert unified.value("storage_bits") is None
+    with pytest.raises(PtxError, match=r"E502.*no counter 'storage_bits'"):
+        Record("a", axes, "k", StoredResult("done", COUNTERS)).value("storage_bits")
