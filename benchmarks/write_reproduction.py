@@ -2,10 +2,10 @@
 
 Those of `schemes` go into docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
 
-    python benchmarks/write_reproduction.py [EXPERIMENT...] [--jobs N] [--stores FOLDER]
+    python benchmarks/write_reproduction.py [EXPERIMENT...] [--kernels NAME ...] [--jobs N] [--stores FOLDER]
 
-Without a name all are made. Runs that the stores have (FOLDER/EXPERIMENT.db; default: the current folder) are not made
-again. Prints how long it took.
+Without a name all are made; `--kernels` are those of `schemes`, by default all. Runs that the stores have
+(FOLDER/EXPERIMENT.db; default: the current folder) are not made again. Prints how long it took.
 """
 
 import argparse
@@ -37,13 +37,15 @@ REGDEM_SHOWN = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
+    parser.add_argument("--kernels", nargs="*", default=())
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--stores", type=Path, default=Path())
     asked = parser.parse_args()
     made: dict[str, Reproduction] = {}
     for name in asked.experiments or EXPERIMENTS:
         begin = time.perf_counter()
-        made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs)
+        kernels = asked.kernels if name == SCHEMES else ()
+        made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs, kernels=kernels)
         print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
     if SCHEMES in made:
         put_schemes(made.pop(SCHEMES))
