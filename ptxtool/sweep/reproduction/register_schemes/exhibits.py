@@ -176,9 +176,8 @@ class Exhibits:
                     "kernels that are not here are as they were: no split brings another CTA",
                     "waiting: for a section of the pool, of the cycles that warps are resident",
                 )
-                yield Exhibit(
-                    f"compiler {column} {machine}", title, machine, what, tuple(values), 1, False, notes
-                )
+                key = f"compiler {column} {machine}"
+                yield Exhibit(key, title, machine, what, tuple(values), 1, False, notes, KERNEL)
 
 
 def _work(run: Counters, plain: Counters) -> Sequence[tuple[str, float]]:

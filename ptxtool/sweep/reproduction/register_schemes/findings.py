@@ -7,7 +7,6 @@ do.
 import statistics
 from collections.abc import Iterator
 
-from ptxtool.base.phrases import counted
 from ptxtool.results.exhibits import Finding
 from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.register_schemes.exhibits import (
@@ -40,7 +39,6 @@ def _of(exhibits: Exhibits, machine: str, column: str) -> Iterator[Finding]:
         f"{gain_text(geometric_mean([*speeds.values()]))}, {min(speeds.values()):+.1f} to {max(speeds.values()):+.1f}%",
         f"CTAs x{residents:.2f}",
         f"energy {geometric_mean([*energies.values()]):+.1f}%",
-        counted(len(speeds), "kernel"),
     ]
     yield Finding(f"{column} on {machine}", "; ".join(parts), "", None)
 
