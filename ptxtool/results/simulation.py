@@ -246,6 +246,8 @@ class SimResult:
     warp_instructions: int
     thread_instructions: int
     active_cycles: int
+    cta_cycles: int
+    """Cycles from the launches of CTAs to their ends, summed over CTAs."""
     n_sms: int
     n_schedulers: int
     slots: dict[str, int]
@@ -287,6 +289,16 @@ class SimResult:
         return self.warp_instructions / (self.cycles * self.n_sms) if self.cycles else 0.0
 
     @property
+    def resident_average(self) -> float:
+        """Resident CTAs, active or waiting, on average over SMs and cycles."""
+        return self.cta_cycles / (self.cycles * self.n_sms) if self.cycles else 0.0
+
+    @property
+    def switches(self) -> int:
+        """CTAs that left the pipeline before their end."""
+        return 0 if self.switching is None else self.switching.switches
+
+    @property
     def stats(self) -> dict[str, float]:
         """Every counter under one name, that of GPGPU-Sim where it has one: `sched_w0_idle`, `l1d_misses`, ..."""
         flat: dict[str, float] = {
@@ -296,6 +308,7 @@ class SimResult:
             "gpu_ipc": self.thread_ipc,
             "warp_ipc_per_sm": self.warp_ipc,
             "active_cycles": self.active_cycles,
+            "cta_cycles": self.cta_cycles,
             "max_ctas_per_core": self.resident_ctas,
             "energy_uj": self.energy.total_uj,
             "power_w": self.energy.power_w,
@@ -333,6 +346,7 @@ class SimResult:
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
         data["warp_ipc"] = self.warp_ipc
+        data["resident_average"], data["switches"] = self.resident_average, self.switches
         data["grid"], data["block"] = list(self.grid), list(self.block)
         data["issues"] = list(self.issues)
         data["remarks"] = list(self.remarks)

@@ -106,3 +106,37 @@ def test_demotion(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert agrees["bank conflicts of demoted accesses"] is True
     for table in ("registers", "shared memory", "occupancy"):
         assert agrees[f"entries of the table of {table}"] is True
+
+
+def test_register_schemes(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All schemes on one small kernel: all runs, then the same from the store."""
+    import pressured
+
+    from ptxtool.sweep.reproduction.register_schemes import experiment as schemes
+
+    monkeypatch.chdir(tmp_path)
+    path = pressured.write(tmp_path)
+    monkeypatch.setattr(schemes, "kernel_file", lambda sample: path)
+    only = ("--kernels", "nw1", "--schemes", "regmutex, unified", "--gpus", "gtx980-finereg")
+    first = cli("reproduce", "schemes", "--jobs", 1, *only, "--page", "out.html", "--csv", "out.csv")
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("Register schemes on gtx980-finereg: 3 runs\n\nWhat the results say\n")
+    lines = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    marks = [line["ours"] for line in lines if line["column"] == "marks"]
+    assert marks == ["2"]
+    page = Path("out.html").read_text()
+    assert "<th>kernel</th>" in page
+    assert "papers" not in page[page.index("<body>") :]
+    again = cli("reproduce", "schemes", "--jobs", 1, *only, "--json")
+    assert json.loads(again.stdout)["runs"] == 3
+
+
+def test_names_that_the_experiment_does_not_have(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    unknown = cli("reproduce", "schemes", "--kernels", "nw3")
+    assert (unknown.exit_code, "no kernel 'nw3' in this experiment" in unknown.stderr) == (1, True)
+    whole = cli("reproduce", "regdem", "--gpus", "gtx-titan-x")
+    assert (whole.exit_code, "experiment 'regdem' is of all its runs" in whole.stderr) == (1, True)
+    assert not list(tmp_path.iterdir())

@@ -94,6 +94,7 @@ def launch_result(
         warp_instructions=warp_instructions,
         thread_instructions=thread_instructions,
         active_cycles=active_cycles,
+        cta_cycles=int(sms["cta_cycles"].sum()) + cycles * int(run["next_cta"] - run["ctas_done"]),
         n_sms=len(sms),
         n_schedulers=int(run["n_schedulers"]),
         slots=slots,

@@ -254,6 +254,7 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         # counters
         ("warp_instructions", "i8"),
         ("thread_instructions", "i8"),
+        ("cta_cycles", "i8"),  # cycles in which CTAs ended, less those in which CTAs were launched
         ("instruction_miss_slots", "i8"),  # idle slots in which a warp waited for an instruction miss
         ("stall_shared_memory", "i8"),  # gpgpu_n_stall_shd_mem
         ("bank_conflict_cycles", "i8"),

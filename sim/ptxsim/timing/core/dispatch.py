@@ -36,6 +36,7 @@ def _launch(run, sm, execution, special_rows):
         set_open(run, sm.index, 0)
     cta = run.next_cta
     run.next_cta += 1
+    sm.cta_cycles -= run.cycle
     sm.cta_id[slot] = cta
     sm.cta_warps[slot] = run.warps_per_cta
     for number in range(BARRIERS):

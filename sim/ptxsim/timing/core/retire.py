@@ -67,6 +67,7 @@ def _retire(run, sm, w):
         sm.free_slots |= bit(slot)
         set_open(run, sm.index, 1)
         sm.cta_id[slot] = -1
+        sm.cta_cycles += run.cycle
         run.ctas_done += 1
         if sm.pair[slot] >= 0:
             cta_ended(run, sm, slot)
