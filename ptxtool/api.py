@@ -733,7 +733,7 @@ def reproduce(
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> "Reproduction":
-    """Run "register-sharing", "scratchpad-sharing" or "regdem": `.exhibits`, `.findings`, `.failures`.
+    """Run "register-sharing", "scratchpad-sharing", "regdem" or "finereg": `.exhibits`, `.findings`, `.failures`.
 
     Options are those of `sweep`. Raises what `sweep` raises, and E502 for another name.
     """

@@ -62,20 +62,22 @@ def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     """The exhibits of what has run."""
     results = {(str(r.axes["kernel"]), str(r.axes["scheme"])): r.counters for r in result if r.ok}
     exhibits = Exhibits(chosen, results, load_gpu(chosen.gpu)).all()
-    failures = tuple(Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), _reason(r)) for r in result.failed)
-    found = (*_memory(result), *findings(chosen, exhibits))
+    failures = tuple(
+        Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), reason_of(r)) for r in result.failed
+    )
+    found = (*memory_finding(result), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )
 
 
-def _reason(record: Record) -> str:
+def reason_of(record: Record) -> str:
     """Why a run has no result, in a line."""
     messages = [str(problem["message"]) for problem in record.outcome.problems]
     return messages[0] if messages else record.status
 
 
-def _memory(result: SweepResult) -> Iterator[Finding]:
+def memory_finding(result: SweepResult) -> Iterator[Finding]:
     """Whether every scheme leaves the same memory."""
     digests: dict[str, set[str]] = {}
     for record in result:

@@ -7,11 +7,12 @@ from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.results.exhibits import Reproduction
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction import experiment as sharing
+from ptxtool.sweep.reproduction.finereg import experiment as finereg
 from ptxtool.sweep.reproduction.papers import SHARING
 from ptxtool.sweep.reproduction.regdem import experiment as regdem
 
-REGDEM = "regdem"
-EXPERIMENTS = (*SHARING, REGDEM)
+REGDEM, FINEREG = "regdem", "finereg"
+EXPERIMENTS = (*SHARING, REGDEM, FINEREG)
 
 
 def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduction:
@@ -24,4 +25,6 @@ def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduct
         raise error("E502", f"no experiment '{name}'", help=help)
     if name == REGDEM:
         return regdem.reproduce(kernel_named, **options)
+    if name == FINEREG:
+        return finereg.reproduce(kernel_named, **options)
     return sharing.reproduce(name, kernel_named, **options)

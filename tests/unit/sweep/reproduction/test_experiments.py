@@ -14,5 +14,8 @@ def test_an_unknown_experiment() -> None:
     assert "did you mean 'register-sharing'?" in (raised.value.diagnostics[0].help or "")
     with pytest.raises(PtxError) as raised:
         reproduce("", api.kernel)
-    assert raised.value.diagnostics[0].help == "there are register-sharing, scratchpad-sharing and regdem"
-    assert len(EXPERIMENTS) == 3
+    assert (
+        raised.value.diagnostics[0].help
+        == "there are register-sharing, scratchpad-sharing, regdem and finereg"
+    )
+    assert len(EXPERIMENTS) == 4
