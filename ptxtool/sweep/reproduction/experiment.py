@@ -65,7 +65,7 @@ def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     failures = tuple(
         Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), reason_of(r)) for r in result.failed
     )
-    found = (*memory_finding(result), *findings(chosen, exhibits))
+    found = (*memory_finding(result, "applications"), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )
@@ -77,13 +77,13 @@ def reason_of(record: Record) -> str:
     return messages[0] if messages else record.status
 
 
-def memory_finding(result: SweepResult) -> Iterator[Finding]:
-    """Whether every scheme leaves the same memory."""
+def memory_finding(result: SweepResult, rows: str) -> Iterator[Finding]:
+    """Whether every scheme leaves the same memory; `rows` is what the kernels are called."""
     digests: dict[str, set[str]] = {}
     for record in result:
         if record.ok:
             digests.setdefault(str(record.axes["kernel"]), set()).add(record.memory)
     if digests:
         same = sum(len(found) == 1 for found in digests.values())
-        ours = f"{same} of {len(digests)} applications"
+        ours = f"{same} of {len(digests)} {rows}"
         yield Finding("memory identical under all schemes", ours, "all", same == len(digests))

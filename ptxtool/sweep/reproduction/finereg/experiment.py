@@ -86,7 +86,7 @@ def reproduction(printed: Paper, kernels: Sequence[StandIn], result: SweepResult
         *sensitivity(printed, benchmarks, gpu),
         *assumptions(benchmarks, gpu),
     )
-    answers = (*memory_finding(result), *findings(printed, benchmarks, exhibits, gpu))
+    answers = (*memory_finding(result, "kernels"), *findings(printed, benchmarks, exhibits, gpu))
     failures = tuple(
         Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), reason_of(r)) for r in result.failed
     )

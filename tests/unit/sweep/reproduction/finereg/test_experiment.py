@@ -74,4 +74,4 @@ def test_other_memory_is_a_finding() -> None:
     runs = configurations(SMALL, KERNELS, MACHINE)
     other = StoredResult("done", run(800, resident=16.0), (), (), "other")
     found = reproduction(SMALL, KERNELS, ended(runs, finereg=other), MACHINE)
-    assert next(f for f in found.findings if f.question.startswith("memory")).ours == "0 of 3 applications"
+    assert next(f for f in found.findings if f.question.startswith("memory")).ours == "0 of 3 kernels"
