@@ -34,7 +34,7 @@ def findings(
         *_machine(by_key["machine"], gpu),
         *_types(benchmarks),
         *_first_stalls(by_key["first-stall"]),
-        *_larger(paper, by_key["larger"]),
+        *_larger(by_key["larger"]),
         *_faster(by_key["speed"]),
         *(found for each in paper.comparison for found in _comparison(each, benchmarks)),
         *_splits(by_key["splits"]),
@@ -76,7 +76,7 @@ def _first_stalls(exhibit: Exhibit) -> Iterator[Finding]:
         yield Finding(question, f"{ranked:+.2f}", "+1.00", ranked >= LIKE_RANKS)
 
 
-def _larger(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
+def _larger(exhibit: Exhibit) -> Iterator[Finding]:
     for value in exhibit.values:
         if value.ours is not None and value.paper is not None:
             question = f"{value.column}, {value.row.removeprefix('mean, ')}: gain of speed"

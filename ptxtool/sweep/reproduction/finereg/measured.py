@@ -94,6 +94,13 @@ class Totals:
         had = sum(_at(run, "switching.evictions") * _warps(run) * run["registers"] for run in self.runs)
         return 100 * moved / had if had else 0.0
 
+    @property
+    def held_share(self) -> float:
+        """Percent of the registers with names that held values at a time, at most, under release by name."""
+        held = self.total("renaming.registers_most")
+        named = sum(run["resident_ctas"] * 32 * _warps(run) * run["registers"] for run in self.runs)
+        return 100 * held / float(named)
+
     def mean_of_runs(self, values: Sequence[float]) -> float:
         """The mean of a value of each run over the cycles."""
         pairs = zip(values, self.runs, strict=True)

@@ -15,11 +15,11 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.settings import with_settings
 from ptxtool.sweep.reproduction.finereg.kernels import StandIn
-from ptxtool.sweep.reproduction.finereg.paper import Larger, Paper, Split
+from ptxtool.sweep.reproduction.finereg.paper import Paper, Split
 
 KNOWN = tuple(scheme.name for scheme in SCHEMES)
 NONE, FINEREG, VIRTUAL_THREAD = "none", "finereg", "virtual-thread"
-REG_DRAM, REGMUTEX = "reg-dram", "virtual-thread-regmutex"
+REG_DRAM, REGMUTEX, BY_NAME = "reg-dram", "virtual-thread-regmutex", "release-by-name"
 COMPARED = (VIRTUAL_THREAD, REG_DRAM, REGMUTEX, FINEREG)
 """Against none: Figures 12 to 16."""
 UNIFIED = ("unified", "virtual-thread-unified", "finereg-unified")
@@ -87,10 +87,6 @@ def larger_name(resources: Iterable[str], times: float) -> str:
     return f"{times:g} x {' and '.join(resources)}"
 
 
-def of_larger(each: Larger, gpu: Gpu) -> Variant:
-    return larger(each.resources, each.times, gpu)
-
-
 def split(each: Split, gpu: Gpu) -> Variant:
     """Figure 17: FineReg with other sizes of ACRF and PCRF."""
     registers, entries = each.acrf * 256, each.pcrf * 8
@@ -154,8 +150,8 @@ def variants(paper: Paper, gpu: Gpu) -> tuple[Variant, ...]:
         *(each for scheme in schemes for each in candidates(scheme)),
         *(each for title in ASSUMPTIONS for each in (without(title), assumed(title))),
         *(split(each, gpu) for each in paper.split),
-        *(each for scheme in UNIFIED for each in candidates(scheme)),
-        *(of_larger(each, gpu) for each in paper.larger),
+        *(each for scheme in (*UNIFIED, BY_NAME) for each in candidates(scheme)),
+        *(larger(each.resources, each.times, gpu) for each in paper.larger),
         *(on_sms(scheme, n, gpu) for n in SMS for scheme in (NONE, FINEREG)),
     ]
     return tuple(each for each in dict.fromkeys(found) if is_held(each, gpu))

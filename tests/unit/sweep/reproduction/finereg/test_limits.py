@@ -53,7 +53,7 @@ def test_one_more_cta() -> None:
 
 
 def test_convolution_separable() -> None:
-    found = limits.headroom(paper(), [compared("KM", 1), compared("CS", 800, virtual=500)])
+    found = limits.headroom([compared("KM", 1), compared("CS", 800, virtual=500)])
     assert at(found, "baseline", "resident threads of an SM") == (8 * 256, None)
     assert at(found, "full register file", "gain of speed, percent") == (100, None)
     assert at(found, "full register file", "resident threads of an SM") == (10 * 256, None)
@@ -61,8 +61,13 @@ def test_convolution_separable() -> None:
 
 
 def test_live_registers() -> None:
-    """3200 of 50 x 8 x 32 registers moved."""
-    assert at(limits.live_share(paper(), [compared("KM", 800)]), "KM", "live") == (25, None)
+    """3200 of 50 x 8 x 32 registers moved; 16384 of 8 x 8 x 32 x 32 held values."""
+    runs = {
+        "finereg": run(resident=16.0),
+        "release-by-name": run(renaming={"registers_most": 16384}),
+    }
+    found = limits.live_share(paper(), [benchmark("KM", runs)])
+    assert [at(found, "KM", column) for column in found.columns] == [(25, None), (25, None)]
 
 
 def test_the_first_stall() -> None:
