@@ -22,10 +22,10 @@ SETTINGS = {
     "free moves": "registers and contexts move in no time, all vectors are in the cache",
     "overlap": "registers move while the CTA that comes runs",
     "32 switches at once": "in an SM",
-    "refused is stalled": "a warp that the memory port refuses counts as stalled",
     "more memory bandwidth": "the DRAM's clock times four, flits and ports of a line, longer queues; for both",
     "PCRF beside the whole file": "384 KB of registers: the ACRF is all of the 256 KB",
     "stalled for 200 cycles": "a CTA leaves the pipeline only then",
+    "refused is not stalled": "a warp that the memory port refuses does not count as stalled",
     "ready-first": "section V.E's order: a ready CTA before a new one",
 }
 """What an assumption is, for a note."""

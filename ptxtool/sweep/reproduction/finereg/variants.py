@@ -108,7 +108,6 @@ FREE = (
     *("switching.vector_hit_cycles=0", "switching.vector_entries=256"),
 )
 OVERLAP, MANY = ("switching.overlap=true",), ("switching.concurrent_switches=32",)
-REFUSED = ("switching.refused_is_stalled=true",)
 MEMORY = (
     *("clocks.dram_mhz=5508", "icnt.flit_bytes=160", "l2.port_bytes=128"),
     *("l1d.miss_queue=32", "l1d.miss_queue_read_max=30", "l1d.mshr_waiters=16"),
@@ -119,12 +118,12 @@ ASSUMPTIONS: dict[str, tuple[str, ...]] = {
     "free moves": FREE,
     "overlap": OVERLAP,
     "32 switches at once": MANY,
-    "refused is stalled": REFUSED,
-    "all of these": (*FREE, *OVERLAP, *MANY, *REFUSED),
+    "all of these": (*FREE, *OVERLAP, *MANY),
     "more memory bandwidth": MEMORY,
     "PCRF beside the whole file": BESIDE,
-    "all": (*FREE, *OVERLAP, *MANY, *REFUSED, *MEMORY, *BESIDE),
+    "all": (*FREE, *OVERLAP, *MANY, *MEMORY, *BESIDE),
     "stalled for 200 cycles": ("switching.stalled_cycles=200",),
+    "refused is not stalled": ("switching.refused_is_stalled=false",),
     "ready-first": ("switching.order=ready-first",),
 }
 """What could be assumed of a machine with FineReg, by the title of its column."""
