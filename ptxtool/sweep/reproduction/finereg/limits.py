@@ -213,6 +213,7 @@ def live_share(paper: Paper, benchmarks: Sequence[Measured]) -> Exhibit:
     notes = (
         "of stalled CTAs: registers that moved to the PCRF, of those of the CTAs that left; 0 without evictions",
         "of all CTAs: registers of an SM that hold values at a time, under release-by-name",
+        "above 100: the launch file has the registers of PTXPlus, the PTX with its 64-bit addresses has more",
         f"the paper's figure counts registers accessed within 1000 instructions, {paper.registers_used:g}% on average",
     )
     title, what = "Live registers", "percent of the registers of the CTAs"
