@@ -1,4 +1,5 @@
-"""Make experiments of the papers and put their tables into docs/reproduction.md and benchmarks-of-the-papers.md.
+"""Make experiments of the papers and put their tables into docs/reproduction.md, reproduction-finereg.md (with all
+numbers as CSV beside it) and benchmarks-of-the-papers.md.
 
 Those of `schemes` go into docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
 
@@ -21,7 +22,7 @@ from page_tables import put_tables  # noqa: E402
 
 from ptxtool import api  # noqa: E402
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction  # noqa: E402
-from ptxtool.sweep.reproduction.experiments import EXPERIMENTS, SCHEMES  # noqa: E402
+from ptxtool.sweep.reproduction.experiments import EXPERIMENTS, FINEREG, SCHEMES  # noqa: E402
 from ptxtool.sweep.reproduction.papers import SHARING  # noqa: E402
 
 SHARING_SHOWN = (
@@ -31,6 +32,11 @@ SHARING_SHOWN = (
 REGDEM_SHOWN = (
     *("registers", "slots", "occupancy", "gain", "rules", "switches"),
     *("predictor", "share", "causes", "conflicts", "banks", "added"),
+)
+FINEREG_SHOWN = (
+    *("machine", "types", "turnover", "first-stall", "ctas", "speed", "assumptions", "causes", "live"),
+    *("larger", "one-more", "headroom", "depletion", "traffic", "energy", "energy-parts", "splits", "sms"),
+    *("unified", "unified-ways"),
 )
 
 
@@ -49,18 +55,27 @@ def main() -> None:
         print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
     if SCHEMES in made:
         put_schemes(made.pop(SCHEMES))
-    tables = {f"{name} findings": findings(reproduction) for name, reproduction in made.items()}
-    tables |= {
-        f"{name} {key}": exhibit_table(made[name].exhibit(key)) for name in made for key in shown(name)
-    }
-    put_tables(CHECKOUT / "docs" / "reproduction.md", tables)
+    for name, reproduction in made.items():
+        tables = {f"{name} findings": findings(reproduction)}
+        tables |= {f"{name} {key}": exhibit_table(reproduction.exhibit(key)) for key in shown(name)}
+        put_tables(page_of(name), tables)
+        if name == FINEREG:
+            page_of(name).with_suffix(".csv").write_text(reproduction.to_csv(), encoding="utf-8")
     if set(SHARING) <= made.keys():
         put_tables(CHECKOUT / "docs" / "benchmarks-of-the-papers.md", {"gains": gains(made)})
 
 
 def shown(experiment: str) -> tuple[str, ...]:
     """The exhibits of an experiment that are on the page."""
+    if experiment == FINEREG:
+        return FINEREG_SHOWN
     return SHARING_SHOWN if experiment in SHARING else REGDEM_SHOWN
+
+
+def page_of(experiment: str) -> Path:
+    """The page with an experiment's tables."""
+    name = "reproduction-finereg.md" if experiment == FINEREG else "reproduction.md"
+    return CHECKOUT / "docs" / name
 
 
 def put_schemes(reproduction: Reproduction) -> None:

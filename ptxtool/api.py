@@ -768,7 +768,9 @@ def reproduce(
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> "Reproduction":
-    """Run "register-sharing", "scratchpad-sharing", "regdem" or "schemes": `.exhibits`, `.findings`, `.failures`.
+    """Run "register-sharing", "scratchpad-sharing", "regdem", "finereg" or "schemes".
+
+    The result has `.exhibits`, `.findings` and `.failures`.
 
     `kernels`, `schemes` and `gpus` restrict "schemes" to some of each. The other options are those of `sweep`. Raises
     what `sweep` raises, and E502 for another name.

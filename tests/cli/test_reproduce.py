@@ -108,6 +108,39 @@ def test_demotion(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert agrees[f"entries of the table of {table}"] is True
 
 
+def test_switching(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FineReg's figures of one small kernel: all runs, then the same from the store."""
+    from crowded import crowded, launch
+
+    from ptxtool.sweep.reproduction.finereg import experiment as finereg
+
+    monkeypatch.chdir(tmp_path)
+    Path("crowded.ptx").write_text(crowded())
+    Path("launch.toml").write_text(launch(28))
+    row = msgspec.structs.replace(finereg.paper().application[4], samples=("crowded.ptx",))
+    small = msgspec.structs.replace(finereg.paper(), application=(row,))
+    monkeypatch.setattr(finereg, "paper", lambda: small)
+    first = cli("reproduce", "finereg", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("FineReg on gtx980-finereg: ")
+    assert "Which assumption the gain needs (section V.E): gain of speed" in first.stdout
+    lines = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    machine = {line["row"]: (line["ours"], line["paper"]) for line in lines if line["exhibit"] == "machine"}
+    assert machine["SMs"] == ("16", "16.0")
+    gains = {
+        line["column"]: line["ours"] for line in lines if (line["exhibit"], line["row"]) == ("speed", "KM")
+    }
+    assert {"virtual-thread", "finereg"} <= {column for column, ours in gains.items() if ours}
+    larger = [line["column"] for line in lines if line["exhibit"] == "sms" and line["row"] == "16 SMs"]
+    assert "none with FineReg's CTAs, over FineReg" in larger
+    assert "<td>KM</td>" in Path("out.html").read_text()
+    data = json.loads(cli("reproduce", "finereg", "--jobs", 1, "--json").stdout)
+    assert (data["complete"], data["failures"]) == (True, [])
+    agrees = {finding["question"]: finding["agrees"] for finding in data["findings"]}
+    assert agrees["memory identical under all schemes"] is True
+    assert agrees["entries of Table I"] is True
+
+
 def test_register_schemes(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All schemes on one small kernel: all runs, then the same from the store."""
     import pressured

@@ -37,9 +37,9 @@ def command(
 ) -> int:
     """Simulate what a paper compares, and print its tables and figures with ours.
 
-    EXPERIMENT is register-sharing, scratchpad-sharing, regdem or schemes, which compares all register schemes on the
-    kernels of all papers. Results are kept as they come: the same command goes on with what is missing, and makes no
-    run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits 130.
+    EXPERIMENT is register-sharing, scratchpad-sharing, regdem, finereg or schemes, which compares all register schemes
+    on the kernels of all papers. Results are kept as they come: the same command goes on with what is missing, and
+    makes no run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits 130.
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")

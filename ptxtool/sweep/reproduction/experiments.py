@@ -7,13 +7,14 @@ from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.results.exhibits import Reproduction
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction import experiment as sharing
+from ptxtool.sweep.reproduction.finereg import experiment as finereg
 from ptxtool.sweep.reproduction.papers import SHARING
 from ptxtool.sweep.reproduction.regdem import experiment as regdem
 from ptxtool.sweep.reproduction.register_schemes import experiment as register_schemes
 from ptxtool.sweep.reproduction.register_schemes.matrix import Restriction
 
-REGDEM, SCHEMES = "regdem", "schemes"
-EXPERIMENTS = (*SHARING, REGDEM, SCHEMES)
+REGDEM, FINEREG, SCHEMES = "regdem", "finereg", "schemes"
+EXPERIMENTS = (*SHARING, REGDEM, FINEREG, SCHEMES)
 
 
 def reproduce(
@@ -34,4 +35,6 @@ def reproduce(
         raise error("E502", f"experiment '{name}' is of all its runs", help=help)
     if name == REGDEM:
         return regdem.reproduce(kernel_named, **options)
+    if name == FINEREG:
+        return finereg.reproduce(kernel_named, **options)
     return sharing.reproduce(name, kernel_named, **options)

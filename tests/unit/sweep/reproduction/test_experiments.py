@@ -15,9 +15,9 @@ def test_an_unknown_experiment() -> None:
     assert "did you mean 'register-sharing'?" in (raised.value.diagnostics[0].help or "")
     with pytest.raises(PtxError) as raised:
         reproduce("", api.kernel)
-    names = "register-sharing, scratchpad-sharing, regdem and schemes"
+    names = "register-sharing, scratchpad-sharing, regdem, finereg and schemes"
     assert raised.value.diagnostics[0].help == f"there are {names}"
-    assert len(EXPERIMENTS) == 4
+    assert len(EXPERIMENTS) == 5
 
 
 def test_experiments_of_papers_are_not_restricted() -> None:
