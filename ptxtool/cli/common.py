@@ -243,6 +243,13 @@ ptxplus_semantics_option = click.option(
     show_default=True,
     help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
 )
+out_of_bounds_option = click.option(
+    "--out-of-bounds",
+    type=click.Choice(("error", "count")),
+    default="error",
+    show_default=True,
+    help="Global accesses outside of all buffers: stop, or go on and count them.",
+)
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
 )

@@ -31,7 +31,10 @@ class Buffer:
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchOutcome:
-    """A launch that ran: `findings` is what the checks found in it; `lost_findings` more were not kept."""
+    """A launch that ran: `findings` is what the checks found in it; `lost_findings` more were not kept.
+
+    `out_of_bounds` are accesses of threads outside of all buffers that were tolerated, and `remarks` are on them.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
@@ -40,6 +43,8 @@ class LaunchOutcome:
     findings: tuple[Diagnostic, ...]
     lost_findings: int
     printed: str = field(repr=False)
+    out_of_bounds: int = 0
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`, what the checks found apart."""
@@ -50,6 +55,8 @@ class LaunchOutcome:
             "block": list(self.block),
             "warp_instructions": self.warp_instructions,
             "printed": self.printed,
+            **({"out_of_bounds": self.out_of_bounds} if self.out_of_bounds else {}),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
         }
 
     def findings_to_dict(self) -> dict[str, Any]:

@@ -271,6 +271,8 @@ class SimResult:
     printed: str = field(default="", repr=False)
     remarks: tuple[str, ...] = ()
     """What the reader of the counters should know, a sentence each."""
+    out_of_bounds: int = 0
+    """Accesses of threads outside of all buffers, where the launch tolerates them."""
 
     @property
     def sharing(self) -> str:
@@ -334,6 +336,8 @@ class SimResult:
         data["energy"] = self.energy.to_dict()
         if self.dynamic is None:
             del data["dynamic"]
+        if not self.out_of_bounds:
+            del data["out_of_bounds"]
         if self.switching is None:
             del data["switching"]
         if self.pool is None:

@@ -53,6 +53,8 @@ def launched(kernel: Function, launch: Launch, result: "FunctionalResult") -> di
         "findings": result.problems,
         "lost_findings": result.lost_problems,
         "printed": result.printed,
+        "out_of_bounds": result.out_of_bounds,
+        "remarks": result.remarks,
     }
 
 

@@ -104,7 +104,11 @@ def simulate_sequence(
         for p in plan.steps
         if p.step.timed
     }
-    without_time = ptxsim.LaunchOptions(output=options.output, ptxplus_semantics=options.ptxplus_semantics)
+    without_time = ptxsim.LaunchOptions(
+        output=options.output,
+        out_of_bounds=options.out_of_bounds,
+        ptxplus_semantics=options.ptxplus_semantics,
+    )
     problems: list[Diagnostic] = []
     status, cycles = "done", 0
     try:

@@ -16,6 +16,7 @@ from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
 from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
 from ptxsim.lowering.lower import lower
+from ptxsim.memory_image.faults import tolerated
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.sanitizer.prepare import Checks, check_flags
@@ -41,6 +42,10 @@ class FunctionalResult:
     lost_problems: int = 0
     """Findings for which there was no room."""
     printed: str = field(default="", repr=False)
+    out_of_bounds: int = 0
+    """Accesses of threads outside of all buffers, where the launch tolerates them."""
+    remarks: tuple[str, ...] = ()
+    """On them."""
 
 
 def run(
@@ -105,6 +110,7 @@ def functional_launch(
         names=options.names,
         heap_bytes=options.heap_bytes,
         device=device,
+        tolerant=options.out_of_bounds == "count",
     )
     if len(image.shared_image) > MAX_SHARED:
         declared = len(image.shared_image) - options.dynamic_shared
@@ -124,4 +130,5 @@ def functional_launch(
         options.variables.update(image.variables(program.layout))
     found = diagnostics(program, image, checks, block, grid)
     lost = int(checks.state[0]["lost_reports"])
-    return FunctionalResult(n_ctas, int(image.context[0]["cycle"]), found, lost, printer.text)
+    counts = n_ctas, int(image.context[0]["cycle"])
+    return FunctionalResult(*counts, found, lost, printer.text, *tolerated(program, image))

@@ -47,6 +47,10 @@ class LaunchOptions:
     """The heap of `malloc`."""
     output: Callable[[str], object] | None = None
     """Called with what the kernel prints, piece by piece. All of it is in the result's `printed`."""
+    out_of_bounds: Literal["error", "count"] = "error"
+    """Global accesses outside of all buffers end the run with E404. "count": those up to 64 KiB before and after the
+    memory in use, and those between buffers, are done (what lies there is zero at first) and counted, as the result's
+    `out_of_bounds`; on a machine with a heap those in all of the heap's memory."""
     ptxplus_semantics: str = "hardware"
     """"gpgpu-sim" gives PTXPlus instructions the meaning they have in GPGPU-Sim (docs/ptxplus-semantics.md)."""
 
@@ -58,7 +62,7 @@ class LaunchOptions:
     between CTAs too), "barriers" (reached by a part of a warp only, or not by a warp that ends), or "all". Findings are
     the result's `problems`."""
     undefined: Sequence[Any] = ()
-    """Buffers among the arguments whose contents are undefined before the launch."""
+    """Buffers among the arguments, or views of a machine's heap, whose contents are undefined before the launch."""
     max_instructions: int | None = None
     """Warp instructions of a CTA after which the run ends with E408."""
     slice: int | None = None
@@ -120,6 +124,11 @@ class LaunchOptions:
         for name in ("share_registers", "share_scratchpad"):
             if getattr(self, name) != 0:
                 percentage(getattr(self, name), name)
+        if self.out_of_bounds not in ("error", "count"):
+            raise error("E401", f"out_of_bounds = {self.out_of_bounds!r}", help='give "error" or "count"')
+        if self.check and self.out_of_bounds == "count":
+            help = 'leave one out: the check "memory" reports such accesses, and the run continues'
+            raise error("E401", "out_of_bounds = 'count' together with checks", help=help)
         limits.is_as_gpgpu_sim(self.ptxplus_semantics)
         if self.scheme is not None and self.switching is not None:
             help = "give one of them"
@@ -144,6 +153,7 @@ class _Keywords(TypedDict, total=False):
     stack_bytes: int
     heap_bytes: int
     output: Callable[[str], object] | None
+    out_of_bounds: Literal["error", "count"]
     ptxplus_semantics: str
 
 

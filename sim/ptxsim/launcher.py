@@ -15,6 +15,7 @@ from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
 from ptxsim.lowering.lower import lower
 from ptxsim.lowering.sequence_numbers import with_physical_numbers
+from ptxsim.memory_image.faults import tolerated
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.fault_report import fault_report
@@ -119,6 +120,7 @@ def timed_launch(
         heap_bytes=options.heap_bytes,
         warp_slots=_warp_slots(gpu, scheme, grid, _threads(block)),
         device=None if state is None else state.device,
+        tolerant=options.out_of_bounds == "count",
     )
     registers = options.registers
     if registers is None:
@@ -142,7 +144,9 @@ def timed_launch(
     if options.variables is not None:
         options.variables.update(image.variables(program.layout))
     result = launch_result(kernel, simulation, policy.name, status, registers)
-    result = replace(result, remarks=tuple(remarks(kernel, simulation, result)))
+    n_tolerated, of_tolerated = tolerated(program, image)
+    notes = (*remarks(kernel, simulation, result), *of_tolerated)
+    result = replace(result, remarks=notes, out_of_bounds=n_tolerated)
     if state is None:
         simulation.recycle()
     elif status == "done":

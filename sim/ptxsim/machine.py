@@ -8,6 +8,13 @@
 An array is the same buffer in every launch; `timing/machine_state.py` lists what else is kept. `run` executes a kernel
 without time on the same memory: a quick way to the launch of interest. `totals` are sums, as GPGPU-Sim's `gpu_tot_*`.
 
+For programs that allocate memory and pass pointers there are `heap` (memory by address), `load` (modules, with
+variables by name and parameter layouts) and launches with `parameters`, the bytes that a program hands over:
+
+    address = machine.heap.malloc(4096)
+    kernel = machine.load(text).kernels["k"]
+    machine.run(kernel, grid, block, parameters=struct.pack("<QI", address, 1024))
+
 Not handled: kernels that run at the same time; anything after a launch that was stopped.
 """
 
@@ -16,15 +23,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from ptxsim.base.options import Extent
+from ptxsim.base.options import Extent, RawParameters
 from ptxsim.functional_run import FunctionalResult, functional_launch
 from ptxsim.launch_options import LaunchOptions, MachineKeywords, RunKeywords, options_of
 from ptxsim.launcher import timed_launch
+from ptxsim.loaded_modules import LoadedKernel, LoadedModule, load_module
+from ptxsim.memory_image.heap import MEMORY_BYTES, Heap
+from ptxsim.memory_image.texture_handles import KeptTextures
+from ptxsim.memory_image.texture_objects import TextureObject
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU
-from ptxtool.ir.nodes import Function
+from ptxtool.ir.nodes import Function, Module
 from ptxtool.results.simulation import SimResult, Totals
 
 
@@ -35,31 +46,64 @@ class Machine:
         self,
         gpu: str | Path | Gpu | None = None,
         *,
+        memory: Any = None,
         options: LaunchOptions | None = None,
         **changes: Unpack[MachineKeywords],
     ):
-        """The GPU is the options' by default."""
+        """The GPU is the options' by default. `memory` is that of the heap: a number of bytes, or a writable buffer of
+        whole pages whose contents kernels work on, such as an mmap (byte k has address 0x1000_0000 + k). By default
+        1 GiB of private memory, at the first use of `heap` or `load`. Raises E401 and E402."""
         chosen = options_of("launch", options, changes)
         self.gpu = machine_of(chosen.gpu if gpu is None else gpu)
         self.options = replace(chosen, gpu=self.gpu)
         self.results: list[SimResult] = []
         """Of every launch with time, in order."""
         self._state = MachineState(self.gpu)
+        self._cycles = 0
+        self._memory = MEMORY_BYTES if memory is None else memory
+        if memory is not None:
+            self._state.device.open(memory)
+
+    @property
+    def heap(self) -> Heap:
+        """Memory by address: `malloc`, `free`, `read`, `write`, `fill`, `view`."""
+        return self._state.device.open(self._memory)
+
+    def load(self, module: Module | str | bytes, name: str = "") -> LoadedModule:
+        """Load a module, or the text of one: its variables have addresses, and their initial values. `name` is what
+        diagnostics call it. Raises what parsing raises; E402 where there is no room, E206 for an invalid initial value.
+        """
+        return load_module(module, name, self._state.device, self.heap)
+
+    def texture(self, value: TextureObject) -> int:
+        """The handle of a texture, sampler or surface, valid until it is freed: a number for parameters, structures and
+        memory. Its array may be a view of the heap. Raises E401."""
+        device = self._state.device
+        if device.textures is None:
+            device.textures = KeptTextures()
+        return device.textures.add(value)
+
+    def free_texture(self, handle: int) -> None:
+        """Free a handle. Raises E401 for a number that is none."""
+        (self._state.device.textures or KeptTextures()).remove(handle)
 
     def launch(
         self,
-        kernel: Function,
+        kernel: Function | LoadedKernel,
         grid: Extent,
         block: Extent,
         args: Sequence[Any] = (),
         *,
+        parameters: bytes | None = None,
         options: LaunchOptions | None = None,
         **changes: Unpack[MachineKeywords],
     ) -> SimResult:
         """Run a kernel as `ptxsim.launch` does, after the earlier ones; the counters are those of this launch alone.
 
-        `options` replace the machine's, keyword arguments single ones. Raises what `ptxsim.launch` raises, E401 for
-        another GPU, and E401 after a launch that was stopped or ended with an error.
+        `parameters` are the bytes of all parameters, instead of `args`: laid out as `LoadedKernel.parameters` says.
+        Among `args` a number may be an address of the heap. `options` replace the machine's, keyword arguments single
+        ones. Raises what `ptxsim.launch` raises, E401 for another GPU, and E401 after a launch that was stopped or
+        ended with an error.
         """
         chosen = options_of("launch", options or self.options, changes)
         if "gpu" in changes or chosen.gpu not in (self.gpu, DEFAULT_GPU):
@@ -67,22 +111,42 @@ class Machine:
             raise error("E401", "a GPU for one launch of a machine", help=help)
         if chosen.gpu is not self.gpu:
             chosen = replace(chosen, gpu=self.gpu)
-        result = timed_launch(kernel, grid, block, args, chosen, self._state)
+        function, chosen = self._function(kernel, chosen)
+        result = timed_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
         self.results.append(result)
+        self._cycles += result.cycles
         return result
 
     def run(
         self,
-        kernel: Function,
+        kernel: Function | LoadedKernel,
         grid: Extent,
         block: Extent,
         args: Sequence[Any] = (),
         *,
+        parameters: bytes | None = None,
         options: LaunchOptions | None = None,
         **changes: Unpack[RunKeywords],
     ) -> FunctionalResult:
-        """Run a kernel without time, as `ptxsim.run` does: memory changes; caches, cycles and totals do not."""
-        return functional_launch(kernel, grid, block, args, options_of("run", options, changes), self._state)
+        """Run a kernel without time, as `ptxsim.run` does: memory changes; caches, cycles and totals do not.
+
+        `args` and `parameters` are those of `launch`.
+        """
+        function, chosen = self._function(kernel, options_of("run", options, changes))
+        return functional_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
+
+    def _function(
+        self, kernel: Function | LoadedKernel, options: LaunchOptions
+    ) -> tuple[Function, LaunchOptions]:
+        """The kernel itself, and the options with its module's textures. Raises E401 for another machine's kernel."""
+        if not isinstance(kernel, LoadedKernel):
+            return kernel, options
+        if not kernel.module.is_on(self._state.device):
+            help = "load the module on this machine"
+            raise error("E401", f"kernel '{kernel.name}' is loaded on another machine", help=help)
+        if kernel.module.textures:
+            options = replace(options, textures={**kernel.module.textures, **(options.textures or {})})
+        return kernel.function, options
 
     def copy(self, *arrays: Any) -> None:
         """Model copies between host and device, in either direction: their effect on caches, if the GPU file has it.
@@ -100,6 +164,23 @@ class Machine:
         self._state.device.free(arrays)
 
     @property
+    def clock(self) -> float:
+        """Simulated seconds so far: the cycles of all launches with time. Launches without time take none."""
+        return self._cycles / (1e6 * self.gpu.clocks.core_mhz)
+
+    @property
     def totals(self) -> Totals:
         """The sums over all launches with time."""
         return Totals.of(self.results)
+
+
+def _passed(args: Sequence[Any], parameters: bytes | None) -> Sequence[Any]:
+    """The arguments of a launch, or its raw parameters. Raises E401 for both, and for what is no bytes."""
+    if parameters is None:
+        return args
+    if len(args):
+        raise error("E401", "both arguments and raw parameters", help="give 'args' or 'parameters'")
+    if not isinstance(parameters, bytes | bytearray | memoryview):
+        what = f"parameters are of type {type(parameters).__name__}"
+        raise error("E401", what, help="give bytes, such as struct.pack(...) returns")
+    return RawParameters(parameters)

@@ -45,6 +45,7 @@ SIMULATOR_LAYERS = (
     ("launch_options",),
     ("functional_run",),
     ("launcher",),
+    ("loaded_modules",),
     ("machine",),
     ("frontends",),
 )

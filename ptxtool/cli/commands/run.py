@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import Sink, exit_code, ptxplus_semantics_option, report_options
+from ptxtool.cli.common import (
+    Sink,
+    exit_code,
+    out_of_bounds_option,
+    ptxplus_semantics_option,
+    report_options,
+)
 from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
 )
+@out_of_bounds_option
 @ptxplus_semantics_option
 @report_options
 def command(

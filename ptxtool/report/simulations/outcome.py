@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ptxtool.base.mangled import shown_name
+from ptxtool.report.simulations.simulation import remark_parts
 from ptxtool.report.tables import Part, TextTable, head, table
 from ptxtool.results.outcome import Buffer, Outcome
 
@@ -16,7 +17,7 @@ def outcome_parts(outcome: Outcome) -> list[Part]:
     """What ran, a line for every buffer, and whether the results are right."""
     grid, block = (" x ".join(map(str, e)) for e in (outcome.grid, outcome.block))
     title = f"{shown_name(outcome.kernel)}: grid {grid}, block {block}, {outcome.warp_instructions} warp instructions"
-    return [buffer_table(outcome.buffers, title), "", outcome.verdict]
+    return [buffer_table(outcome.buffers, title), *remark_parts(outcome.remarks), "", outcome.verdict]
 
 
 def buffer_table(buffers: Iterable[Buffer], title: str) -> TextTable:

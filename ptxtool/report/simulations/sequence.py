@@ -47,6 +47,7 @@ def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:
         launches,
         "",
         buffer_table(outcome.buffers, "buffers after the last launch"),
+        *remark_parts(remark for step in outcome.steps for remark in step.remarks),
         "",
         outcome.verdict,
     ]

@@ -1,6 +1,8 @@
 """Checks of what callers pass to a launch: the kernel, extents, arguments and numbers; and limits of the numbers."""
 
 from collections.abc import Sequence
+from math import prod
+from operator import gt
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,11 @@ from ptxtool.ir.nodes import Function, Module
 
 Extent = int | Sequence[int]
 """A number, or up to three: x, y, z."""
+
+
+class RawParameters(bytes):
+    """The parameters of a launch as one piece of memory, as CUDA passes them; instead of arguments."""
+
 
 PTXPLUS_SEMANTICS = ("hardware", "gpgpu-sim")
 """The semantics of PTXPlus instructions, by name."""
@@ -29,18 +36,25 @@ MAX_SHARED = 227 * 1024
 """Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 
 
+MOST_CTAS = (2**31 - 1, 65535, 65535)
+"""Of a grid: x, y, z (CUDA C++ Programming Guide, compute capabilities)."""
+MOST_COUNT = 2**62
+"""Of cycles, instructions and the like: what compiled code counts with has 63 bits."""
+
+
 def extent(name: str, value: Extent) -> tuple[int, int, int]:
-    """Three sizes, x, y, z. Raises E401 unless there are one to three positive whole numbers."""
+    """Three sizes, x, y, z. Raises E401 unless there are one to three positive whole numbers, and for a grid that is
+    too large for any GPU."""
     values = tuple(value) if isinstance(value, Sequence | np.ndarray) else (value,)
     if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
         help_text = f"such as {name}=128 or {name}=(16, 16)"
         raise error("E401", f"{name} {value!r} is not one to three positive whole numbers", help=help_text)
     padded = (*(int(v) for v in values), 1, 1)
-    return padded[0], padded[1], padded[2]
-
-
-MOST_COUNT = 2**62
-"""Of cycles, instructions and the like: what compiled code counts with has 63 bits."""
+    found = padded[0], padded[1], padded[2]
+    if name == "grid" and (any(map(gt, found, MOST_CTAS)) or prod(found) > MOST_COUNT):
+        x, y, z = MOST_CTAS
+        raise error("E401", f"grid {value!r} is too large", help=f"at most {x} x {y} x {z} CTAs are possible")
+    return found
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:
@@ -71,6 +85,12 @@ def check_call(kernel: object, args: Any, names: Sequence[str]) -> None:
         what = repr(kernel) if isinstance(kernel, str) else f"of type {type(kernel).__name__}"
         help = 'give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
         raise error("E401", f"kernel is {what}", help=help)
+    if isinstance(args, RawParameters):
+        if names:
+            raise error(
+                "E401", "names for raw parameters", help="leave them out: raw parameters name no buffers"
+            )
+        return
     if not isinstance(args, Sequence | np.ndarray) or isinstance(args, str | bytes):
         help = "give a list with one value per parameter of the kernel"
         raise error("E401", f"args is {args!r}", help=help)

@@ -151,6 +151,11 @@ CONTEXT = record(
         ("global_bytes", "i8"),
         ("allocations", "u8"),  # u64 pairs [start, end) of simulated addresses, ascending
         ("n_allocations", "i8"),
+        # global accesses outside of all allocations that are tolerated and counted: from the first address to the last
+        ("tolerated_start", "u8"),
+        ("tolerated_end", "u8"),  # 0: none
+        ("n_tolerated", "i8"),  # lanes
+        ("first_tolerated", "u8"),  # address
         ("constant_memory", "u8"),
         ("constant_bytes", "i8"),
         ("param_memory", "u8"),

@@ -3,9 +3,10 @@
 An access first finds the address of every active lane within its space and where it lies in the simulator's own memory
 (`lane_pointer`), and checks bounds and alignment of all lanes before anything is read or written: the first lane that
 fails is reported and nothing happens. Global memory is checked against the exact bounds of the buffer that holds
-the address. Where all lanes lie at equal distances (`stride`), as they mostly do, the two ends are checked instead of
-32 addresses, and lanes side by side are copied as one row. Generic addresses are global ones except for the windows of
-the other spaces (execute/codes.py); the space the timing model sees is the first active lane's.
+the address; a launch may tolerate accesses outside of all buffers, which are counted. Where all lanes lie at equal
+distances (`stride`), as they mostly do, the two ends are checked instead of 32 addresses, and lanes side by side are
+copied as one row. Generic addresses are global ones except for the windows of the other spaces (execute/codes.py); the
+space the timing model sees is the first active lane's.
 """
 
 import numpy as np
@@ -84,6 +85,17 @@ def _fault(context, kind, lane, address):
     return 0
 
 
+@njit(types.int64(_CONTEXT, types.uint64, types.uint64))
+def _tolerated(context, address, n_bytes):
+    """Whether the launch tolerates an access outside of all allocations, which is counted: 1 or 0."""
+    if address < context.tolerated_start or address + n_bytes > context.tolerated_end:
+        return 0
+    if context.n_tolerated == 0:
+        context.first_tolerated = address
+    context.n_tolerated += 1
+    return 1
+
+
 @njit(types.int64(_CONTEXT, types.int64, types.uint64))
 def _check_global(context, mask, n_bytes):
     """Global accesses: pointers, bounds, alignment. 1 if all is well."""
@@ -111,7 +123,8 @@ def _check_global(context, mask, n_bytes):
         if (mask >> n) & 1:
             address = context.lane_address[n]
             found = find_allocation(context, address)
-            if found < 0 or address + n_bytes > bounds[2 * found + 1]:
+            is_outside = found < 0 or address + n_bytes > bounds[2 * found + 1]
+            if is_outside and _tolerated(context, address, n_bytes) == 0:
                 return _fault(context, OUT_OF_BOUNDS, n, address)
             if address & (n_bytes - np.uint64(1)) != np.uint64(0):
                 return _fault(context, MISALIGNED, n, address)

@@ -75,7 +75,7 @@ class FunctionalLaunch:
         self.x = image.context[0]
         self.x["shared_memory"] = self.shared.ctypes.data + -self.shared.ctypes.data % 256
         own = [self.warps, self.barriers, self.shared, *image.of_cta]
-        self.watch = Watch([*own, image.arena])
+        self.watch = Watch([*own, image.device.contents])
         self.residents = Residents([*own, *checks.of_cta])
         self.launched = self._record()
         self.executed: dict[int, int] = {}
@@ -115,7 +115,7 @@ class FunctionalLaunch:
                 self._swap_out(cta)
         before = b""
         while self.residents.swapped_out:
-            memory = digest([self.image.arena])
+            memory = digest([self.image.device.contents])
             if memory == before:
                 raise self._deadlock(next(iter(self.residents.swapped_out)))
             before = memory

@@ -104,6 +104,7 @@ class Parameter:
     is_array: bool
     is_pointer: bool
     copied_bytes: int | None = None  # how many of its bytes a launch copies; None: all
+    align: int = 1
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ def lay_out(
     """
     module = kernel.module
     ptxplus = module.is_ptxplus
-    parameters, param_bytes = _parameters(kernel, PARAM_START if ptxplus else 0)
+    parameters, param_bytes = parameters_of(kernel, PARAM_START if ptxplus else 0)
     spaces = {
         GLOBAL: VariableSpace(origin.variables),
         CONST: VariableSpace(0 if ptxplus else origin.constants),
@@ -298,17 +299,19 @@ def _code_addresses(module: Module) -> dict[str, Symbol]:
     return {n: Symbol(n, NO_SPACE, CODE_BASE + CODE_BYTES * k, 0, "b64") for k, n in enumerate(functions)}
 
 
-def _parameters(kernel: Function, start: int) -> tuple[tuple[Parameter, ...], int]:
+def parameters_of(kernel: Function, start: int = 0) -> tuple[tuple[Parameter, ...], int]:
     """The parameters and the bytes they take, from `start` on (which is a multiple of 16)."""
     made: list[Parameter] = []
     space = VariableSpace()
     for declaration in kernel.parameters:
         for declarator in declaration.declarators:
             size = declared_size(declaration, declarator)
-            address = start + space.place(size, alignment_of(declaration))
+            align = alignment_of(declaration)
+            address = start + space.place(size, align)
             is_pointer = "ptr" in declaration.qualifiers
             is_array = bool(declarator.dimensions)
-            made.append(Parameter(declarator.name, address, size, declaration.type, is_array, is_pointer))
+            kinds = declaration.type, is_array, is_pointer
+            made.append(Parameter(declarator.name, address, size, *kinds, align=align))
     return tuple(made), round_up(space.end, 4)
 
 

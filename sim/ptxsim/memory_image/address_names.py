@@ -9,11 +9,14 @@ _SPACES = {SHARED: "shared memory", LOCAL: "local memory", CONST: "constant memo
 
 def describe(program: Program, image: MemoryImage, space: int, address: int) -> str:
     """An address of a space: "byte 3 of buffer 'x'", "4 bytes after variable 'tile' in shared memory"."""
-    named = _named_ranges(program, image, space)
+    named = _named_ranges(program, image, space, address)
     where = "" if space == GLOBAL else f" in {_SPACES.get(space, 'memory')}"
     for start, end, name in named:
         if start <= address < end:
             return f"byte {address - start} of {name}{where}"
+    heap = image.device.allocator if space == GLOBAL else None
+    if heap is not None and heap.freed(address) is not None:
+        return heap.described(address)
     before = max((r for r in named if r[1] <= address), default=None)
     after = min((r for r in named if r[0] > address), default=None)
     if space != GLOBAL:
@@ -62,8 +65,10 @@ def _bytes(n: int) -> str:
     return f"{n} byte{'s' * (n != 1)}"
 
 
-def _named_ranges(program: Program, image: MemoryImage, space: int) -> list[tuple[int, int, str]]:
-    """The variables and buffers of a space: start, end, name."""
+def _named_ranges(
+    program: Program, image: MemoryImage, space: int, address: int
+) -> list[tuple[int, int, str]]:
+    """The variables and buffers of a space, and the blocks next to an address: start, end, name."""
     found = [
         (s.address, s.address + s.size, f"variable '{s.name}' ({_bytes(s.size)})")
         for s in program.layout.symbols.values()
@@ -75,4 +80,6 @@ def _named_ranges(program: Program, image: MemoryImage, space: int) -> list[tupl
             found.append((start, start + array.nbytes, f"buffer '{name}' ({_bytes(array.nbytes)})"))
         heap, size = int(image.context[0]["heap_start"]), int(image.context[0]["heap_bytes"])
         found += [(heap, heap + size, f"the heap ({_bytes(size)})")] * bool(size)
+        if image.device.allocator is not None:
+            found += image.device.allocator.near(address)
     return sorted(found)

@@ -9,8 +9,11 @@ An array stands for a buffer until it is freed. An array that lies within anothe
 launch every buffer whose array has changed is copied to the device, after it every buffer that the kernel has changed
 is copied back. `copies` lists the former, which the caches of some machines see, and explicit copies (`copy`).
 
+A machine whose memory is allocated by address has an `allocator` (heap.py): then the arena is the heap's memory, which
+never moves, modules, buffers, heap and workspace are blocks of it, and a module's constants lie in it too.
+
 Limits: arrays that overlap in part are refused within one launch; between launches the later one replaces the earlier
-one. The heap keeps the size that the first kernel with a heap asked for.
+one. The heap of kernels keeps the size that the first kernel with a heap asked for.
 """
 
 from collections.abc import Sequence
@@ -20,13 +23,25 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.program import CONST, GLOBAL, TEXTURE
 from ptxsim.lowering.instructions.control import code_bytes
-from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, ModuleBase, VariableLayout
+from ptxsim.lowering.variable_layout import (
+    ALIGNMENT,
+    GLOBAL_BASE,
+    ModuleBase,
+    Symbol,
+    VariableLayout,
+    lay_out,
+)
+from ptxsim.memory_image.heap import BEFORE_FIRST, Heap, aligned, memory_of
+from ptxsim.memory_image.texture_handles import KeptTextures
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Module
 from ptxtool.ir.variables import round_up
 
+MARGIN = BEFORE_FIRST
+"""Bytes before and after all buffers, for accesses that a launch tolerates; a heap has its own."""
 WORKSPACE_BYTES = 256
 """The memory of a cooperative launch for barriers of the grid; every kernel that asks for it gets it."""
 
@@ -37,8 +52,12 @@ class _Loaded:
 
     module: Module
     origin: ModuleBase
+    symbols: list[Symbol]
+    """Its variables in global and constant memory, and those of opaque types."""
     constants: Any
     """uint8: its constant memory, from constant address 0 on."""
+    constants_start: int = 0
+    """Where they lie in global memory; 0: they do not."""
 
 
 class Device:
@@ -69,32 +88,89 @@ class Device:
         """First values of variables that have not been written yet, and their address."""
         self._ranges: list[tuple[int, int]] = []
         """Start and end of all other ranges: variables, heap, workspace."""
+        self.variables: list[tuple[int, int]] = []
+        """Start and end of every variable in global memory, of all modules."""
         self._modules: dict[int, _Loaded] = {}
         self._constants_end = 0
         self._heap = (0, 0)
         self._workspace = 0
+        self.allocator: Heap | None = None
+        self.textures: KeptTextures | None = None
+        self._tolerant = False
+        """Whether the arena has a margin, and zeros in all gaps."""
+
+    def open(self, memory: Any) -> Heap:
+        """The allocator: over `memory`, a number of bytes or a buffer, at the first call. Addresses that were assigned
+        before stay as they are. Raises E401 and E402."""
+        if self.allocator is None:
+            arena = memory_of(memory)
+            if self.end - GLOBAL_BASE > len(arena):
+                what = f"{len(arena)} bytes of memory for {self.end - GLOBAL_BASE} bytes in use"
+                raise error("E402", what, help="give the machine more 'memory'")
+            self._move(arena)
+            self.allocator = Heap(arena, self.end)
+        return self.allocator
+
+    def _allocate(self, n_bytes: int) -> int:
+        """An address for so many bytes."""
+        if self.allocator is not None:
+            return self.allocator.reserve(n_bytes)
+        start = round_up(self.end, ALIGNMENT)
+        self.end = start + n_bytes
+        return start
 
     def origin(self, module: Module) -> ModuleBase:
         """Where a module's variables and code begin, or would begin if it were loaded."""
         loaded = self._modules.get(id(module))
+        if loaded is None and self.allocator is not None:
+            loaded = self.add(module)
         if loaded is not None:
             return loaded.origin
+        return self._next_origin(round_up(self.end, ALIGNMENT))
+
+    def _next_origin(self, variables: int) -> ModuleBase:
+        """The origin of the next module if its variables begin there."""
         code = sum(code_bytes(each.module) for each in self._modules.values())
-        return ModuleBase(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
+        return ModuleBase(variables, round_up(self._constants_end, ALIGNMENT), code)
+
+    def add(self, module: Module) -> _Loaded:
+        """Place the variables and constants of a module, which has a kernel, on the heap. Raises E402 and E206."""
+        loaded = self._modules.get(id(module))
+        if loaded is None:
+            kernel = next(iter(module.kernels.values()))
+            n_bytes = len(lay_out(kernel, origin=self._next_origin(GLOBAL_BASE)).global_bytes)
+            layout = lay_out(kernel, origin=self._next_origin(self._allocate(max(n_bytes, 1))))
+            at = layout.origin.variables - GLOBAL_BASE
+            self.arena[at : at + n_bytes] = np.frombuffer(layout.global_bytes, np.uint8)
+            loaded = self._keep(module, layout)
+        if not loaded.constants_start:
+            start, n_bytes = self._allocate(len(loaded.constants)), len(loaded.constants)
+            constants = self.arena[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes]
+            constants[:] = loaded.constants
+            loaded.constants, loaded.constants_start = constants, start
+            places = (s for s in loaded.symbols if s.space == CONST and s.size)
+            self.variables += [(start + s.address, start + s.address + s.size) for s in places]
+        return loaded
 
     def load(self, module: Module, layout: VariableLayout) -> Any:
         """Place the variables of a module, laid out at its origin, with their initial values; its constant memory."""
         loaded = self._modules.get(id(module))
         if loaded is None:
-            origin = layout.origin
-            constants = aligned(max(len(layout.constant_bytes), 16))
-            constants[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
-            loaded = self._modules[id(module)] = _Loaded(module, origin, constants)
-            self._constants_end = max(self._constants_end, len(layout.constant_bytes))
+            loaded, origin = self._keep(module, layout), layout.origin
             self.end = origin.variables + round_up(len(layout.global_bytes), ALIGNMENT)
             self._ranges.append((origin.variables, origin.variables + len(layout.global_bytes)))
             self._initial.append((origin.variables, layout.global_bytes))
         return loaded.constants
+
+    def _keep(self, module: Module, layout: VariableLayout) -> _Loaded:
+        """Remember a module that is placed, with its constants."""
+        constants = aligned(max(len(layout.constant_bytes), 16))
+        constants[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
+        self._constants_end = max(self._constants_end, len(layout.constant_bytes))
+        symbols = [s for s in layout.symbols.values() if s.space in (GLOBAL, CONST, TEXTURE)]
+        self.variables += [(s.address, s.address + s.size) for s in symbols if s.space == GLOBAL and s.size]
+        loaded = self._modules[id(module)] = _Loaded(module, layout.origin, symbols, constants)
+        return loaded
 
     # ---- buffers
 
@@ -104,7 +180,10 @@ class Device:
         self._awaited.clear()
         before = list(self.buffers)
         found: dict[int, int] = {}
-        for array in _outermost(arrays):
+        if self.allocator is not None:
+            views = {id(a): self.allocator.address_of(a) for a in arrays}
+            found = {key: address for key, address in views.items() if address is not None}
+        for array in _outermost([a for a in arrays if id(a) not in found]):
             found[id(array)] = self._address(array, before)
         for array in arrays:
             if id(array) not in found:
@@ -122,7 +201,9 @@ class Device:
                 return inside
             self.free([b for _, b in before if _overlap(b, array)])
         size = round_up(array.nbytes + (not self._adjacent), ALIGNMENT)
-        if self._holes.get(size):
+        if self.allocator is not None:
+            start = self.allocator.reserve(max(array.nbytes, 1))
+        elif self._holes.get(size):
             start = self._holes[size].pop()
         elif self._adjacent:
             start = self._after_buffers
@@ -154,13 +235,16 @@ class Device:
                 what = "an array that is no buffer of the machine"
                 raise error("E401", what, help="free what was given to it")
             self.buffers = [b for b in self.buffers if b[0] != start]
+            self._new.discard(start)
+            if self.allocator is not None and self.allocator.allocation(start):
+                self.allocator.release(start)
+                continue
             size = round_up(array.nbytes + (not self._adjacent), ALIGNMENT)
             self._holes.setdefault(size, []).append(start)
-            self._new.discard(start)
 
     def copy(self, arrays: Sequence[Any]) -> None:
         """Copies of arrays between host and device, one after the other; an array that is no buffer becomes one."""
-        if not self._modules:
+        if not self._modules and self.allocator is None:
             self._awaited += arrays
             return
         starts = self.place(arrays)
@@ -178,24 +262,53 @@ class Device:
     def heap(self, n_bytes: int) -> tuple[int, int]:
         """Address and size of the heap of `malloc`; allocated at the first call with more than 0 bytes."""
         if n_bytes and not self._heap[1]:
-            self._heap = (round_up(self.end, ALIGNMENT), n_bytes & -16)
-            self.end = sum(self._heap)
-            self._ranges.append((self._heap[0], self.end))
+            self._heap = (self._allocate(n_bytes & -16), n_bytes & -16)
+            self._ranges.append((self._heap[0], sum(self._heap)))
         return self._heap
 
     def workspace(self) -> int:
         """The address of zeroed memory for barriers of the grid."""
         if not self._workspace:
-            self._workspace = round_up(self.end, ALIGNMENT)
-            self.end = self._workspace + WORKSPACE_BYTES
-            self._ranges.append((self._workspace, self.end))
+            self._workspace = self._allocate(WORKSPACE_BYTES)
+            self._ranges.append((self._workspace, self._workspace + WORKSPACE_BYTES))
         return self._workspace
 
     # ---- contents
 
-    def fill(self) -> Any:
-        """Allocate all assigned addresses, and copy new and changed buffers to them; returns the arena."""
-        self._reserve()
+    @property
+    def used_bytes(self) -> int:
+        """Of the arena: no address beyond them was ever assigned."""
+        return len(self.arena) if self.allocator is None else self.allocator.most - GLOBAL_BASE
+
+    @property
+    def contents(self) -> Any:
+        """The used bytes of the arena."""
+        return self.arena[: self.used_bytes]
+
+    def ranges(self, others: Sequence[tuple[int, int]]) -> Any:
+        """Start and end of all variables, buffers and blocks, and of others: uint64 (n, 2), ascending, at least one."""
+        found = {*others, *self.variables}
+        found |= {(start, start + array.nbytes) for start, array in self.buffers if array.nbytes}
+        if self.allocator is None or not len(self.allocator.ranges):
+            return np.array(sorted(found) or [(0, 0)], np.uint64)
+        if not found:
+            return self.allocator.ranges
+        both = np.concatenate([self.allocator.ranges, np.array(list(found), np.uint64)])
+        return both[both[:, 0].argsort()]
+
+    @property
+    def tolerated(self) -> tuple[int, int]:
+        """Start and end of the addresses that can be accessed where the launch tolerates it (`fill(tolerant=True)`)."""
+        margin = MARGIN if self.allocator is None else 0
+        return GLOBAL_BASE - margin, GLOBAL_BASE + len(self.arena)
+
+    def fill(self, tolerant: bool = False) -> Any:
+        """Allocate all assigned addresses, and copy new and changed buffers to them; returns the arena.
+
+        `tolerant`: accesses outside of all buffers are possible, up to `MARGIN` bytes before the first and after the
+        last one.
+        """
+        self._reserve(tolerant)
         for start, values in self._initial:
             at = start - GLOBAL_BASE
             self.arena[at : at + len(values)] = np.frombuffer(values, np.uint8)
@@ -212,20 +325,27 @@ class Device:
             self.arena[at : at + WORKSPACE_BYTES] = 0
         return self.arena
 
-    def _reserve(self) -> None:
+    def _reserve(self, tolerant: bool) -> None:
         """Enlarge the arena if necessary; untouched parts cost address space only.
 
         The first arena consists of buffers, which `fill` will write, and of gaps, which no access reaches; it is zeroed
-        for a heap only.
+        for a heap only, and where accesses outside of buffers are tolerated.
         """
-        needed = self.end - GLOBAL_BASE + ALIGNMENT
-        if needed <= len(self.arena):
+        begins_to_tolerate = tolerant and not self._tolerant
+        self._tolerant |= tolerant
+        needed = self.end - GLOBAL_BASE + (MARGIN if self._tolerant else ALIGNMENT)
+        if self.allocator is not None or (needed <= len(self.arena) and not begins_to_tolerate):
             return
-        old = self.arena
-        if len(old) or self._heap[1]:
-            self.arena = aligned(needed + needed // 2 if len(old) else needed)
+        if self._tolerant:
+            self._move(aligned(MARGIN + needed + needed // 2)[MARGIN:])
+        elif len(self.arena):
+            self._move(aligned(needed + needed // 2))
         else:
-            self.arena = aligned(needed, zeroed=False)
+            self.arena = aligned(needed, zeroed=self._heap[1] > 0)
+
+    def _move(self, arena: Any) -> None:
+        """Copy all contents to another arena, and use that from now on."""
+        old, self.arena = self.arena, arena
         ranges = [(start, start + array.nbytes) for start, array in self.buffers if start not in self._new]
         for start, end in (*ranges, *self._ranges):
             part = old[start - GLOBAL_BASE : end - GLOBAL_BASE]
@@ -247,13 +367,6 @@ def _is_same(one: Any, other: Any) -> bool:
     return np.array_equal(one[:words].view(np.uint64), other[:words].view(np.uint64)) and np.array_equal(
         one[words:], other[words:]
     )
-
-
-def aligned(n_bytes: int, zeroed: bool = True) -> Any:
-    """Bytes that begin at a multiple of 256 in the simulator's memory."""
-    block = (np.zeros if zeroed else np.empty)(n_bytes + ALIGNMENT, np.uint8)
-    skip = -_first(block) % ALIGNMENT
-    return block[skip : skip + n_bytes]
 
 
 def _first(array: Any) -> int:

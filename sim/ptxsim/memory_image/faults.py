@@ -89,6 +89,8 @@ MORE_SHARED = "give more dynamic shared memory (--dynamic-shared, dynamic_shared
 """What to do about an access beyond the end of shared memory."""
 
 
+FREED_MEMORY = "free memory after the last kernel that uses it"
+"""What to do about an access to memory that was freed."""
 MORE_HEAP = "malloc gives 0 where its heap is full: look at what it gives, or raise heap_bytes (--heap-bytes)"
 """What to do about a null pointer in a program that takes memory from the heap."""
 NULL_POINTER = "a null pointer: give the kernel a buffer there, or see where the pointer comes from"
@@ -110,6 +112,16 @@ def null_advice(program: Program, space: int, address: int) -> str:
     return MORE_HEAP if program.allocates else NULL_POINTER
 
 
+def tolerated(program: Program, image: MemoryImage) -> tuple[int, tuple[str, ...]]:
+    """How many accesses of threads were outside of all buffers in a launch that tolerates them, and a remark on it."""
+    n, address = (int(image.context[0][name]) for name in ("n_tolerated", "first_tolerated"))
+    if n == 0:
+        return 0, ()
+    where = describe(program, image, codes.GLOBAL, address)
+    where = where if where.startswith("address") else f"address {address:#x}, {where}"
+    return n, (f"{n} access{'es' * (n != 1)} out of bounds tolerated, the first at {where}",)
+
+
 def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
     """The description of the fault that a run has left in the image's context."""
     if kind == codes.ASSERTED:
@@ -120,6 +132,7 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
     address, space = int(image.context[0]["error_address"]), int(image.context[0]["access_space"])
     is_of_host = kind in (codes.NO_BLOCK, codes.NO_TEXT)
     if is_of_host or kind in (codes.OUT_OF_BOUNDS, codes.MISALIGNED):
+        heap = image.device.allocator
         place = describe(program, image, codes.GLOBAL if is_of_host else space, address)
         place = place if place.startswith("address") else f"address {address:#x}, {place}"
         if is_of_host:
@@ -128,6 +141,8 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
             found = found._replace(help=MORE_SHARED)
         elif kind == codes.OUT_OF_BOUNDS:
             found = found._replace(help=null_advice(program, space, address) or found.help)
+            if heap is not None and space == codes.GLOBAL and heap.freed(address) is not None:
+                found = found._replace(help=FREED_MEMORY)
         return found._replace(what=f"{found.what} at {place},")
     if kind == codes.BEYOND_TARGETS:
         index, n = address & 0xFFFF_FFFF, address >> 32

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.options import HEAP_BYTES
+from ptxsim.base.options import HEAP_BYTES, RawParameters
 from ptxsim.base.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.execute.codes import PARAM_WINDOW
 from ptxsim.lowering import variable_layout
 from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, Parameter, VariableLayout
-from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
-from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, TextureHandles, class_of, fits
+from ptxsim.memory_image.device import WORKSPACE_BYTES, Device
+from ptxsim.memory_image.heap import aligned
+from ptxsim.memory_image.texture_handles import TextureHandles
+from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, class_of, fits
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.phrases import counted
 from ptxtool.formats.gpu import Gpu
@@ -83,17 +85,24 @@ class MemoryImage:
         names: Sequence[str] = (),
         heap_bytes: int = HEAP_BYTES,
         device: Device | None = None,
+        tolerant: bool = False,
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine, in addition to the contents of its `device`.
 
         `constants` are values of module variables by name, `textures` those of variables of opaque types. `warp_slots`
         is the number of warps that can be resident at a time (default: the machine's). `names` are the arguments' names
-        in reports (default: those of the parameters). Raises E401 for arguments that do not match the parameters.
+        in reports (default: those of the parameters). `tolerant`: accesses outside of all buffers, but near them or on
+        the heap, are counted instead of ending the run. Raises E401 for arguments that do not match the parameters.
         """
         layout: VariableLayout = program.layout
-        _check_arguments(layout, kernel, args)
-        given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
         device = device or Device(gpu)
+        raw = args if isinstance(args, RawParameters) else None
+        if raw is None:
+            _check_arguments(layout, kernel, args, device.allocator is not None)
+        else:
+            _check_raw(layout, kernel, raw)
+        passed = [] if raw is not None else [*zip(layout.parameters, args, strict=True)]
+        given = [a for p, a in passed if _is_buffer(p, a)]
         constant_memory = device.load(kernel.module, layout)
         starts = device.place(given)
         heap, heap_bytes = device.heap(heap_bytes if program.allocates else 0)
@@ -103,17 +112,19 @@ class MemoryImage:
             what = f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space"
             head = kernel.source, kernel.start, kernel.body_start
             raise error("E402", what, *head, "give smaller buffers and a smaller grid")
-        arena = device.fill()
+        arena = device.fill(tolerant)
         _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
         param = aligned(max(layout.param_bytes, 16))
-        table = TextureHandles(layout, kernel, textures or {})
-        for parameter, value in zip(layout.parameters, args, strict=True):
+        table = TextureHandles(layout, kernel, textures or {}, device.textures)
+        for parameter, value in passed:
             if isinstance(value, _OPAQUES):
                 value = table.handle(value)
             data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
             data = data[: parameter.copied_bytes]
             at = parameter.offset - layout.param_start
             param[at : at + len(data)] = np.frombuffer(data, np.uint8)
+        if raw is not None:
+            _copy_raw(layout, raw, param)
         shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)
         reserved = shared_bytes
         if any(name in variable_layout.RESERVED_REGISTERS for name in layout.launch_rows):
@@ -130,12 +141,14 @@ class MemoryImage:
         slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
         image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, device)
         called = names or [p.name for p in layout.parameters]
-        for p, a, name in reversed([*zip(layout.parameters, args, called, strict=True)]):
+        for (p, a), name in reversed([*zip(passed, called, strict=False)]):
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = name
         image.host = np.zeros(PRINT_BYTES if program.prints else 8, np.uint8)
         image.reserved_shared = reserved
         image.workspace = workspace
+        if tolerant:
+            image.context["tolerated_start"], image.context["tolerated_end"] = device.tolerated
         image._fill_context(program, (heap, heap_bytes), table, slots, dynamic_shared)
         return image
 
@@ -165,12 +178,11 @@ class MemoryImage:
         bounds = [
             (s.address, s.address + s.size) for s in layout.symbols.values() if s.space == GLOBAL and s.size
         ]
-        bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
         if heap[1]:
             bounds.append((heap[0], sum(heap)))
         if any(name in variable_layout.WORKSPACE_REGISTERS for name in layout.launch_rows):
             bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
-        allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
+        allocations = self.device.ranges(bounds)
         textures = table.array()
         self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)
         x = self.context[0]
@@ -196,7 +208,7 @@ class MemoryImage:
             x[name] = getattr(program, name)
         x["constant_rows32"], x["constant_rows64"] = constant32, constant64
         x["total_rows32"], x["total_rows64"], x["total_rows_p"] = len(r32), len(r64), len(predicates)
-        x["global_base"], x["global_bytes"] = GLOBAL_BASE, len(self.arena)
+        x["global_base"], x["global_bytes"] = GLOBAL_BASE, self.device.used_bytes
         x["constant_bytes"], x["param_bytes"] = len(layout.constant_bytes), layout.param_bytes
         x["local_bytes"], x["shared_bytes"] = layout.local_bytes, len(self.shared_image)
         x["n_allocations"], x["n_textures"] = len(allocations), len(textures)
@@ -270,8 +282,26 @@ def _fill_variables(
 # ---- arguments
 
 
-def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[Any]) -> None:
-    """E401, with one diagnostic per wrong argument."""
+def _check_raw(layout: VariableLayout, kernel: Function, raw: bytes) -> None:
+    """E401 for parameters that do not have the bytes of the kernel's: to the end of the last one, or as a structure of
+    all of them, which ends at a multiple of the largest alignment."""
+    last = max((p.offset - layout.param_start + p.size for p in layout.parameters), default=0)
+    if not last <= len(raw) <= round_up(last, max((4, *(p.align for p in layout.parameters)))):
+        help = "give them as the kernel declares them, each at a multiple of its alignment"
+        what = f"{counted(len(raw), 'byte')} of parameters for kernel '{kernel.name}', which has {last}"
+        raise error("E401", what, kernel.source, kernel.start, kernel.body_start, help)
+
+
+def _copy_raw(layout: VariableLayout, raw: bytes, param: Any) -> None:
+    """Copy the bytes of the parameters that a launch copies."""
+    for parameter in layout.parameters:
+        start = parameter.offset - layout.param_start
+        size = parameter.size if parameter.copied_bytes is None else parameter.copied_bytes
+        param[start : start + size] = np.frombuffer(raw[start : start + size], np.uint8)
+
+
+def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[Any], by_address: bool) -> None:
+    """E401, with one diagnostic per wrong argument. `by_address`: numbers are addresses of a heap, and handles."""
     parameters = layout.parameters
     names = ", ".join(p.name for p in parameters)
     if len(args) != len(parameters):
@@ -280,6 +310,8 @@ def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[An
         raise error("E401", what, kernel.source, kernel.start, kernel.body_start, help)
     problems: list[Diagnostic] = []
     for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
+        if by_address and isinstance(value, _INTEGERS) and (parameter.is_pointer or parameter.type in OPAQUE):
+            continue
         reason = _problem(parameter, value, layout.address_bits)
         if reason:
             declared = (d for d in kernel.parameters if any(n.name == parameter.name for n in d.declarators))

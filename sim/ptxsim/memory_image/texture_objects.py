@@ -1,13 +1,14 @@
-"""Textures, samplers and surfaces of a launch: `Texture`, `Sampler`, `Surface`, and the table of their handles.
+"""Textures, samplers and surfaces: `Texture`, `Sampler`, `Surface`.
 
 For `launch` and `run`: passed as arguments for the handles that CUDA calls texture and surface objects, or by name for
-the variables of a module. Arrays are not copied: a surface is written in place.
+the variables of a module (texture_handles.py has the table). Arrays are not copied: a surface is written in place. Rows
+may lie apart in memory, as cudaMallocPitch allocates them.
 
 Not handled: mipmaps, cubes whose edges are filtered across faces, formats of packed channels.
 Reference: PTX ISA, section 5.3 (texture, sampler and surface types); CUDA C++ Programming Guide, texture memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -15,11 +16,7 @@ import numpy as np
 
 from ptxsim.execute.codes import FLOAT, SIGNED, UNSIGNED
 from ptxsim.execute.texture import texture_table as columns
-from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.variable_layout import OPAQUE, VariableLayout, names_in, textures_of_head
 from ptxtool.base.diag import error
-from ptxtool.ir.nodes import Binary, Declaration, Declarator, Directive, Function, Immediate, Name, Vector
-from ptxtool.ir.variables import round_up
 
 Address = Literal["wrap", "mirror", "clamp", "border"]
 Filter = Literal["point", "linear"]
@@ -32,13 +29,6 @@ _MODES = {
     "clamp": columns.CLAMP_TO_EDGE,
     "border": columns.BORDER,
 }
-_NAMED_MODES = {
-    "wrap": "wrap",
-    "mirror": "mirror",
-    "clamp_ogl": "clamp",
-    "clamp_to_edge": "clamp",
-    "clamp_to_border": "border",
-}
 _COMPARISONS: dict[str, int] = {name: getattr(columns, name.upper()) for name in get_args(Compare)}
 _TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
 # OpenCL's numbers (cl.h), which PTX uses
@@ -50,10 +40,6 @@ _DATA_TYPES = {
 }
 _FRACTION_TYPES = {"int8": 0x10D0, "int16": 0x10D1, "uint8": 0x10D2, "uint16": 0x10D3}
 _ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
-
-TEXTURE_BASE = 1 << 43
-"""Where textures and surfaces lie for caches and DRAM; far from any global buffer."""
-_ALIGNMENT = 512
 
 
 def _of(value: Any, allowed: Sequence[str], what: str) -> None:
@@ -118,14 +104,35 @@ class _Texels:
             what = f"an array of shape {array.shape} as texels of {channels} channels"
             advice = "there are one to three axes, (depth, height, width), none of them empty"
             raise error("E401", what, help=advice)
-        _check_contiguous(array)
+        _pitch(array, channels)
         width, height, planes = (*reversed(extents), 1, 1)[:3]
         return width, height, planes
 
 
+def _check_order(array: Any) -> None:
+    if array.dtype.byteorder == ">":
+        raise error("E401", "an array in big-endian byte order as texels", help="convert it with .astype")
+
+
 def _check_contiguous(array: Any) -> None:
-    if not array.flags.c_contiguous or array.dtype.byteorder == ">":
+    _check_order(array)
+    if not array.flags.c_contiguous:
         raise error("E401", "an array that is not C-contiguous as texels", help="use numpy.ascontiguousarray")
+
+
+def _pitch(array: Any, channels: int) -> int:
+    """Bytes from a row of texels to the next one. Raises E401 unless the texels of a row are adjacent, and rows and
+    planes at equal distances."""
+    row_axes = 1 + (channels > 1)
+    row_bytes = int(np.prod(array.shape[-row_axes:])) * int(array.dtype.itemsize)
+    strides, shape = array.strides[:-row_axes], array.shape[:-row_axes]
+    first = array[(0,) * len(shape)]
+    is_pitched = bool(strides) and first.flags.c_contiguous and strides[-1] >= row_bytes
+    if not is_pitched or any(strides[k] != strides[k + 1] * shape[k + 1] for k in range(len(shape) - 1)):
+        _check_contiguous(array)
+        return row_bytes
+    _check_order(array)
+    return int(strides[-1])
 
 
 def _row(array: Any, shape: tuple[int, int, int], channels: int, layered: bool, kind: int) -> Any:
@@ -135,6 +142,7 @@ def _row(array: Any, shape: tuple[int, int, int], channels: int, layered: bool, 
         height, planes = 1, height
     dtype = array.dtype
     found[columns.KIND], found[columns.DATA] = kind, array.ctypes.data
+    found[columns.PITCH] = _pitch(array, channels)
     found[[columns.WIDTH, columns.HEIGHT, columns.PLANES]] = width, height, planes
     found[columns.CHANNELS], found[columns.BITS] = channels, 8 * dtype.itemsize
     found[columns.SORT] = {"u": UNSIGNED, "i": SIGNED, "f": FLOAT}[dtype.kind]
@@ -273,88 +281,7 @@ def fits(kind: str, value: Any) -> bool:
     return isinstance(value, _CLASSES[kind])
 
 
-class TextureHandles:
-    """The texture objects of a launch: those of the module's variables first, then those of the arguments."""
-
-    def __init__(self, layout: VariableLayout, kernel: Function, textures: Mapping[str, Any]):
-        self.rows = [np.zeros(columns.ROW_WORDS, np.int64)]
-        self.keep: list[Any] = []
-        self._end = TEXTURE_BASE
-        self._starts: dict[int, int] = {}
-        self._handles: dict[int, int] = {}
-        for value in opaque_values(layout, kernel, textures):
-            self._add(value)
-
-    def _add(self, value: TextureObject | None) -> int:
-        """The handle of a new row."""
-        row = np.zeros(columns.ROW_WORDS, np.int64) if value is None else value.row()
-        if isinstance(value, Texture | Surface):
-            start = row[columns.DATA]
-            if start not in self._starts:
-                self._starts[start] = self._end
-                self._end = round_up(self._end + value.array.nbytes, _ALIGNMENT)
-            row[columns.ADDRESS] = self._starts[start]
-        self.keep.append(value)
-        self.rows.append(row)
-        return columns.HANDLE_BASE + columns.HANDLE_STEP * (len(self.rows) - 1)
-
-    def handle(self, value: TextureObject) -> int:
-        """The handle of an argument."""
-        if id(value) not in self._handles:
-            self._handles[id(value)] = self._add(value)
-        return self._handles[id(value)]
-
-    def array(self) -> Any:
-        return np.array(self.rows)
-
-
-def opaque_values(
-    layout: VariableLayout, kernel: Function, textures: Mapping[str, Any]
-) -> list[TextureObject | None]:
-    """The objects of the variables of opaque types, in their order; None for an unused variable. Raises E401."""
-    variables = {s.name: s for s in layout.symbols.values() if s.type in OPAQUE}
-    for name in textures:
-        if name not in variables:
-            help = f"there are {', '.join(variables)}" if variables else "the module has none"
-            raise error("E401", f"no texture, sampler or surface named '{name}'", kernel.source, help=help)
-    if not variables:
-        return []
-    places: dict[str, Declaration | Directive] = dict(textures_of_head(kernel))
-    declarators: dict[str, Declarator] = {}
-    for declaration in kernel.module.declarations():
-        for declarator in declaration.declarators:
-            places[declarator.name], declarators[declarator.name] = declaration, declarator
-    used = set[str]().union(*map(names_in, CallGraph(kernel).functions))
-    found: list[TextureObject | None] = []
-    for name, symbol in variables.items():
-        value = textures.get(name)
-        if value is None and symbol.type == "samplerref":
-            value = _declared_sampler(declarators[name])
-        if value is None and name not in used:
-            found.append(None)
-        elif value is None or not fits(symbol.type, value):
-            given = "nothing given" if value is None else type(value).__name__
-            what = f"{given} for '.{symbol.type} {name}'"
-            table = "surfaces" if symbol.type == "surfref" else "textures"
-            how = f"give textures={{'{name}': {class_of(symbol.type)}(...)}}, or [{table}.{name}] in a launch file"
-            place = places[name]
-            raise error("E401", what, kernel.source, place.start, place.end, how)
-        else:
-            found.append(value)
-    return found
-
-
-def _declared_sampler(declarator: Declarator) -> Sampler:
-    """A sampler as its variable is initialised: `{ addr_mode_0 = wrap, filter_mode = linear }`."""
-    items = declarator.value.items if isinstance(declarator.value, Vector) else ()
-    given: dict[str, str] = {}
-    for item in items:
-        if isinstance(item, Binary) and item.operator == "=" and isinstance(item.left, Name):
-            right = item.right
-            given[item.left.text] = right.text if isinstance(right, Name | Immediate) else ""
-    modes: Any = [_NAMED_MODES.get(given.get(f"addr_mode_{k}", ""), "clamp") for k in range(3)]
-    return Sampler(
-        modes,
-        "linear" if given.get("filter_mode") == "linear" else "point",
-        given.get("force_unnormalized_coords", "0") != "0",
-    )
+def bytes_of(value: Texture | Surface) -> int:
+    """The bytes from the first texel to the last, gaps between rows included."""
+    array = value.array
+    return max(int(array.nbytes), int(array.strides[0] * array.shape[0]))

@@ -185,9 +185,13 @@ def in_lockstep(kernel: Function) -> bool:
 def _global_shadow(image: MemoryImage, undefined: Sequence[Any]) -> Any:
     x = image.context[0]
     shadow = np.ones(int(x["global_bytes"]) + 16, np.uint8)
-    given = {id(array) for array in undefined}
-    for address, array in image.buffers:
-        if id(array) in given:
+    starts = {id(array): address for address, array in image.buffers}
+    heap = image.device.allocator
+    for array in undefined:
+        address = starts.get(id(array))
+        if address is None and heap is not None:
+            address = heap.address_of(array)
+        if address is not None:
             at = address - int(x["global_base"])
             shadow[at : at + array.nbytes] = 0
     return shadow

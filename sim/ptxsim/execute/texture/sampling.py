@@ -66,6 +66,7 @@ from ptxsim.execute.texture.texture_table import (
     NEVER,
     NORMALIZED,
     NOT_EQUAL,
+    PITCH,
     PLANES,
     READS_FLOAT,
     ROW_WORDS,
@@ -172,7 +173,7 @@ def _bits(context, value):
 @njit(types.uint64(_ROW, _INT, _INT, _INT))
 def _texel(t, i, j, k):
     """Bytes from the first texel to that of a row, a column and a plane; all are inside."""
-    return np.uint64(((k * t[HEIGHT] + j) * t[WIDTH] + i) * t[CHANNELS] * (t[BITS] >> 3))
+    return np.uint64((k * t[HEIGHT] + j) * t[PITCH] + i * t[CHANNELS] * (t[BITS] >> 3))
 
 
 @njit(types.int64(_CONTEXT, _ROW, _INT, _INT, _INT, _INT, _INT))
@@ -404,7 +405,7 @@ def _surface(context, uops, k, n):
         if axis == 2 and shape & LAYERED:
             of = places.d
         elif axis >= shape & 3:
-            stride *= t[WIDTH + axis] * (texel_bytes if axis == 0 else 1)
+            stride *= t[WIDTH + axis]
             continue
         at = np.int64(words[of + base if of >= 0 else -1 - of, n])
         at = (at ^ 0x80000000) - 0x80000000
@@ -421,7 +422,7 @@ def _surface(context, uops, k, n):
             outside = True
             at = np.int64(0) if at < 0 else max(greatest, np.int64(0))
         offset += at * stride
-        stride *= t[WIDTH + axis] * (texel_bytes if axis == 0 else 1)
+        stride = t[PITCH] if axis == 0 else stride * t[WIDTH + axis]
     if size > t[WIDTH] * texel_bytes or (outside and clamping == TRAP):
         context.error, context.error_lane, context.error_address = (
             OUTSIDE,

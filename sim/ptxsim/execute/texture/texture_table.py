@@ -1,13 +1,14 @@
 """The table of a launch's textures, samplers and surfaces, as compiled code reads it.
 
-A row has ROW_WORDS words of 64 bits, named by the columns below; row 0 is none: its first half is zero, its second half
-is scratch. A handle, which is what a program holds, is HANDLE_BASE + HANDLE_STEP * row: no address of any space. An
-axis that a texture does not have has the extent 1. PLANES is the third axis: depth, layers or faces of cubes.
+A row has ROW_WORDS words of 64 bits, named by the columns below; row 0 is none: its first words are zero, those from
+SCRATCH_BYTES on are scratch. A handle, which is what a program holds, is HANDLE_BASE + HANDLE_STEP * row: no address of
+any space. An axis that a texture does not have has the extent 1. PLANES is the third axis: depth, layers or faces of
+cubes.
 """
 
 from ptxsim.execute.codes import WINDOWS_END
 
-ROW_WORDS = 32
+ROW_WORDS = 40
 SCRATCH_BYTES = 128  # the place of the scratch in row 0
 HANDLE_BASE, HANDLE_STEP = WINDOWS_END, 64
 
@@ -29,6 +30,7 @@ HANDLE_BASE, HANDLE_STEP = WINDOWS_END, 64
 ) = range(14)
 COMPARE = 16  # how depths are compared
 PROPERTIES = 17  # what the program can ask for, in the order of QUERIES
+PITCH = 32  # bytes from a row of texels to the next one
 
 TEXTURE, SAMPLER, SURFACE = 1, 2, 3
 WRAP, MIRROR, CLAMP, CLAMP_TO_EDGE, BORDER = range(5)  # in the order of PTX
@@ -40,4 +42,4 @@ QUERIES = (
     *("addr_mode_0", "addr_mode_1", "addr_mode_2"),
 )
 SAMPLES = PROPERTIES + QUERIES.index("num_samples")
-assert PROPERTIES + len(QUERIES) <= ROW_WORDS
+assert PROPERTIES + len(QUERIES) <= PITCH

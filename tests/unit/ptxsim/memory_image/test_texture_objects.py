@@ -1,23 +1,16 @@
-"""Textures, samplers and surfaces: what makes none, what their rows say, and the handles of a launch."""
+"""Textures, samplers and surfaces: what makes none, and what their rows say."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from small_lowering import kernel
 
 from ptxsim import Sampler, Surface, Texture
 from ptxsim.execute.texture import texture_table as columns
-from ptxsim.lowering.variable_layout import lay_out
-from ptxsim.memory_image.texture_objects import TEXTURE_BASE, TextureHandles, fits
+from ptxsim.memory_image.texture_objects import bytes_of, fits
 from ptxtool.base.diag import PtxError
 
 LINE = np.arange(4, dtype=np.float32)
-
-
-def handles() -> TextureHandles:
-    function = kernel("ret;")
-    return TextureHandles(lay_out(function), function, {})
 
 
 def extents(row: Any) -> list[int]:
@@ -50,6 +43,8 @@ def properties(row: Any, *names: str) -> list[int]:
         (lambda: Texture(np.zeros((2, 4, 4), np.float32), samples=0), "0 samples of a texel"),
         (lambda: Texture(np.zeros((4, 4, 2), np.float32).T, samples=2), "C-contiguous"),
         (lambda: Surface(np.broadcast_to(LINE, (2, 4))), "C-contiguous"),
+        (lambda: Texture(np.zeros((2, 3, 4), np.float32)[:, :2, :3]), "C-contiguous"),  # planes further apart
+        (lambda: Texture(np.zeros((2, 4), ">f4")), "big-endian"),
     ],
 )
 def test_what_no_texture_is_made_of(make: Any, words: str) -> None:
@@ -84,22 +79,24 @@ def test_the_last_address_mode_counts_for_the_other_axes() -> None:
         Sampler(address=["wrap"] * 4)
 
 
-def test_an_object_has_one_handle_and_its_texels_one_address() -> None:
-    table = handles()
-    one, other = Texture(LINE), Texture(LINE, filter="linear")
-    surface = Surface(np.zeros(200, np.float32))
-    first = table.handle(one)
-    assert table.handle(one) == first
-    assert table.handle(other) == first + columns.HANDLE_STEP
-    table.handle(surface)
-    last = Texture(np.zeros(1, np.uint8))
-    table.handle(last)
-    addresses = [int(row[columns.ADDRESS]) for row in table.array()[1:]]
-    # 16 bytes, then 800, each from a multiple of 512 on
-    assert addresses == [TEXTURE_BASE, TEXTURE_BASE, TEXTURE_BASE + 512, TEXTURE_BASE + 512 + 1024]
-
-
 def test_only_objects_of_a_variable_s_kind_fit() -> None:
     assert fits("texref", Texture(LINE))
     assert not fits("surfref", Texture(LINE))
     assert not fits("samplerref", None)
+
+
+def test_rows_of_texels_may_lie_apart() -> None:
+    """The first 3 of 8 texels of every row, of one and of two channels; planes that follow at equal distances."""
+    whole = np.arange(2 * 4 * 8, dtype=np.float32).reshape(2, 4, 8)
+    for array, channels, expected in (
+        (whole[0, :, :3], 1, [3, 4, 1]),
+        (whole[:, :, :3], 1, [3, 4, 2]),
+        (whole.reshape(8, 4, 2)[:, :3], 2, [3, 8, 1]),
+        (whole, 1, [8, 4, 2]),
+    ):
+        row = Texture(array, channels=channels).row()
+        assert extents(row) == expected
+        assert row[columns.PITCH] == 32
+        assert row[columns.DATA] == whole.ctypes.data
+    assert bytes_of(Texture(whole[0, :, :3])) == 4 * 32
+    assert bytes_of(Texture(LINE)) == 16
