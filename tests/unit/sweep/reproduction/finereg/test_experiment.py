@@ -28,7 +28,9 @@ def ended(runs: list[Configuration], **others: StoredResult) -> SweepResult:
 
 def test_a_run_of_every_kernel_and_variant() -> None:
     runs = configurations(SMALL, KERNELS, MACHINE)
-    assert len(runs) == 3 * len(module.variants(SMALL, MACHINE))
+    variants = module.variants(SMALL, MACHINE)
+    rewritten = [each for each in variants if each.passes]  # of PTX only: not of hotspot
+    assert len(runs) == 3 * len(variants) - len(rewritten)
     assert len({each.label for each in runs}) == len(runs)
     first = runs[0]
     assert (first.name, first.scheme) == ("conv1", STALLS.name)
