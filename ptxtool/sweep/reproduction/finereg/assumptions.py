@@ -23,6 +23,8 @@ SETTINGS = {
     "overlap": "registers move while the CTA that comes runs",
     "32 switches at once": "in an SM",
     "more memory bandwidth": "the DRAM's clock times four, flits and ports of a line, longer queues; for both",
+    "and no blocking": "a packet of the network waits for its own output only, not for those before it at its input",
+    "and a longer latency": "the L2 answers 450 cycles later, which takes more warps to hide",
     "PCRF beside the whole file": "384 KB of registers: the ACRF is all of the 256 KB",
     "stalled for 200 cycles": "a CTA leaves the pipeline only then",
     "refused is not stalled": "a warp that the memory port refuses does not count as stalled",

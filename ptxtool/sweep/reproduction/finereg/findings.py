@@ -21,7 +21,7 @@ from ptxtool.sweep.reproduction.finereg.variants import ASSUMPTIONS, FINEREG, NO
 CLOSE_PERCENT = 25
 NOISE = 2.0
 """A change of speed below so many percent is no result."""
-TOGETHER = ("all", "all of these")
+TOGETHER = ("all", "all and a longer latency", "all of these")
 """Assumptions that are several of the others."""
 
 

@@ -113,6 +113,8 @@ MEMORY = (
     *("l1d.miss_queue=32", "l1d.miss_queue_read_max=30", "l1d.mshr_waiters=16"),
     *("l2.miss_queue=64", "l2.miss_queue_read_max=62", "l2.miss_queue_write_max=62"),
 )
+NO_BLOCKING = (*MEMORY, "icnt.head_of_line=false")
+LATER = (*NO_BLOCKING, "l2.rop_cycles=600")
 BESIDE = ("sm.registers=98304", "switching.acrf_registers=65536")
 ASSUMPTIONS: dict[str, tuple[str, ...]] = {
     "free moves": FREE,
@@ -120,15 +122,22 @@ ASSUMPTIONS: dict[str, tuple[str, ...]] = {
     "32 switches at once": MANY,
     "all of these": (*FREE, *OVERLAP, *MANY),
     "more memory bandwidth": MEMORY,
+    "and no blocking": NO_BLOCKING,
+    "and a longer latency": LATER,
     "PCRF beside the whole file": BESIDE,
     "all": (*FREE, *OVERLAP, *MANY, *MEMORY, *BESIDE),
+    "all and a longer latency": (*FREE, *OVERLAP, *MANY, *LATER, *BESIDE),
     "stalled for 200 cycles": ("switching.stalled_cycles=200",),
     "refused is not stalled": ("switching.refused_is_stalled=false",),
     "ready-first": ("switching.order=ready-first",),
 }
 """What could be assumed of a machine with FineReg, by the title of its column."""
 MORE_MEMORY = Variant("none, more memory bandwidth", MEMORY)
-"""What FineReg is compared with where an assumption concerns the memory."""
+MEMORIES = (
+    *(Variant("none, and a longer latency", LATER), Variant("none, and no blocking", NO_BLOCKING)),
+    *(MORE_MEMORY, BASELINE),
+)
+"""What FineReg is compared with where an assumption concerns the memory; each assumes more than the one after it."""
 
 
 def assumed(title: str) -> Variant:
@@ -138,7 +147,7 @@ def assumed(title: str) -> Variant:
 
 def without(title: str) -> Variant:
     """No scheme on the same machine; what only FineReg has does not count."""
-    return MORE_MEMORY if set(MEMORY) <= set(ASSUMPTIONS[title]) else BASELINE
+    return next(each for each in MEMORIES if set(each.settings) <= set(ASSUMPTIONS[title]))
 
 
 def variants(paper: Paper, gpu: Gpu) -> tuple[Variant, ...]:

@@ -10,6 +10,7 @@ from ptxtool.sweep.reproduction.finereg.assumptions import (
     by_assumption,
     causes,
 )
+from ptxtool.sweep.reproduction.finereg.findings import TOGETHER
 from ptxtool.sweep.reproduction.finereg.variants import ASSUMPTIONS, MORE_MEMORY, assumed
 
 
@@ -32,7 +33,7 @@ def test_memory_is_assumed_of_both() -> None:
 
 
 def test_every_single_assumption_is_explained() -> None:
-    assert set(SETTINGS) == set(ASSUMPTIONS) - {"all", "all of these"}
+    assert set(SETTINGS) == set(ASSUMPTIONS) - set(TOGETHER)
 
 
 def test_causes() -> None:

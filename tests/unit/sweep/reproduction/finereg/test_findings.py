@@ -12,7 +12,7 @@ from ptxtool.sweep.reproduction.finereg.limits import limits
 from ptxtool.sweep.reproduction.finereg.measured import Measured
 from ptxtool.sweep.reproduction.finereg.paper import paper
 from ptxtool.sweep.reproduction.finereg.sensitivity import sensitivity
-from ptxtool.sweep.reproduction.finereg.variants import ASSUMPTIONS, MORE_MEMORY, STALLS, assumed
+from ptxtool.sweep.reproduction.finereg.variants import ASSUMPTIONS, MEMORIES, STALLS, assumed
 
 
 def answers(benchmarks: list[Measured]) -> dict[str, Finding]:
@@ -66,7 +66,8 @@ def test_the_first_stalls() -> None:
 
 def test_what_a_loss_needs() -> None:
     m = compared("HS", 1250)
-    runs = {assumed(title).name: run(1250) for title in ASSUMPTIONS} | {MORE_MEMORY.name: run(1000)}
+    runs = {assumed(title).name: run(1250) for title in ASSUMPTIONS}
+    runs |= {each.name: run(1000) for each in MEMORIES}
     runs[assumed("overlap").name] = run(800)
     named = {("HS", name): counters for name, counters in runs.items()}
     found = answers([Measured(m.application, m.kernels, {**m.counters, **named})])

@@ -84,7 +84,13 @@ def test_every_variant_is_a_machine() -> None:
 
 def test_what_an_assumption_is_compared_with() -> None:
     """Only what concerns the memory is assumed of the machine without a scheme too."""
-    on_both = {title for title in ASSUMPTIONS if without(title) == MORE_MEMORY}
-    assert on_both == {"more memory bandwidth", "all"}
-    assert all(without(title) == BASELINE for title in ASSUMPTIONS if title not in on_both)
+    on_both = {title: without(title).name for title in ASSUMPTIONS if without(title) != BASELINE}
+    assert on_both == {
+        "more memory bandwidth": MORE_MEMORY.name,
+        "all": MORE_MEMORY.name,
+        "and no blocking": "none, and no blocking",
+        "and a longer latency": "none, and a longer latency",
+        "all and a longer latency": "none, and a longer latency",
+    }
+    assert without("and no blocking").settings[-1] == "icnt.head_of_line=false"
     assert set(MORE_MEMORY.settings) < set(assumed("more memory bandwidth").settings)
