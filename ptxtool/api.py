@@ -5,7 +5,7 @@ called, so that importing this module is cheap. What is public just as a layer b
 function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ptxtool.passes.own import OwnPass
     from ptxtool.passes.pipeline import RewriteResult
     from ptxtool.passes.syntax import Stage
+    from ptxtool.results.applications import ApplicationRun
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.proofs import Proof
@@ -556,6 +557,34 @@ def simulate(
     from ptxtool.runs.launch_runs import run_launch
 
     return run_launch(kernel, _launch(launch), options_of("launch", options, changes))
+
+
+def run_application(
+    command: Sequence[str],
+    *,
+    gpu: "str | Path | Gpu | None" = None,
+    timed: bool = False,
+    options: "LaunchOptions | None" = None,
+    memory_bytes: int = 1 << 30,
+    target: int | None = None,
+    tell: "Callable[[Diagnostic | str], object]" = print,
+) -> "ApplicationRun":
+    """Run a CUDA application with the simulator for its GPU (docs/exec.md): `.launches`, `.kernels`, `.status`.
+
+    `command` is the program and its arguments; `timed` simulates launches with time. `options` are those of every
+    launch: of `ptxsim.run`, or of `ptxsim.launch`. `memory_bytes` is the device's memory, a multiple of 4096; `target`
+    75 gives it compute capability 7.5. `tell` is called with each diagnostic and note while it runs. Raises E501 for a
+    command that cannot be run, E502 without a C compiler and for an unknown GPU.
+    """
+    from ptxsim.launch_options import LaunchOptions
+    from ptxtool.applications.exec import run_application
+    from ptxtool.applications.session import Reporter
+    from ptxtool.applications.settings import Settings
+
+    machine = _machine(DEFAULT_GPU if gpu is None else gpu)
+    is_chosen = timed or gpu is not None
+    settings = Settings(machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target)
+    return run_application(command, settings, Reporter(tell))
 
 
 def run_sequence(

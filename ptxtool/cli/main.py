@@ -55,6 +55,7 @@ GROUPS = {
     "Run and simulate": {
         "run": "Run one launch without time; print, save and compare its results.",
         "sim": "Simulate one launch and print its counters.",
+        "exec": "Run a CUDA application as it is, without a GPU.",
         "compare": "Simulate the papers' ladder of schemes on one kernel.",
         "tune": "Which number of registers pays: variants predicted, simulated, ranked.",
         "reproduce": "Make the papers' tables and figures, ours beside theirs.",

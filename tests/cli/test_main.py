@@ -27,7 +27,7 @@ def test_every_command_speaks_json(name: str) -> None:
 def test_every_command_is_a_function_of_the_api() -> None:
     from ptxtool import api
 
-    functions = {"live": "liveness", "sim": "simulate"}
+    functions = {"exec": "run_application", "live": "liveness", "sim": "simulate"}
     for name in set(COMMANDS) - {"help"}:  # which Python has by itself
         assert callable(getattr(api, functions.get(name, name.replace("-", "_"))))
 

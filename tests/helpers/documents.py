@@ -152,6 +152,12 @@ def printed_by(command: str, fails: bool = False) -> str:
     if loop:
         name, values, body = loop.groups()
         return "".join(printed_by(body.replace(f"${name}", value), fails) for value in values.split())
+    if command.startswith("nvcc -cudart shared "):
+        return _built(command)
+    if command.startswith("ptxtool exec "):
+        command = f"{shlex.quote(sys.executable)} -m {command}"
+        done = subprocess.run(["sh", "-c", f"{command} 2>&1"], capture_output=True, text=True, check=False)
+        return done.stdout
     if command.startswith("nvcc "):
         return _compiled(shlex.split(command))
     if command.startswith("python "):
@@ -174,6 +180,14 @@ def printed_by(command: str, fails: bool = False) -> str:
         )
         return result.stderr + done.stdout
     return re.sub(r"^compiling the .* \.\.\.\n", "", result.output, flags=re.MULTILINE)
+
+
+def _built(command: str) -> str:
+    """An executable, where there is an nvcc."""
+    if shutil.which("nvcc") is None:
+        raise Missing("needs nvcc")
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
 
 
 def _compiled(words: list[str]) -> str:

@@ -1,0 +1,198 @@
+/* Launches: `<<<...>>>` as each version of nvcc compiles it, and the calls of the API. A launch returns when it has ended. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "runtime.h"
+
+/* What `<<<...>>>` keeps between its two calls. */
+static __thread struct { struct dim3 grid, block; size_t dynamic_shared; void *stream; int is_set; } configuration;
+
+API unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t dynamic_shared, void *stream) {
+    configuration.grid = grid;
+    configuration.block = block;
+    configuration.dynamic_shared = dynamic_shared;
+    configuration.stream = stream;
+    configuration.is_set = 1;
+    return 0;
+}
+
+API int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *dynamic_shared, void **stream) {
+    if (!configuration.is_set)
+        return done(MISSING_CONFIGURATION);
+    *grid = configuration.grid;
+    *block = configuration.block;
+    *dynamic_shared = configuration.dynamic_shared;
+    *stream = configuration.stream;
+    configuration.is_set = 0;
+    return SUCCESS;
+}
+
+/* What leaves a device unusable: an illegal address, a timeout, an assertion, a stack overflow and the like. */
+static int is_fault(int error) { return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719); }
+
+static int launch(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
+                  int is_cooperative) {
+    struct function *function;
+    int error = ready();
+    if (error || (error = find_function(host, &function)))
+        return error;
+    size_t bytes = 0, n = function->n_parameters;
+    if (n)
+        bytes = function->parameters[n - 1].offset + function->parameters[n - 1].bytes;
+    char data[bytes + 1];
+    memset(data, 0, bytes);
+    for (size_t k = 0; k < n; k++) {
+        if (!arguments || !arguments[k]) {
+            refuse("a launch of %s: its argument %zu is a null pointer", function->name, k);
+            return INVALID_VALUE;
+        }
+        memcpy(data + function->parameters[k].offset, arguments[k], function->parameters[k].bytes);
+    }
+    struct launch_record record = {function->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                                   (uint32_t)is_cooperative, dynamic_shared};
+    struct answer answer = request(MESSAGE_LAUNCH, &record, sizeof record, data, bytes);
+    if (answer.bytes >= sizeof simulated_seconds) {
+        memcpy(&simulated_seconds, answer.data, sizeof simulated_seconds);
+        fwrite(answer.data + sizeof simulated_seconds, 1, answer.bytes - sizeof simulated_seconds, stdout);
+    }
+    return is_fault(answer.error) ? fault(answer.error) : answer.error;
+}
+
+API int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
+                         void *stream) {
+    (void)stream;
+    return done(launch(host, grid, block, arguments, dynamic_shared, 0));
+}
+
+API int cudaLaunchCooperativeKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments,
+                                    size_t dynamic_shared, void *stream) {
+    (void)stream;
+    return done(launch(host, grid, block, arguments, dynamic_shared, 1));
+}
+
+struct launch_attribute { int id; char pad[4]; int value[16]; };
+struct launch_configuration {
+    struct dim3 grid, block;
+    size_t dynamic_shared;
+    void *stream;
+    struct launch_attribute *attributes;
+    unsigned n_attributes;
+};
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
+
+API int cudaLaunchKernelExC(const struct launch_configuration *chosen, const void *host, void **arguments) {
+    int is_cooperative = 0;
+    if (!chosen)
+        return done(INVALID_VALUE);
+    for (unsigned k = 0; k < chosen->n_attributes; k++) {
+        const struct launch_attribute *attribute = chosen->attributes + k;
+        if (attribute->id == ATTRIBUTE_COOPERATIVE)
+            is_cooperative = attribute->value[0];
+        if (attribute->id == ATTRIBUTE_CLUSTER &&
+            (attribute->value[0] > 1 || attribute->value[1] > 1 || attribute->value[2] > 1)) {
+            refuse("cudaLaunchKernelExC: clusters of CTAs are not simulated");
+            return done(NOT_SUPPORTED);
+        }
+    }
+    return done(launch(host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, is_cooperative));
+}
+
+/* From CUDA 12 on a launch goes through a handle, which the code asks for once: here, the registered function. */
+API int __cudaGetKernel(void **kernel, const void *host) {
+    *kernel = (void *)host;
+    return SUCCESS;
+}
+
+API int cudaGetKernel(void **kernel, const void *host) { return __cudaGetKernel(kernel, host); }
+
+API int __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
+                           void *stream) {
+    return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared, stream);
+}
+
+API int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data) {
+    (void)stream;
+    int error = ready();
+    if (error || !call)
+        return done(error ? error : INVALID_VALUE);
+    call(data);
+    return SUCCESS;
+}
+
+/* ---- what a kernel needs, and how many CTAs of it an SM holds */
+
+struct function_attributes { size_t shared, constant, local; int threads, registers, ptx, binary, cache, dynamic_shared, carveout; };
+
+static int needs_of(const void *host, struct function **function, struct needs_record *needs) {
+    int error = ready();
+    if (error || (error = find_function(host, function)))
+        return error;
+    struct answer answer = request(MESSAGE_NEEDS, &(*function)->number, 4, NULL, 0);
+    if (!answer.error)
+        memcpy(needs, answer.data, sizeof *needs);
+    return answer.error;
+}
+
+API int cudaFuncGetAttributes(struct function_attributes *attributes, const void *host) {
+    struct function *function;
+    struct needs_record needs;
+    int error = attributes ? needs_of(host, &function, &needs) : INVALID_VALUE;
+    if (error)
+        return done(error);
+    if (RUNTIME >= 12)
+        memset((char *)attributes + 56, 0, 88);
+    *attributes = (struct function_attributes){
+        needs.shared_bytes, needs.constant_bytes, needs.local_bytes, (int)needs.most_threads, (int)needs.registers,
+        (int)needs.ptx_version, (int)needs.target, 0, (int)(device.shared_bytes_cta - needs.shared_bytes), -1};
+    return SUCCESS;
+}
+
+/* The simulated machine has no cache that a kernel could prefer to shared memory, and no limit to raise: what is
+ * asked for holds already, or the launch says that it does not fit. */
+API int cudaFuncSetCacheConfig(const void *host, int preference) {
+    struct function *function;
+    int error = ready();
+    return done(error ? error : preference < 0 || preference > 3 ? INVALID_VALUE : find_function(host, &function));
+}
+
+API int cudaFuncSetSharedMemConfig(const void *host, int bank) {
+    struct function *function;
+    int error = ready();
+    return done(error ? error : bank < 0 || bank > 2 ? INVALID_VALUE : find_function(host, &function));
+}
+
+API int cudaFuncSetAttribute(const void *host, int attribute, int value) {
+    struct function *function;
+    struct needs_record needs;
+    int error = needs_of(host, &function, &needs);
+    if (error)
+        return done(error);
+    if (attribute == 8 && (value < 0 || value + needs.shared_bytes > device.shared_bytes_cta)) {
+        refuse("cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %d): a CTA has at most %llu bytes "
+               "of shared memory, and the kernel declares %llu", function->name, value,
+               (unsigned long long)device.shared_bytes_cta, (unsigned long long)needs.shared_bytes);
+        return done(INVALID_VALUE);
+    }
+    return done(attribute == 8 || attribute == 9 ? SUCCESS : INVALID_VALUE);
+}
+
+static int resident_ctas(const void *host, int threads, size_t dynamic_shared, int *ctas) {
+    struct function *function;
+    int error = ready();
+    if (error || !ctas || threads < 1 || (error = find_function(host, &function)))
+        return error ? error : INVALID_VALUE;
+    struct { uint32_t kernel, threads; uint64_t dynamic_shared; } asked = {function->number, (uint32_t)threads, dynamic_shared};
+    struct answer answer = request(MESSAGE_OCCUPANCY, &asked, sizeof asked, NULL, 0);
+    if (!answer.error)
+        memcpy(ctas, answer.data, 4);
+    return answer.error;
+}
+
+API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void *host, int threads, size_t dynamic_shared) {
+    return done(resident_ctas(host, threads, dynamic_shared, ctas));
+}
+
+API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const void *host, int threads,
+                                                               size_t dynamic_shared, unsigned flags) {
+    return done(flags > 1 ? INVALID_VALUE : resident_ctas(host, threads, dynamic_shared, ctas));
+}

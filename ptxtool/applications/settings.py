@@ -1,0 +1,26 @@
+"""How an application runs: the machine, the options of its launches, its memory."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxtool.formats.gpu import Gpu
+
+if TYPE_CHECKING:
+    from ptxsim.launch_options import LaunchOptions
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices for one run of an application."""
+
+    gpu: Gpu
+    options: "LaunchOptions"
+    """Of every launch; its dynamic shared memory is the application's."""
+    timed: bool = False
+    """With the timing model; otherwise a launch only computes."""
+    gpu_chosen: bool = False
+    """Whether the machine is the user's choice. If not, a run without time is not limited by it."""
+    memory_bytes: int = 1 << 30
+    """Of device memory."""
+    target: int | None = None
+    """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""

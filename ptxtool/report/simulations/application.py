@@ -1,0 +1,46 @@
+"""A run of an application as a table of its kernels."""
+
+from ptxtool.base.mangled import shown_name
+from ptxtool.base.phrases import counted
+from ptxtool.report.tables import Part, head, table
+from ptxtool.results.applications import ApplicationRun
+
+_TIMED = head("kernel:bold | >launches | >warp instructions | >cycles | >time | >share")
+_UNTIMED = head("kernel:bold | >launches | >warp instructions | >share")
+
+
+def application_parts(run: ApplicationRun) -> list[Part]:
+    """A line for every kernel, then the calls that are not implemented."""
+    n = len(run.launches)
+    where = f"on {run.gpu}" if run.timed else "without time"
+    title = f"{' '.join(run.command)}: {counted(n, 'launch', 'launches')} {where}, exit status {run.status}"
+    if not run.processes:
+        return [f"{title}; no CUDA call was made"]
+    rows = []
+    for kernel in run.kernels:
+        counts = [kernel.launches, kernel.warp_instructions]
+        if run.timed:
+            counts += [kernel.cycles]
+        time = [_duration(kernel.seconds)] if run.timed else []
+        rows.append((shown_name(kernel.kernel), *counts, *time, f"{kernel.share:.1%}"))
+    parts: list[Part] = [table(_TIMED if run.timed else _UNTIMED, rows, title) if rows else title]
+    failed = sum(kernel.failed for kernel in run.kernels)
+    findings = sum(kernel.findings for kernel in run.kernels)
+    if failed:
+        parts.append(f"failed: {counted(failed, 'launch', 'launches')}")
+    if findings:
+        parts.append(f"found by the checks: {counted(findings, 'fault')}")
+    outside = sum(kernel.out_of_bounds for kernel in run.kernels)
+    if outside:
+        parts.append(f"outside of all allocations: {counted(outside, 'access', 'accesses')}")
+    if run.missing:
+        parts.append(f"not implemented: {', '.join(run.missing)}")
+    return parts
+
+
+def _duration(seconds: float) -> str:
+    """Simulated time with its unit: `12.3 us`."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds * 1e9:.4g} ns"

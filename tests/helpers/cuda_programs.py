@@ -1,0 +1,57 @@
+"""The CUDA programs of `tests/applications/programs`: compiling them, and running them on the simulated GPU."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import TESTS
+
+from ptxsim.launch_options import LaunchOptions
+from ptxtool.applications.exec import run_application
+from ptxtool.applications.session import Reporter
+from ptxtool.applications.settings import Settings
+from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.results.applications import ApplicationRun
+
+PROGRAMS = TESTS / "applications" / "programs"
+COMPILE = ("-cudart", "shared", "-arch", "compute_75", "-lineinfo")
+
+
+def compiled(name: str, folder: Path, *options: str) -> Path:
+    """The executable of a program, compiled once a folder; skips the test without nvcc."""
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc")
+    path = folder / name
+    if not path.exists():
+        command = ["nvcc", *(options or COMPILE), "-o", str(path), str(PROGRAMS / f"{name}.cu")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    return path
+
+
+@dataclass
+class Ran:
+    """A run in this process: its result, what the application printed, and the notes."""
+
+    run: ApplicationRun
+    printed: str
+    notes: list[str]
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return list(self.run.problems)
+
+
+def run(capfd: pytest.CaptureFixture[str], *command: object, **changes: Any) -> Ran:
+    """Run a command; `changes` are those of `Settings`, and `options` of its launches."""
+    told: list[Diagnostic | str] = []
+    options = LaunchOptions(**changes.pop("options", {}))
+    settings = Settings(load_gpu("tesla-c2050"), options, **{"memory_bytes": 64 << 20, **changes})
+    capfd.readouterr()
+    result = run_application([str(word) for word in command], settings, Reporter(told.append))
+    assert [message for message in told if not isinstance(message, str)] == list(result.problems)
+    return Ran(result, capfd.readouterr().out, [message for message in told if isinstance(message, str)])

@@ -1,0 +1,46 @@
+"""The table at the end of an application."""
+
+from dataclasses import replace
+
+from ptxtool.report.simulations.application import application_parts
+from ptxtool.results.applications import ApplicationRun, Launch
+
+LAUNCHES = (
+    Launch(1, "a", (2, 1, 1), (32, 1, 1), warp_instructions=20, cycles=250, seconds=2.5e-7),
+    Launch(2, "b", (1, 1, 1), (32, 1, 1), warp_instructions=5, cycles=750, seconds=0.0075),
+    Launch(3, "b", (1, 1, 1), (32, 1, 1), error=700, findings=1, out_of_bounds=4),
+)
+RUN = ApplicationRun(("./app", "x"), 1, "tesla-c2050", True, 1, LAUNCHES, ("cudaGraphCreate",))
+
+
+def lines(run: ApplicationRun) -> list[str]:
+    return "\n".join(map(str, application_parts(run))).splitlines()
+
+
+def test_with_time() -> None:
+    found = lines(RUN)
+    assert found[0] == "./app x: 3 launches on tesla-c2050, exit status 1"
+    assert found[1].split() == ["kernel", "launches", "warp", "instructions", "cycles", "time", "share"]
+    assert found[3].split() == ["b", "2", "5", "750", "7.5", "ms", "100.0%"]
+    assert found[4].split() == ["a", "1", "20", "250", "250", "ns", "0.0%"]
+    assert found[5:] == [
+        "failed: 1 launch",
+        "found by the checks: 1 fault",
+        "outside of all allocations: 4 accesses",
+        "not implemented: cudaGraphCreate",
+    ]
+
+
+def test_without_time() -> None:
+    found = lines(replace(RUN, timed=False, launches=LAUNCHES[:1], missing=(), status=0))
+    assert found[0] == "./app x: 1 launch without time, exit status 0"
+    assert found[3].split() == ["a", "1", "20", "100.0%"]
+
+
+def test_without_a_call_or_a_launch() -> None:
+    assert lines(replace(RUN, processes=0, launches=(), missing=())) == [
+        "./app x: 0 launches on tesla-c2050, exit status 1; no CUDA call was made"
+    ]
+    assert lines(replace(RUN, launches=(), missing=())) == [
+        "./app x: 0 launches on tesla-c2050, exit status 1"
+    ]

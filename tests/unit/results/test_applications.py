@@ -1,0 +1,41 @@
+"""Sums of launches by kernel."""
+
+import pytest
+
+from ptxtool.results.applications import ApplicationRun, Launch
+
+LAUNCHES = (
+    Launch(1, "_Z3addPf", (2, 1, 1), (32, 1, 1), warp_instructions=20, cycles=100, seconds=1e-6),
+    Launch(2, "other", (1, 1, 1), (32, 1, 1), warp_instructions=5, cycles=600, seconds=6e-6),
+    Launch(
+        3,
+        "_Z3addPf",
+        (2, 1, 1),
+        (32, 1, 1),
+        warp_instructions=30,
+        cycles=100,
+        seconds=1e-6,
+        findings=2,
+        out_of_bounds=7,
+    ),
+    Launch(4, "_Z3addPf", (0, 1, 1), (32, 1, 1), error=9),
+)
+
+
+def test_sums_by_kernel_the_longest_first() -> None:
+    run = ApplicationRun(("./app", "x"), 3, "tesla-c2050", True, 1, LAUNCHES, ("cudaGraphCreate",))
+    other, add = run.kernels
+    assert (other.kernel, other.launches, other.cycles, other.share) == ("other", 1, 600, 0.75)
+    assert (add.launches, add.failed, add.warp_instructions, add.cycles, add.findings) == (3, 1, 50, 200, 2)
+    assert (add.out_of_bounds, other.out_of_bounds) == (7, 0)
+    assert add.seconds == pytest.approx(2e-6)
+    data = run.to_dict()
+    assert (data["command"], data["status"], data["launches"], data["cycles"]) == (["./app", "x"], 3, 4, 800)
+    assert [kernel.get("cpp_name") for kernel in data["kernels"]] == [None, "add(float*)"]
+    assert data["missing"] == ["cudaGraphCreate"]
+
+
+def test_no_launch_has_no_share() -> None:
+    run = ApplicationRun(("./app",), 0, "tesla-c2050", False, 1, (LAUNCHES[3],), ())
+    assert run.kernels[0].share == 0.0
+    assert str(LAUNCHES[0]) == "launch 1, add(float*), grid 2x1x1, block 32x1x1"
