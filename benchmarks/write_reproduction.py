@@ -1,14 +1,18 @@
-"""Make experiments of the papers and put their tables into docs/reproduction.md and benchmarks-of-the-papers.md.
+"""Make experiments of the papers and put their tables into docs/reproduction.md, reproduction-finereg.md (with all
+numbers as CSV beside it) and benchmarks-of-the-papers.md.
 
-    python benchmarks/write_reproduction.py [EXPERIMENT...] [--jobs N] [--stores FOLDER]
+Those of `schemes` go into docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
 
-Without a name all are made. Runs that the stores have (FOLDER/EXPERIMENT.db; default: the current folder) are not made
-again. Prints how long it took.
+    python benchmarks/write_reproduction.py [EXPERIMENT...] [--kernels NAME ...] [--jobs N] [--stores FOLDER]
+
+Without a name all are made; `--kernels` are those of `schemes`, by default all. Runs that the stores have
+(FOLDER/EXPERIMENT.db; default: the current folder) are not made again. Prints how long it took.
 """
 
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -18,7 +22,7 @@ from page_tables import put_tables  # noqa: E402
 
 from ptxtool import api  # noqa: E402
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction  # noqa: E402
-from ptxtool.sweep.reproduction.experiments import EXPERIMENTS  # noqa: E402
+from ptxtool.sweep.reproduction.experiments import EXPERIMENTS, FINEREG, SCHEMES  # noqa: E402
 from ptxtool.sweep.reproduction.papers import SHARING  # noqa: E402
 
 SHARING_SHOWN = (
@@ -29,31 +33,74 @@ REGDEM_SHOWN = (
     *("registers", "slots", "occupancy", "gain", "rules", "switches"),
     *("predictor", "share", "causes", "conflicts", "banks", "added"),
 )
+FINEREG_SHOWN = (
+    *("machine", "types", "turnover", "first-stall", "ctas", "speed", "assumptions", "causes", "live"),
+    *("larger", "one-more", "headroom", "depletion", "traffic", "energy", "energy-parts", "splits", "sms"),
+    *("unified", "unified-ways"),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
+    parser.add_argument("--kernels", nargs="*", default=())
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--stores", type=Path, default=Path())
     asked = parser.parse_args()
     made: dict[str, Reproduction] = {}
     for name in asked.experiments or EXPERIMENTS:
         begin = time.perf_counter()
-        made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs)
+        kernels = asked.kernels if name == SCHEMES else ()
+        made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs, kernels=kernels)
         print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
-    tables = {f"{name} findings": findings(reproduction) for name, reproduction in made.items()}
-    tables |= {
-        f"{name} {key}": exhibit_table(made[name].exhibit(key)) for name in made for key in shown(name)
-    }
-    put_tables(CHECKOUT / "docs" / "reproduction.md", tables)
+    if SCHEMES in made:
+        put_schemes(made.pop(SCHEMES))
+    for name, reproduction in made.items():
+        tables = {f"{name} findings": findings(reproduction)}
+        tables |= {f"{name} {key}": exhibit_table(reproduction.exhibit(key)) for key in shown(name)}
+        put_tables(page_of(name), tables)
+        if name == FINEREG:
+            page_of(name).with_suffix(".csv").write_text(reproduction.to_csv(), encoding="utf-8")
     if set(SHARING) <= made.keys():
         put_tables(CHECKOUT / "docs" / "benchmarks-of-the-papers.md", {"gains": gains(made)})
 
 
 def shown(experiment: str) -> tuple[str, ...]:
     """The exhibits of an experiment that are on the page."""
+    if experiment == FINEREG:
+        return FINEREG_SHOWN
     return SHARING_SHOWN if experiment in SHARING else REGDEM_SHOWN
+
+
+def page_of(experiment: str) -> Path:
+    """The page with an experiment's tables."""
+    name = "reproduction-finereg.md" if experiment == FINEREG else "reproduction.md"
+    return CHECKOUT / "docs" / name
+
+
+def put_schemes(reproduction: Reproduction) -> None:
+    """The page of the register schemes: by machine what they do, and then what they take."""
+    page = CHECKOUT / "docs" / "reproduction-schemes.md"
+    tables = {"schemes findings": "\n".join(_found(reproduction))}
+    for machine in reproduction.gpu.split(" and "):
+        shown = [e for e in reproduction.exhibits if e.place == machine and not e.key.startswith("cycles")]
+        tables[f"schemes {machine}"] = "\n\n".join(section(exhibit) for exhibit in shown)
+    tables["schemes storage"] = section(reproduction.exhibit("storage"), "")
+    put_tables(page, tables)
+    page.with_suffix(".csv").write_text(reproduction.to_csv(), encoding="utf-8")
+
+
+def _found(reproduction: Reproduction) -> Iterator[str]:
+    """What the results say, without a column of papers."""
+    yield "| scheme | |\n|---|---|"
+    for finding in reproduction.findings:
+        yield f"| {finding.question} | {finding.ours} |"
+
+
+def section(exhibit: Exhibit, heading: str = "### ") -> str:
+    """A table with its heading and its notes."""
+    title = [f"{heading}{exhibit.title}"] if heading else []
+    return "\n\n".join([*title, exhibit_table(exhibit), *exhibit.notes])
 
 
 def findings(reproduction: Reproduction) -> str:

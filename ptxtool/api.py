@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ptxtool.results.proofs import Proof
     from ptxtool.results.register_counts import RegisterCounts
     from ptxtool.results.run_results import Comparison, Run
+    from ptxtool.results.scheme_comparison import SchemeComparison
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
     from ptxtool.results.sweeps import Configuration as Configuration
     from ptxtool.results.sweeps import SweepResult
@@ -669,6 +670,37 @@ def compare(
     )
 
 
+def compare_schemes(
+    kernel: "Function",
+    launch: "Launch | str | Path",
+    schemes: "Iterable[str]" = ("all",),
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scheduler: str | None = None,
+    passes: str = "",
+    registers: int | None = None,
+    ptxplus_semantics: str = "hardware",
+    jobs: int | None = None,
+    progress: "Callable[[SweepProgress], object] | None" = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> "SchemeComparison":
+    """Simulate a launch under register schemes and without one: `.runs`, `.change(run, "cycles")`, `.problems`.
+
+    `schemes` are names, "all" for every one there is (docs/switching.md). All run the kernel after `passes`. A text
+    that a scheme needs is made; a scheme that cannot run the kernel is a run with the reason. The other options are
+    those of `simulate` and `sweep`.
+
+    Raises E502 for an unknown scheme and for a list of launches, and what `sweep` raises.
+    """
+    from ptxtool.sweep.scheme_comparison import ComparisonOptions
+    from ptxtool.sweep.scheme_comparison import compare_schemes as compare
+
+    options = ComparisonOptions(
+        scheduler or "", passes, registers, ptxplus_semantics, jobs, progress, on_interrupt
+    )
+    return compare(kernel, _launch(launch), _machine(gpu), schemes, _kernel_named, options)
+
+
 # ---- sweeps
 
 
@@ -756,21 +788,29 @@ def sweep(
 def reproduce(
     experiment: str,
     *,
+    kernels: "Iterable[str]" = (),
+    schemes: "Iterable[str]" = (),
+    gpus: "Iterable[str]" = (),
     store: str | Path | None = None,
     jobs: int | None = None,
     cluster: Any = None,
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> "Reproduction":
-    """Run "register-sharing", "scratchpad-sharing" or "regdem": `.exhibits`, `.findings`, `.failures`.
+    """Run "register-sharing", "scratchpad-sharing", "regdem", "finereg" or "schemes".
 
-    Options are those of `sweep`. Raises what `sweep` raises, and E502 for another name.
+    The result has `.exhibits`, `.findings` and `.failures`.
+
+    `kernels`, `schemes` and `gpus` restrict "schemes" to some of each. The other options are those of `sweep`. Raises
+    what `sweep` raises, and E502 for another name.
     """
     from ptxtool.sweep.reproduction.experiments import reproduce
+    from ptxtool.sweep.reproduction.register_schemes.matrix import Restriction
 
     return reproduce(
         experiment,
         kernel,
+        Restriction(tuple(kernels), tuple(schemes), tuple(gpus)),
         store=store,
         jobs=jobs,
         cluster=cluster,

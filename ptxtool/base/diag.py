@@ -64,7 +64,7 @@ CODES: dict[str, str] = {
     "E413": "assertion failed",
     "E414": "kernel trapped",
     "E415": "stack overflow",
-    "E416": "a warp scheduler that goes wrong",
+    "E416": "a warp scheduler or register scheme that goes wrong",
     "E417": "use of what was released",
     "E418": "branch index outside its targets",
     "E501": "unreadable file",

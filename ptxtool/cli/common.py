@@ -203,7 +203,9 @@ as_written_option = click.option(
 SCHEMES = (
     "none",
     "virtual-thread",
+    "reg-dram",
     "regmutex",
+    "virtual-thread-regmutex",
     "finereg",
     "unified",
     "virtual-thread-unified",
@@ -213,13 +215,25 @@ SCHEMES = (
 """The names in `ptxtool.analysis.occupancy.register_schemes`, which is not imported before a command needs it."""
 
 
-PLANNED_SCHEMES = tuple(name for name in SCHEMES if name not in ("regmutex", "release-by-name"))
+PLANNED_SCHEMES = tuple(
+    name for name in SCHEMES if not name.endswith("regmutex") and name != "release-by-name"
+)
 """Those whose CTAs follow from what a CTA needs; under the others they depend on the kernel's text."""
 
 
+class _SchemeType(click.Choice):  # type: ignore[type-arg]
+    """The name of a scheme, or `FILE.py:FUNCTION` for one of the user's own."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and (value.endswith(".py") or ".py:" in value):
+            return value
+        return super().convert(value, param, ctx)
+
+
 def scheme_option(help: str, names: tuple[str, ...] = SCHEMES) -> Callable[[F], F]:
-    """`--scheme NAME`, or `--switching NAME`, of these names."""
-    return click.option("--scheme", "--switching", "scheme", type=click.Choice(names), help=help)
+    """`--scheme NAME`, or `--switching NAME`, of these names; of all of them or one of the user's own."""
+    kind = _SchemeType(names) if names == SCHEMES else click.Choice(names)
+    return click.option("--scheme", "--switching", "scheme", type=kind, help=help)
 
 
 ptxplus_semantics_option = click.option(

@@ -25,7 +25,7 @@ class ExhibitValue:
 class Exhibit:
     """One table or figure. `place` is where the papers have it, `quantity` what the numbers are, with their unit.
 
-    `signed` quantities are changes: printed with their sign.
+    `signed` quantities are changes: printed with their sign. `of_rows` is what the rows are.
     """
 
     key: str
@@ -36,6 +36,7 @@ class Exhibit:
     digits: int = 2
     signed: bool = False
     notes: tuple[str, ...] = ()
+    of_rows: str = "application"
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -101,6 +102,11 @@ class Reproduction:
     failures: tuple[Failure, ...]
     n_runs: int
     complete: bool = True
+
+    @property
+    def has_papers(self) -> bool:
+        """Whether the runs are compared with what papers print."""
+        return bool(self.sources)
 
     def exhibit(self, key: str) -> Exhibit:
         """The exhibit of a key. Raises KeyError."""

@@ -81,6 +81,8 @@ SWITCHING_COUNTS = (
     "restores",
     "registers_evicted",
     "registers_restored",
+    "dram_bytes_written",
+    "dram_bytes_read",
     "depletion_cycles",
     "vector_hits",
     "vector_misses",
@@ -94,7 +96,9 @@ class SwitchingResult:
 
     `switches` are CTAs that left the pipeline before their end; for `switch_cycles` a place in the pipeline was empty
     for that. `evictions` are the switches that moved live registers to the PCRF, `restores` the returns from there;
-    `registers_evicted` and `registers_restored` are the registers that moved, 32 bits of 32 lanes each.
+    `registers_evicted` and `registers_restored` are the registers that moved, 32 bits of 32 lanes each. Under
+    `reg-dram` all registers move, to DRAM and back: `dram_bytes_written`, `dram_bytes_read`; at most `dram_most` CTAs
+    of an SM are there at a time, of `dram_ctas`.
     `depletion_cycles` are of SMs in which a stalled CTA stayed though another one could have run, as the PCRF had no
     room. `stalls` are of whole CTAs, `stall_cycles` their sum; `cycles_to_first_stall` is the mean from a CTA's launch
     to its first one, `cycles_to_stall` that from when a CTA began to run to each of them; 0.0 without any.
@@ -117,6 +121,10 @@ class SwitchingResult:
     restores: int
     registers_evicted: int
     registers_restored: int
+    dram_bytes_written: int
+    dram_bytes_read: int
+    dram_ctas: int
+    dram_most: int
     depletion_cycles: int
     pcrf_entries: int
     pcrf_most: int
@@ -140,6 +148,11 @@ class SwitchingResult:
             f"{self.stalls} stalls of CTAs, {self._mean_stall:.0f} cycles on average, after {self.cycles_to_stall:.0f}"
             f" (the first after {self.cycles_to_first_stall:.0f})"
         )
+        if self.dram_ctas:
+            return (
+                f"{text}\nDRAM: {self.dram_most} of {self.dram_ctas} CTAs at most, {self.evictions} evictions, "
+                f"{self.restores} restores, {self.dram_bytes_written} bytes written, {self.dram_bytes_read} read"
+            )
         if not self.pcrf_entries:
             return text
         looked_up = self.vector_hits + self.vector_misses
@@ -233,6 +246,8 @@ class SimResult:
     warp_instructions: int
     thread_instructions: int
     active_cycles: int
+    cta_cycles: int
+    """Cycles from the launches of CTAs to their ends, summed over CTAs."""
     n_sms: int
     n_schedulers: int
     slots: dict[str, int]
@@ -276,6 +291,16 @@ class SimResult:
         return self.warp_instructions / (self.cycles * self.n_sms) if self.cycles else 0.0
 
     @property
+    def resident_average(self) -> float:
+        """Resident CTAs, active or waiting, on average over SMs and cycles."""
+        return self.cta_cycles / (self.cycles * self.n_sms) if self.cycles else 0.0
+
+    @property
+    def switches(self) -> int:
+        """CTAs that left the pipeline before their end."""
+        return 0 if self.switching is None else self.switching.switches
+
+    @property
     def stats(self) -> dict[str, float]:
         """Every counter under one name, that of GPGPU-Sim where it has one: `sched_w0_idle`, `l1d_misses`, ..."""
         flat: dict[str, float] = {
@@ -285,6 +310,7 @@ class SimResult:
             "gpu_ipc": self.thread_ipc,
             "warp_ipc_per_sm": self.warp_ipc,
             "active_cycles": self.active_cycles,
+            "cta_cycles": self.cta_cycles,
             "max_ctas_per_core": self.resident_ctas,
             "energy_uj": self.energy.total_uj,
             "power_w": self.energy.power_w,
@@ -324,6 +350,7 @@ class SimResult:
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
         data["warp_ipc"] = self.warp_ipc
+        data["resident_average"], data["switches"] = self.resident_average, self.switches
         data["grid"], data["block"] = list(self.grid), list(self.block)
         data["issues"] = list(self.issues)
         data["remarks"] = list(self.remarks)

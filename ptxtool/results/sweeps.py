@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -20,6 +20,9 @@ from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch.launch_file import Launch
 
 RunStatus = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
 """The status of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
@@ -34,6 +37,7 @@ AXES = (
     "share_registers",
     "share_scratchpad",
     "dynamic",
+    "register_scheme",
     "passes",
     "registers",
 )
@@ -48,20 +52,22 @@ class Configuration:
 
     `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it (in them
     `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
-    `launch` is a launch file (default: the one beside the file). `settings` change keys of the GPU. `dynamic` may be
-    options in a text. `label` is unique in a sweep; without one the run is named after what distinguishes it. `scheme`
-    names what belongs together, for reports. `allocate` is that of `ptxsim.launch`. `origin` is where a sweep file
-    names the kernel, for messages.
+    `launch` is a launch file, or one that has been read (default: the one beside the file). `settings` change keys of
+    the GPU. `dynamic` may be options in a text. `register_scheme` is a scheme (default: the GPU's); the passes that it
+    needs (`ptxtool.runs.scheme_texts`) run after `passes`. `label` is unique in a sweep; without one the run is named
+    after what distinguishes it. `scheme` names what belongs together, for reports. `allocate` is that of
+    `ptxsim.launch`. `origin` is where a sweep file names the kernel, for messages.
     """
 
     kernel: str | Path
-    launch: str | Path | None = None
+    launch: "str | Path | Launch | None" = None
     gpu: str | Path | Gpu = DEFAULT_GPU
     settings: tuple[str, ...] = ()
     scheduler: str = ""
     share_registers: Percent = 0
     share_scratchpad: Percent = 0
     dynamic: bool | str = False
+    register_scheme: str = ""
     passes: str = ""
     registers: int | None = None
     label: str = ""
@@ -94,6 +100,7 @@ class Configuration:
             "share_registers": _percent(self.share_registers),
             "share_scratchpad": _percent(self.share_scratchpad),
             "dynamic": self.dynamic,
+            "register_scheme": self.register_scheme,
             "passes": self.passes,
             "registers": "" if self.registers is None else self.registers,
         }
@@ -106,6 +113,10 @@ def _percent(value: Percent) -> int | float | str:
     except (ValueError, ZeroDivisionError, TypeError):
         return str(value)
     return int(exact) if exact.denominator == 1 else float(exact)
+
+
+REFUSALS = ("E301", "E402", "E502")
+"""Codes of errors by which a pass or a machine declines a kernel: what was asked for is not possible."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,18 @@ class StoredResult:
     checked: tuple[str, ...] = ()
     problems: tuple[Mapping[str, Any], ...] = ()
     memory: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why there is no good result, in a line; "" where there is one."""
+        if self.status == "done":
+            return ""
+        return str(self.problems[0]["message"]) if self.problems else self.status
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a pass or the machine declined the kernel, so that nothing ran."""
+        return self.status == "failed" and any(problem["code"] in REFUSALS for problem in self.problems)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for the store and `--json`."""
@@ -165,11 +188,12 @@ class Record:
         return self.outcome.memory
 
     def value(self, name: str) -> Any:
-        """A counter by name: "thread_ipc", "slots.stall", or one of GPGPU-Sim's such as "l1d_misses"; None without one.
+        """A counter by name: "thread_ipc", "slots.stall", or one of GPGPU-Sim's such as "l1d_misses"; None for a run
+        without counters, and for a value that is not known.
 
         Raises E502 for a name that the run's counters do not have.
         """
-        if not self.counters:
+        if not self.counters or self.counters.get(name, 0) is None:
             return None
         node: Any = self.counters
         for part in name.split("."):

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,7 @@ from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
 from ptxtool.runs.run_values import asked_registers, for_run
+from ptxtool.sweep.run_texts import RunTexts, once
 from ptxtool.sweep.task import Task, digest_of, failed
 from ptxtool.sweep.version import simulator_version
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.passes.own import OwnPass
-    from ptxtool.passes.syntax import Stage
 
 
 @dataclass(frozen=True)
@@ -105,36 +105,25 @@ def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-_V = TypeVar("_V")
-
-
-def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
-    """The value of a key, computed at the first request."""
-    if key not in known:
-        known[key] = make()
-    return known[key]
-
-
 class _Planner:
     """Reads every file and makes every kernel once, however many runs have it."""
 
     def __init__(self, kernel_named: KernelNamed, own: "Mapping[str, OwnPass]", allow_outside: bool) -> None:
         self._kernel_named = kernel_named
-        self._own = own
+        self._texts = RunTexts(kernel_named, own)
         self._allow_outside = allow_outside
         self._kernels: dict[Any, Module] = {}
-        self._stages: dict[str, tuple[Stage, ...]] = {}
-        self._rewritten: dict[Any, str | PtxError] = {}
         self._machines: dict[Any, Gpu] = {}
         self._gpu_digests: dict[int, tuple[Gpu, str]] = {}
         self._schedulers: dict[str, tuple[str, OwnName | None]] = {}
         self._launches: dict[str, _LaunchFile] = {}
+        self._launch_values: dict[int, _LaunchFile] = {}
         self._fits: set[Any] = set()
 
     def planned(self, asked: Configuration, label: str) -> Planned:
         from ptxsim.launch_options import LaunchOptions
 
-        module = _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
+        module = once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
         file = self._launch(asked, module)
         launch = file.launch
         function = self._function(module, asked.entry or launch.kernel, asked)
@@ -145,17 +134,14 @@ class _Planner:
         files = dict(file.files)
         if own:
             files[own.file] = digest_of(own.file, _READABLE)
-        text, outcome, passes = module.source.text, None, _passes(asked, launch)
-        code: tuple[str, ...] = ()
-        if passes:
-            rewritten, code = self._rewrite(module, passes, launch, function.name, gpu)
-            if isinstance(rewritten, PtxError):
-                outcome = failed(rewritten.diagnostics)
-            else:
-                text = rewritten
+        scheme = asked.register_scheme or gpu.switching.scheme
+        made = self._texts.made(
+            module, function, launch, _passes(asked, launch), scheme, gpu, self._gpu_digest(gpu)
+        )
+        outcome = None if made.refusal is None else failed(made.refusal.diagnostics)
         parts = {
-            "text": text,
-            "declined": passes if outcome else "",
+            "text": made.text,
+            "declined": made.passes if outcome else "",
             "entry": function.name,
             "launch": launch.source.text,
             "files": list(files.values()),
@@ -163,14 +149,15 @@ class _Planner:
             "scheduler": Path(scheduler).name if own else scheduler,
             "options": [[name, str(value)] for name, value in sorted(options.items())],
             "simulator": simulator_version(),
-            **({"own_passes": code} if code else {}),
+            **({"own_passes": made.code} if made.code else {}),
+            **({"remarks": made.remarks} if made.remarks else {}),
         }
         task = Task(
             key=_sha(json.dumps(parts, sort_keys=True).encode()),
             version=simulator_version(),
             label=label,
             kernel_file=module.source.name,
-            text=text,
+            text=made.text,
             entry=function.name,
             launch_file=launch.source.name,
             launch_text=launch.source.text,
@@ -178,6 +165,7 @@ class _Planner:
             files=tuple(files.items()),
             scheduler=scheduler,
             scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
+            remarks=made.remarks,
             options=LaunchOptions(gpu=gpu, **options),
         )
         return Planned(asked, label, task, outcome)
@@ -202,7 +190,9 @@ class _Planner:
         if path is None:
             help = "name one: launch = FILE (docs/sweep.md)"
             raise error("E501", f"no launch file for '{module.source.name}'", help=help)
-        return _once(self._launches, str(path), lambda: _read_launch(Path(path), self._allow_outside))
+        if not isinstance(path, str | Path):
+            return once(self._launch_values, id(path), lambda: _launch_file(path))
+        return once(self._launches, str(path), lambda: _read_launch(Path(path), self._allow_outside))
 
     def _check_fit(
         self, module: "Module", launch: "Launch", function: "Function", asked: Configuration
@@ -230,7 +220,7 @@ class _Planner:
         if isinstance(asked.gpu, Gpu):
             return with_settings(asked.gpu, asked.settings)
         where = (str(asked.gpu), asked.settings)
-        return _once(self._machines, where, lambda: with_settings(machine_of(asked.gpu), asked.settings))
+        return once(self._machines, where, lambda: with_settings(machine_of(asked.gpu), asked.settings))
 
     def _gpu_digest(self, gpu: Gpu) -> str:
         """The digest of all keys of a machine."""
@@ -252,37 +242,6 @@ class _Planner:
             own = split(name)
             self._schedulers[where] = name, own and replace(own, file=str(Path(own.file).resolve()))
         return self._schedulers[where]
-
-    def _rewrite(
-        self, module: "Module", pipeline: str, launch: "Launch", entry: str, gpu: "Gpu"
-    ) -> tuple[str | PtxError, tuple[str, ...]]:
-        """The kernel's text after the passes, or the error of a pass, and the digests of the user's own passes.
-
-        These are proved by runs without time; the runs with time are the sweep's. Raises E302 for what is no pipeline.
-        """
-        from ptxtool.formats.issue_counts import read_issue_counts
-        from ptxtool.passes.pipeline import run, takes_context
-        from ptxtool.passes.syntax import read_stages
-        from ptxtool.runs.pass_context import pass_context
-        from ptxtool.runs.proof import ProofOptions, prove
-
-        def proved(before: "Module", after: "Module") -> tuple[str, tuple[Diagnostic, ...]]:
-            proof = prove(before, after, launch, self._kernel_named, ProofOptions(entry, timed=False))
-            return proof.summary, proof.problems
-
-        stages = _once(self._stages, pipeline, lambda: read_stages(pipeline, self._own))
-        code = tuple(stage.own.digest for stage in stages if stage.own)
-        in_context = any(takes_context(stage.run) for stage in stages)
-        of_launch = (id(launch), entry) if code or in_context else None
-        where = id(module), pipeline, of_launch, self._gpu_digest(gpu) if in_context else None
-        if where not in self._rewritten:
-            try:
-                context = pass_context(module, launch, gpu, entry)
-                done = run(module, stages, read_issue_counts, proved, context)
-                self._rewritten[where] = done.module.source.text
-            except PtxError as problem:
-                self._rewritten[where] = problem
-        return self._rewritten[where], code
 
 
 @dataclass(frozen=True)
@@ -310,11 +269,15 @@ def _read_kernel(asked: Configuration) -> "Module":
 def _read_launch(path: Path, allow_outside: bool) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
-    launch = load_launch(path, allow_outside=allow_outside)
+    return _launch_file(load_launch(path, allow_outside=allow_outside))
+
+
+def _launch_file(launch: "Launch") -> _LaunchFile:
     files = {
         str(file): digest_of(file, _READABLE) for file in sorted(file.resolve() for file in launch.files)
     }
-    return _LaunchFile(str(path.parent.resolve()), tuple(files.items()), launch)
+    folder = Path(launch.source.name).parent.resolve()
+    return _LaunchFile(str(folder), tuple(files.items()), launch)
 
 
 def _one_scheduler(launch: "Launch") -> "Launch":
@@ -348,6 +311,8 @@ def _options(asked: Configuration) -> dict[str, Any]:
         )
     if not asked.allocate:
         options["allocate"] = False
+    if asked.register_scheme:
+        options["scheme"] = asked.register_scheme
     for name in ("registers", "max_cycles"):
         value = getattr(asked, name)
         if value is not None:

@@ -34,10 +34,14 @@ _LISTS = {
     "gpus": "gpu",
     "set": "set",
     "schedulers": "scheduler",
+    "register_schemes": "register_scheme",
     **{axis: axis for axis in ("share_registers", "share_scratchpad", "dynamic", "passes", "registers")},
 }
 """The keys with lists of values, and their axes."""
-_OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "passes", "registers")
+_OF_SCHEMES = (
+    *("scheduler", "register_scheme", "share_registers", "share_scratchpad"),
+    *("dynamic", "passes", "registers"),
+)
 _SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles", "as_written")
 _TABLES = ("scheme", "exclude")
 _DEFAULTS: dict[str, Any] = {
@@ -339,6 +343,7 @@ def _example(key: str) -> str:
     examples: dict[str, Any] = {
         "kernels": ["sgemm"],
         "schedulers": ["lrr", "gto"],
+        "register_schemes": ["none", "finereg"],
         "share_registers": [0, 90],
         "share_scratchpad": [0, 90],
         "dynamic": [False, True],

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ptxtool.analysis.occupancy.register_schemes import scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
@@ -104,6 +105,12 @@ def _scheduler(given: Any, folder: Path) -> str:
     return name
 
 
+def _register_scheme(given: Any, folder: Path) -> str:
+    if not isinstance(given, str):
+        raise _wrong(f"{shown(given)} is no register scheme", "give its name in quotes")
+    return scheme_named(given).name if given else ""
+
+
 def _share(axis: str) -> Callable[[Any, Path], Any]:
     def share(given: Any, folder: Path) -> Any:
         if not isinstance(given, int | float | str):
@@ -150,6 +157,7 @@ _VALUES: dict[str, Callable[[Any, Path], Any]] = {
     "gpu": _gpu,
     "set": _set,
     "scheduler": _scheduler,
+    "register_scheme": _register_scheme,
     "share_registers": _share("share_registers"),
     "share_scratchpad": _share("share_scratchpad"),
     "dynamic": _dynamic,

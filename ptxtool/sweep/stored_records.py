@@ -11,6 +11,8 @@ import msgspec
 from ptxtool.results.sweeps import AXES, WAITING, Record, StoredResult
 
 _Number = int | float
+_ADDED: dict[str, str | int | float | bool] = {"register_scheme": ""}
+"""Axes that stores of earlier versions do not have."""
 
 
 class _StallPoint(msgspec.Struct):
@@ -45,7 +47,7 @@ class _Problem(msgspec.Struct):
 def record_of(label: Any, axes: Any, key: Any, outcome: Any) -> Record:
     """The record of a row of texts, two of them JSON; without an outcome the run waits. Raises ValueError."""
     try:
-        named = msgspec.convert(json.loads(axes), dict[str, str | int | float | bool])
+        named = _ADDED | msgspec.convert(json.loads(axes), dict[str, str | int | float | bool])
         stored = StoredResult.from_dict(json.loads(outcome)) if outcome else WAITING
         if stored.counters:
             msgspec.convert(stored.counters, _Counters)

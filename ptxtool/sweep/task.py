@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptxtool.analysis.energy.breakdown import EnergyBreakdown
+from ptxtool.analysis.occupancy.scheme_storage import storage_bits
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.files import read_bytes
@@ -34,7 +35,8 @@ _LEFT_OUT = ("issues", "printed", "hotspots")
 
 @dataclass(frozen=True)
 class Task:
-    """A run that is ready to be executed. `files` are the digests of files by path, `scheduler_path` is absolute.
+    """A run that is ready to be executed. `files` are the digests of files by path, `scheduler_path` is absolute;
+    `remarks` go before those of the run.
 
     The scheduler of the `options` is that of `scheduler_path`, reported as `scheduler`.
     """
@@ -51,6 +53,7 @@ class Task:
     files: tuple[tuple[str, str], ...] = ()
     scheduler: str = ""
     scheduler_path: str = ""
+    remarks: tuple[str, ...] = ()
     options: "LaunchOptions | None" = field(default=None, repr=False)
 
 
@@ -58,7 +61,7 @@ def execute(task: Task) -> StoredResult:
     """Execute a run."""
     try:
         with _one_at_a_time:
-            return _outcome(_run(task))
+            return _outcome(_run(task), task)
     except PtxError as problem:
         return failed(problem.diagnostics)
     except Exception as bug:
@@ -126,14 +129,34 @@ def _launch(name: str, text: str, folder: str) -> "Launch":
     return parse_launch(Source(name, text), Path(folder), allow_outside=True)  # the plan has checked it
 
 
-def _outcome(run: "Run | SequenceRun") -> StoredResult:
+def _outcome(run: "Run | SequenceRun", task: Task) -> StoredResult:
     together = of_all([result.to_dict() for result in run.results])
     counters = {name: value for name, value in together.items() if name not in _LEFT_OUT}
+    counters |= _about_scheme(task) | {"remarks": [*task.remarks, *counters["remarks"]]}
     status: Any = "failed" if run.status != "done" else "wrong" if run.problems else "done"
     return StoredResult(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
 
 
-_SUMS = ("cycles", "warp_instructions", "thread_instructions", "active_cycles", "n_ctas", "ctas_done")
+def _about_scheme(task: Task) -> dict[str, int | None]:
+    """The storage of the register scheme, None where it is not known, and what its passes changed: instructions and
+    marks in the kernel's text."""
+    from ptxtool.formats.gpu import machine_of
+    from ptxtool.ir.marks import EXTENDED, marks
+
+    assert task.options is not None
+    kernel, gpu = _module(task.kernel_file, task.text).functions[task.entry], machine_of(task.options.gpu)
+    bits = storage_bits(gpu, task.options.scheme_name or gpu.switching.scheme)
+    return {
+        "storage_bits": bits,
+        "text_instructions": len(kernel.instructions),
+        "extended_marks": sum(1 for _ in marks(kernel, EXTENDED)),
+    }
+
+
+_SUMS = (
+    *("cycles", "warp_instructions", "thread_instructions", "active_cycles", "cta_cycles"),
+    *("n_ctas", "ctas_done", "switches"),
+)
 _PARTS = ("slots", "issued_by_lanes", "l1", "l2", "dram", "core", "stats")
 _OF_ONE = ("stall_points", "dynamic", "switching", "pool", "renaming", "unified")
 """What only a single launch has."""
@@ -158,6 +181,7 @@ def of_all(launches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     found["thread_ipc"] = found["stats"]["gpu_ipc"] = found["thread_instructions"] / cycles
     per_sm = found["warp_instructions"] / (cycles * found["n_sms"])
     found["warp_ipc"] = found["stats"]["warp_ipc_per_sm"] = per_sm
+    found["resident_average"] = found["cta_cycles"] / (cycles * found["n_sms"])
     found["stats"]["max_ctas_per_core"] = launches[0]["stats"]["max_ctas_per_core"]
     energy = EnergyBreakdown.together(EnergyBreakdown.from_dict(launch["energy"]) for launch in launches)
     found["energy"], found["stats"]["power_w"] = energy.to_dict(), energy.power_w

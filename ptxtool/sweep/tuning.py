@@ -169,10 +169,8 @@ def with_record(variant: Variant, record: Record | None, first: Record) -> Varia
     if record is None or record.status == "waiting":
         return variant
     if not record.ok:
-        why = str(record.outcome.problems[0]["message"]) if record.outcome.problems else record.status
-        return replace(
-            variant, problem=why, cycles=record.counters.get("cycles") if record.counters else None
-        )
+        cycles = record.counters.get("cycles") if record.counters else None
+        return replace(variant, problem=record.outcome.reason, cycles=cycles)
     is_same = record.memory == first.memory or bool(record.outcome.checked)
     problem = "" if is_same else "memory differs from the original's"
     return replace(variant, cycles=record.counters["cycles"], problem=problem)

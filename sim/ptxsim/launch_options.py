@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ptxsim.base import options as limits
-from ptxtool.analysis.occupancy.register_schemes import scheme_named
+from ptxtool.analysis.occupancy.register_schemes import own_parts, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
@@ -91,7 +91,8 @@ class LaunchOptions:
     """Dynamic warp execution of the same authors: memory instructions of non-owner warps are held back. True, options
     as text (`period=500,draws=sticky`), or a `DynamicExecution`. Needs a sharing percentage."""
     scheme: str | None = None
-    """The register scheme, such as "finereg" (docs/switching.md); by default the machine's."""
+    """The register scheme, such as "finereg" (docs/switching.md), or one of your own, `FILE.py:FUNCTION`
+    (docs/schemes.md); by default the machine's."""
     switching: str | None = None
     """Another name for `scheme`."""
     max_cycles: int | None = None
@@ -132,7 +133,7 @@ class LaunchOptions:
         if self.scheme is not None and self.switching is not None:
             help = "give one of them"
             raise error("E401", "'scheme' and 'switching' are two names for one option", help=help)
-        if self.scheme_name is not None:
+        if self.scheme_name is not None and own_parts(self.scheme_name) is None:
             scheme_named(self.scheme_name)
 
     @property

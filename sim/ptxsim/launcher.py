@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
+from ptxsim.base.notice import say_if_compiling
 from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
@@ -22,13 +23,15 @@ from ptxsim.observe.launch_result import launch_result
 from ptxsim.observe.remarks import remarks
 from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
+from ptxsim.timing.combinations import check_combination
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
 from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
-from ptxsim.timing.machine_records import check_machine
+from ptxsim.timing.machine_records import check_machine, needs_wide
 from ptxsim.timing.machine_state import MachineState
-from ptxsim.timing.residency.switching_setup import check_switching
+from ptxsim.timing.residency.schemes.own import own_scheme
+from ptxsim.timing.residency.switching_setup import check_limits
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
 from ptxsim.timing.sharing.renaming_setup import plan_renaming
@@ -43,6 +46,7 @@ from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan, unified_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.identity_cache import IdentityCache
+from ptxtool.base.user_file import raised_at
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SimResult
@@ -86,7 +90,9 @@ def timed_launch(
     """`launch`, for a `Machine` too: `state` is what its earlier launches left and what this one changes."""
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
-    gpu = machine_of(options.gpu)
+    gpu, own = machine_of(options.gpu), own_scheme(options.scheme_name)
+    if own is not None:
+        gpu = _machines.get(gpu, own.settings, lambda: own.applied(machine_of(options.gpu)))
     try:
         check_machine(gpu)
     except PtxError as problem:
@@ -94,7 +100,10 @@ def timed_launch(
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
-    scheme = scheme_named(options.scheme_name or gpu.switching.scheme)
+    if needs_wide(gpu):
+        say_if_compiling("wide")
+        policy = policy.for_records(is_wide=True)
+    scheme = own.scheme if own else scheme_named(options.scheme_name or gpu.switching.scheme)
     if state is None:
         program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)
     else:
@@ -126,6 +135,8 @@ def timed_launch(
     except PtxError as problem:
         raise gpu.placed(problem) from None
     simulation.printer = Printer(options.output)
+    if own is not None:
+        simulation.own_scheme, simulation.decide = own, own.decide
     if state is not None:
         state.resume(simulation, policy.name)
     status = _run_to_end(kernel, simulation, policy, options)
@@ -133,13 +144,9 @@ def timed_launch(
     if options.variables is not None:
         options.variables.update(image.variables(program.layout))
     result = launch_result(kernel, simulation, policy.name, status, registers)
-    notes = [*remarks(kernel, simulation, result)]
-    if scheme.extended and configuration.sections is None:
-        notes.append(
-            f"no marks of extended registers: {scheme.name} needs the text of 'rewrite -p split-registers'"
-        )
     n_tolerated, of_tolerated = tolerated(program, image)
-    result = replace(result, remarks=(*notes, *of_tolerated), out_of_bounds=n_tolerated)
+    notes = (*remarks(kernel, simulation, result), *of_tolerated)
+    result = replace(result, remarks=notes, out_of_bounds=n_tolerated)
     if state is None:
         simulation.recycle()
     elif status == "done":
@@ -165,28 +172,32 @@ def _configuration(
         percentage(options.share_scratchpad, "share_scratchpad"),
     )
     try:
+        sections = None
+        if scheme.extended:
+            sections = plan_sections(kernel, gpu, threads, options.registers, scratchpad)
+        check_combination(scheme, kernel, program, any(shares), sections is not None)
         unified, dynamic_shared = None, options.dynamic_shared
         if scheme.unified:
-            _check_unshared(scheme, any(shares))
             unified = _unified(kernel, gpu, scheme, grid, threads, registers, scratchpad)
             gpu, dynamic_shared = _divided(gpu, unified), 0  # the split holds the scratchpad of every CTA
         needs = threads, registers, scratchpad, dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
-        switching = sections = renaming = None
+        switching = renaming = None
         if scheme.renamed:
-            renaming = plan_renaming(kernel, program, gpu, threads, registers, scratchpad, any(shares))
-        if scheme.extended:
-            given = threads, options.registers, scratchpad, any(shares)
-            sections = plan_sections(kernel, program, gpu, *given)
+            renaming = plan_renaming(kernel, gpu, threads, registers, scratchpad)
         if scheme.switching != "none":
-            switching = switching_plan(gpu, scheme, threads, registers, scratchpad)
-            check_switching(kernel, program, switching, gpu, any(shares))
+            check_limits(gpu)
+            own, pool = registers, 0
+            if sections is not None:
+                own, pool = sections.occupancy.needs.registers_per_thread, sections.pool_registers
+            switching = switching_plan(gpu, scheme, threads, own, scratchpad, pool)
     except PtxError as problem:
         raise PtxError(
             d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)
             for d in gpu.placed(problem).diagnostics
         ) from None
     return LaunchPlan(
+        scheme=scheme,
         grid=grid,
         block=block,
         sharing=plan,
@@ -202,13 +213,6 @@ def _configuration(
         renaming=renaming,
         unified=unified,
     )
-
-
-def _check_unshared(scheme: RegisterScheme, shares: bool) -> None:
-    """Raise E502 where CTAs share what unified memory gives each."""
-    if shares:
-        what = f"unified memory ({scheme.name}) together with sharing of registers or scratchpad"
-        raise error("E502", what, help='this is not simulated: leave one of the two out (scheme="none")')
 
 
 def _unified(kernel: Function, gpu: Gpu, scheme: RegisterScheme, grid: Size, *needs: int) -> UnifiedPlan:
@@ -246,7 +250,7 @@ def _warp_slots(gpu: Gpu, scheme: RegisterScheme, grid: Size, threads: int) -> i
 _plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
 _machines: IdentityCache[Gpu] = IdentityCache(32)
-"""Of machines: the same with unified memory divided."""
+"""Of machines: the same with unified memory divided, or with the settings of a scheme of the user's."""
 _registers: IdentityCache[int] = IdentityCache(32)
 """Of kernels: their registers per thread."""
 _most_live: IdentityCache[int] = IdentityCache(32)
@@ -311,7 +315,7 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
             account_interrupted(simulation, policy)
             return "interrupted"
         except Exception as problem:
-            explained = policy.explained(problem)
+            explained = _explained(problem, policy, simulation)
             if explained is None:
                 raise
             raise explained from None
@@ -320,3 +324,10 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
     if reason == cycle.DEADLOCK:
         raise deadlock(kernel, simulation)
     return "max-cycles" if reason == cycle.LIMIT else "done"
+
+
+def _explained(problem: Exception, policy: Policy, simulation: Simulation) -> PtxError | None:
+    """The diagnostic for an exception that a function of the user's has raised; None if none did."""
+    owns = [own for own in (policy.own, simulation.own_scheme) if own is not None]
+    owns.sort(key=lambda own: raised_at(own.source, problem) == (0, 0))  # the one that it came through
+    return next((found for own in owns if (found := own.raised(problem))), None)

@@ -1,11 +1,15 @@
 """`ptxtool compare`: the rungs of the papers' ladder, their first stalls and resident CTAs."""
 
+import re
 from pathlib import Path
 
+import pressured
 import pytest
 from commands import change, data
 from ownpass import write_passes
 from smallkernel import Cli
+
+from ptxtool.analysis.occupancy.register_schemes import SCHEMES as TABLE
 
 
 def test_compare_runs_the_ladder(cli: Cli, job: Path) -> None:
@@ -83,3 +87,51 @@ def test_a_rung_with_a_pass_of_ones_own(cli: Cli, job: Path, tmp_path: Path) -> 
     assert "error[E305]: pass 'swap': the rewritten kernel computes something else: 'x'[" in wrong.stderr
     refused = cli("compare", job, "-p", f"{mine}:Flip", "-o", mine)
     assert (refused.exit_code, "E503" in refused.stderr) == (1, True)
+
+
+SCHEMES = ("--gpu", "gtx980-finereg", "--jobs", 1, "--schemes")
+
+
+def test_register_schemes_side_by_side(cli: Cli, tmp_path: Path) -> None:
+    kernel = pressured.write(tmp_path)
+    found = data(cli, "compare", kernel, *SCHEMES, "regmutex,finereg")
+    assert [each["name"] for each in found["schemes"]] == ["none", "regmutex", "finereg"]
+    plain, split, fine = found["schemes"]
+    assert (plain["resident_ctas"], split["resident_ctas"]) == (25, 30)
+    assert split["cycles_percent"] == pytest.approx(100 * (split["cycles"] / plain["cycles"] - 1))
+    assert fine["switches"] == fine["switching"]["switches"] > 0
+    assert all(each["same_memory"] for each in found["schemes"])
+    text = cli("compare", kernel, *SCHEMES, "all")
+    assert text.exit_code == 0
+    assert "split-registers: pressured: 24 registers in the base set, 10 extended" in text.stdout
+    names = [scheme.name for scheme in TABLE]
+    assert [line.split()[0] for line in text.stdout.splitlines()[3 : 3 + len(names)]] == names
+    assert max(map(len, text.stdout.splitlines()[: 3 + len(names)])) <= 120
+
+
+def test_a_scheme_that_cannot_run_the_kernel_is_a_row(cli: Cli) -> None:
+    result = cli("compare", "hotspot", *SCHEMES, "regmutex")
+    assert result.exit_code == 0
+    assert "\nregmutex: allocate is for PTX: the registers of PTXPlus are physical already\n" in result.stdout
+    assert re.search(r"^regmutex +not run$", result.stdout, re.M)
+
+
+def test_what_does_not_go_with_schemes(cli: Cli, job: Path) -> None:
+    for flag in (
+        *(("--release",), ("--share-registers", 90), ("--share-scratchpad", 90), ("--as-written",)),
+        *(("--source",), ("--stack-bytes", 1024), ("--heap-bytes", 1024)),
+    ):
+        refused = cli("compare", job, "--schemes", "finereg", *flag)
+        assert refused.exit_code == 2
+        assert f"{flag[0]} does not go with --schemes" in refused.stderr
+    assert "--jobs goes with --schemes" in cli("compare", job, "--jobs", 2).stderr
+    unknown = cli("compare", job, "--schemes", "finreg")
+    assert (unknown.exit_code, "did you mean 'finereg'?" in unknown.stderr) == (1, True)
+
+
+def test_wrong_results_under_schemes(cli: Cli, job: Path) -> None:
+    change(job.with_name("launch.toml"), "a * x", "a * x + 1")
+    result = cli("compare", job, "--schemes", "virtual-thread", "--jobs", 1)
+    assert result.exit_code == 1
+    assert "results: WRONG, see the messages" in result.stdout
+    assert "virtual-thread: argument 'x' is not as expected" in result.stderr

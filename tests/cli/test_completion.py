@@ -55,7 +55,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool run saxpy --kernel ", ["saxpy"]),
         ("ptxtool live nowhere.ptx --kernel ", []),
         ("ptxtool live sax", ["saxpy"]),
-        ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing", "regdem"]),
+        ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing", "regdem", "finereg", "schemes"]),
         ("ptxtool help del", ["delay-first-use"]),
         ("ptxtool help E30", ["E301", "E302", "E303", "E304", "E305"]),
         ("ptxtool help spl", ["split-tail-ranges", "split-registers"]),

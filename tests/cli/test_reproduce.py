@@ -106,3 +106,70 @@ def test_demotion(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert agrees["bank conflicts of demoted accesses"] is True
     for table in ("registers", "shared memory", "occupancy"):
         assert agrees[f"entries of the table of {table}"] is True
+
+
+def test_switching(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FineReg's figures of one small kernel: all runs, then the same from the store."""
+    from crowded import crowded, launch
+
+    from ptxtool.sweep.reproduction.finereg import experiment as finereg
+
+    monkeypatch.chdir(tmp_path)
+    Path("crowded.ptx").write_text(crowded())
+    Path("launch.toml").write_text(launch(28))
+    row = msgspec.structs.replace(finereg.paper().application[4], samples=("crowded.ptx",))
+    small = msgspec.structs.replace(finereg.paper(), application=(row,))
+    monkeypatch.setattr(finereg, "paper", lambda: small)
+    first = cli("reproduce", "finereg", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("FineReg on gtx980-finereg: ")
+    assert "Which assumption the gain needs (section V.E): gain of speed" in first.stdout
+    lines = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    machine = {line["row"]: (line["ours"], line["paper"]) for line in lines if line["exhibit"] == "machine"}
+    assert machine["SMs"] == ("16", "16.0")
+    gains = {
+        line["column"]: line["ours"] for line in lines if (line["exhibit"], line["row"]) == ("speed", "KM")
+    }
+    assert {"virtual-thread", "finereg"} <= {column for column, ours in gains.items() if ours}
+    larger = [line["column"] for line in lines if line["exhibit"] == "sms" and line["row"] == "16 SMs"]
+    assert "none with FineReg's CTAs, over FineReg" in larger
+    assert "<td>KM</td>" in Path("out.html").read_text()
+    data = json.loads(cli("reproduce", "finereg", "--jobs", 1, "--json").stdout)
+    assert (data["complete"], data["failures"]) == (True, [])
+    agrees = {finding["question"]: finding["agrees"] for finding in data["findings"]}
+    assert agrees["memory identical under all schemes"] is True
+    assert agrees["entries of Table I"] is True
+
+
+def test_register_schemes(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All schemes on one small kernel: all runs, then the same from the store."""
+    import pressured
+
+    from ptxtool.sweep.reproduction.register_schemes import experiment as schemes
+
+    monkeypatch.chdir(tmp_path)
+    path = pressured.write(tmp_path)
+    monkeypatch.setattr(schemes, "kernel_file", lambda sample: path)
+    only = ("--kernels", "nw1", "--schemes", "regmutex, unified", "--gpus", "gtx980-finereg")
+    first = cli("reproduce", "schemes", "--jobs", 1, *only, "--page", "out.html", "--csv", "out.csv")
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("Register schemes on gtx980-finereg: 3 runs\n\nWhat the results say\n")
+    lines = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    marks = [line["ours"] for line in lines if line["column"] == "marks"]
+    assert marks == ["2"]
+    page = Path("out.html").read_text()
+    assert "<th>kernel</th>" in page
+    assert "papers" not in page[page.index("<body>") :]
+    again = cli("reproduce", "schemes", "--jobs", 1, *only, "--json")
+    assert json.loads(again.stdout)["runs"] == 3
+
+
+def test_names_that_the_experiment_does_not_have(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    unknown = cli("reproduce", "schemes", "--kernels", "nw3")
+    assert (unknown.exit_code, "no kernel 'nw3' in this experiment" in unknown.stderr) == (1, True)
+    whole = cli("reproduce", "regdem", "--gpus", "gtx-titan-x")
+    assert (whole.exit_code, "experiment 'regdem' is of all its runs" in whole.stderr) == (1, True)
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 from smallkernel import Cli
 
@@ -42,6 +43,20 @@ def test_what_cannot_be_is_refused(cli: Cli) -> None:
     assert cli(*RUN, "--scheme", "zorua").exit_code == 2
 
 
+def test_one_of_ones_own(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def never(view):\n    return 0\n\n\ndef wrong(view):\n    return 2\n")
+    assert f"{file}:never: " in cli(*RUN, "--scheme", f"{file}:never").stdout
+    wrong = cli(*RUN, "--scheme", f"{file}:wrong")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert "error[E416]: 'wrong' decided FETCH" in wrong.stderr
+    assert cli(*RUN, "--scheme", str(file)).exit_code == 1  # no function
+    in_a_file = cli(*RUN, "--set", f"switching.scheme={file}:never")
+    assert in_a_file.exit_code != 0
+    assert "never" in in_a_file.stderr
+    assert cli("occupancy", "saxpy", "--scheme", f"{file}:never").exit_code == 2
+
+
 def test_schemes() -> None:
     assert tuple(scheme.name for scheme in SCHEMES) == common.SCHEMES
 
@@ -70,6 +85,24 @@ def test_unified_memory_in_the_report(cli: Cli) -> None:
     assert data["unified"]["l1_ways"] == 8
     assert data["switching"]["scheme"] == "virtual-thread-unified"
     assert "unified" not in json.loads(cli(*RUN, "--scheme", "finereg", "--json").stdout)
+
+
+def test_registers_in_dram(cli: Cli) -> None:
+    settings = "--set", "sm.registers=16384", "--set", "switching.dram_ctas=3"
+    report = cli(*RUN, *settings, "--scheme", "reg-dram").stdout
+    assert re.search(
+        r"^DRAM: 3 of 3 CTAs at most, \d+ evictions, \d+ restores, \d+ bytes written, \d+ read$", report, re.M
+    )
+    data = json.loads(cli(*RUN, *settings, "--scheme", "reg-dram", "--json").stdout)
+    found = data["switching"]
+    # 8 warps of saxpy's registers, whole, as lines of 128 bytes
+    assert found["dram_bytes_written"] == found["evictions"] * 8 * data["registers"] * 128
+    assert data["stats"]["cta_dram_bytes_read"] == found["restores"] * 8 * data["registers"] * 128 > 0
+    assert found["resident_most"] == 4 + 3
+    options = "--gpu", "gtx980-finereg", "--block", 256, "--registers", 40, *settings[2:]
+    shown = cli("occupancy", *options, "--scheme", "reg-dram").stdout
+    # 65536 // (256 x 40) = 6; 256 x 40 x 4 bytes
+    assert "6 CTAs in the file, 9 CTAs resident at most, 3 of them in DRAM (40960 bytes each)" in shown
 
 
 def test_occupancy_with_unified_memory(cli: Cli) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from ptxsim.base.jit import uncached
 from ptxsim.timing.memory import system as _system
-from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK, make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 

@@ -29,6 +29,7 @@ _RESULT = SimResult(
     warp_instructions=400,
     thread_instructions=12000,
     active_cycles=900,
+    cta_cycles=5000,
     n_sms=2,
     n_schedulers=2,
     slots={"idle": 10, "scoreboard": 20, "stall": 30, "issued": 40},

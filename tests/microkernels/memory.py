@@ -11,7 +11,7 @@ from microkernels.case import Case, exactly, within
 from microkernels.measure import cost, counted, one_sm, per_trip, run
 from ptxsim.base.jit import uncached as njit
 from ptxsim.timing.memory import interconnect, requests
-from ptxsim.timing.memory.memory_state import make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 POINTER = "ld.param.u64 %l1, [p];\n\tmov.u64 %l3, %l1;"

@@ -5,7 +5,8 @@ registers live in each warp. FineReg's ACRF of 32768 registers holds CTAs as a w
 them has warps * v entries in the PCRF of 1024.
 
 With one place, and loads that take the time of a few switches, the order of decisions shows: new CTAs first until the
-PCRF is full, or ready ones first. And the time that the place is empty shows what a switch costs.
+PCRF is full, or ready ones first. And the time that the place is empty shows what a switch costs. Under Reg+DRAM the
+registers of a CTA move as lines, so the bytes are known too.
 """
 
 from collections.abc import Sequence
@@ -102,6 +103,19 @@ def _empty_cycles(*settings: str) -> float:
     return float(launch_on_one_place(3, *settings).switch_cycles)
 
 
+def launch_through_dram(n_ctas: int, *settings: str, registers: int = 32, **options: Any) -> Any:
+    """The same under `reg-dram`, with registers in the file for one CTA, and packets of a flit: a line a cycle."""
+    port = "icnt.flit_bytes=160", "icnt.packet_gap_cycles=0"
+    own = ("sm.count=1", "sm.ctas=1", f"sm.registers={32 * registers}", *LONG, *port)
+    memory = np.zeros(32 * n_ctas, np.uint32)
+    given = {"gpu": with_lines((*own, *settings)), "scheme": "reg-dram", "registers": registers} | options
+    return ptxsim.launch(parsed(waiting_kernel(20)), n_ctas, 32, [memory], **given).switching
+
+
+def _through_dram(counter: str, n_ctas: int, *settings: str, **options: Any) -> float:
+    return float(getattr(launch_through_dram(n_ctas, *settings, **options), counter))
+
+
 def _case(figure: int, how: str, *shape: int) -> Case:
     warps, live = shape[:2]
     what = f"FineReg: resident CTAs of {warps} warps with {live} live registers ({how}; gtx980-finereg)"
@@ -161,5 +175,52 @@ SWITCHING: tuple[Case, ...] = (
         "the same while the CTA that comes runs (25 + 25 + 24)",
         74,
         lambda: _empty_cycles("switching.overlap=true"),
+    ),
+    # the file has registers for one CTA
+    exactly(
+        "23",
+        "Reg+DRAM: resident CTAs with registers of 3 in DRAM, one place (1 + 3)",
+        4,
+        lambda: _through_dram("resident_most", 300, "switching.dram_ctas=3"),
+    ),
+    # CTA 0 and CTA 1 leave to new ones, CTA 2 to CTA 0 when its load is there; CTA 1 and then CTA 2 come to a free
+    # place. Each time a warp's 32 registers of 128 bytes move: 3 x 4096 there, 3 x 4096 back
+    exactly(
+        "23",
+        "Reg+DRAM: bytes that 3 CTAs of 32 registers write to DRAM (3 x 4096)",
+        12288,
+        lambda: _through_dram("dram_bytes_written", 3, "switching.dram_ctas=2"),
+    ),
+    exactly(
+        "23",
+        "Reg+DRAM: bytes that they read (3 x 4096)",
+        12288,
+        lambda: _through_dram("dram_bytes_read", 3, "switching.dram_ctas=2"),
+    ),
+    # a line enters the miss queue in each cycle; then the contexts move
+    exactly(
+        "23",
+        "Reg+DRAM: cycles of a place that 32 registers leave for a new CTA (32 + 24)",
+        56,
+        lambda: _through_dram("switch_cycles", 2, "switching.dram_ctas=1", max_cycles=15_000),
+    ),
+    exactly(
+        "23",
+        "the same with 24 registers (24 + 24)",
+        48,
+        lambda: _through_dram("switch_cycles", 2, "switching.dram_ctas=1", max_cycles=15_000, registers=24),
+    ),
+    # then an exchange: 64 lines enter the queue, one a cycle, the last one a request. It takes the 2000 cycles of the
+    # ROP and about 180 as a load does; up to 150 more in the queues of DRAM. A cycle, and 24 for the contexts
+    within(
+        "23",
+        "Reg+DRAM: the same and an exchange of 32 registers (56 + 63 + 2180 + 25)",
+        "2324 and up to 150 in DRAM's queues",
+        2324,
+        2474,
+        lambda: _through_dram(
+            "switch_cycles", 2, "switching.dram_ctas=1", "l2.rop_cycles=2000", max_cycles=6000
+        ),
+        "the time of a load is rounded",
     ),
 )

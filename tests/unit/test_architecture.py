@@ -51,7 +51,7 @@ SIMULATOR_LAYERS = (
     ("frontends",),
 )
 SIMULATOR_RANK = {name: rank for rank, names in enumerate(SIMULATOR_LAYERS) for name in names}
-ANYWHERE = {"jit"}  # for schedulers of users; nothing of ours imports it
+ANYWHERE = {"jit", "schemes"}  # for schedulers and schemes of users; nothing of ours imports them
 SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "parse", "cfg", "analysis", "formats", "results"}
 MAY_IMPORT_SIMULATOR = {"api", "applications", "cli", "runs", "sweep"}
 MOST_FILES = 20

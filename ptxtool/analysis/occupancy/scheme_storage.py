@@ -9,9 +9,12 @@ cached live vectors and F warp registers (of 32 lanes) in the register file:
     regmutex                  2W + W * ceil(log2 W)
     virtual-thread-regmutex   virtual-thread and 2R + R * ceil(log2 R)
     release-by-name           64W * ceil(log2 F) + F
+    virtual-thread-unified    virtual-thread
+    finereg-unified           finereg, with as many entries as unified memory can hold
 
 Where the FineReg paper prints another figure, `StorageItem.note` has it; its printed parts sum to 5.24 KB, its printed
-sum is 5.02 KB. No paper gives the storage of registers in DRAM: it is counted from the model of `reg-dram`.
+sum is 5.02 KB. No paper gives the storage of registers in DRAM: it is counted from the model of `reg-dram`. What
+divides unified memory is not counted: no paper says what it takes, so `unified` by itself has no figure.
 Reference: Y. Oh et al., FineReg, MICRO 2018, sections IV.A and V.F; F. Khorasani et al., RegMutex, ISCA 2018.
 """
 
@@ -27,6 +30,7 @@ _VECTOR = 32 + 64
 _TAG_FLAGS_WARP_REGISTER = 1 + 1 + 5 + 6
 _NAMED_REGISTERS = 64
 _WARP_LANES = 32
+_ENTRY_BYTES = 4 * _WARP_LANES
 
 
 def _virtual_thread(gpu: HasSwitching) -> list[StorageItem]:
@@ -37,9 +41,10 @@ def _virtual_thread(gpu: HasSwitching) -> list[StorageItem]:
     ]
 
 
-def _finereg(gpu: HasSwitching) -> list[StorageItem]:
+def _finereg(gpu: HasSwitching, entries: int = 0) -> list[StorageItem]:
+    """With those entries of the PCRF that the machine has, or so many."""
     options = gpu.switching
-    c, p, v = options.ctas, options.pcrf_entries, options.vector_entries
+    c, p, v = options.ctas, entries or options.pcrf_entries, options.vector_entries
     pointer, count = log2_up(p), log2_up(p + 1)
     return [
         *_virtual_thread(gpu),
@@ -59,6 +64,10 @@ def _finereg(gpu: HasSwitching) -> list[StorageItem]:
         ),
         StorageItem("free entries", "P", p, "left out"),
     ]
+
+
+def _finereg_unified(gpu: HasSwitching) -> list[StorageItem]:
+    return _finereg(gpu, max(gpu.switching.pcrf_entries, gpu.switching.unified_bytes // _ENTRY_BYTES))
 
 
 def _reg_dram(gpu: HasSwitching) -> list[StorageItem]:
@@ -107,25 +116,37 @@ _ITEMS: dict[str, Callable[[HasSwitching], list[StorageItem]]] = {
     "regmutex": _regmutex,
     "virtual-thread-regmutex": _virtual_thread_regmutex,
     "release-by-name": _release_by_name,
+    "virtual-thread-unified": _virtual_thread,
+    "finereg-unified": _finereg_unified,
 }
 
 SCHEMES = ("register-sharing", "scratchpad-sharing", *_ITEMS)
 """The schemes whose storage is known, in the order of the reports."""
 
-_NOTES = (
-    "the paper's printed parts sum to 5.24 KB, its printed sum is 5.02 KB",
-    "off chip: 12 bytes for every instruction of a kernel, 7200 for 600 (printed: 4.8 KB)",
-)
+_OFF_CHIP = "off chip: 12 bytes for every instruction of a kernel, 7200 for 600 (printed: 4.8 KB)"
+_UNIFIED = "what divides unified memory is not counted"
+_NOTES = {
+    "finereg": ("the paper's printed parts sum to 5.24 KB, its printed sum is 5.02 KB", _OFF_CHIP),
+    "virtual-thread-unified": (_UNIFIED,),
+    "finereg-unified": (_OFF_CHIP, _UNIFIED),
+}
 
 
 def storage_of(gpu: HasSwitching, scheme: str) -> Storage:
     """The storage of one of `SCHEMES`. Raises E502 for another name."""
     if scheme in _ITEMS:
-        notes = _NOTES if scheme == "finereg" else ()
-        return Storage(scheme, gpu.name, gpu.sm.count, tuple(_ITEMS[scheme](gpu)), notes)
+        items = tuple(_ITEMS[scheme](gpu))
+        return Storage(scheme, gpu.name, gpu.sm.count, items, _NOTES.get(scheme, ()))
     if scheme not in SCHEMES:
         there = f"there are {', '.join(SCHEMES)}"
         raise error(
             "E502", f"no storage of a scheme '{scheme}'", help=did_you_mean(scheme, SCHEMES, then=there)
         )
     return sharing_storage(gpu, scheme)
+
+
+def storage_bits(gpu: HasSwitching, scheme: str) -> int | None:
+    """The bits that a register scheme adds to an SM; None where they are not known."""
+    if scheme == "none":
+        return 0
+    return storage_of(gpu, scheme).bits_per_sm if scheme in _ITEMS else None

@@ -12,23 +12,13 @@ MICRO 2018, section VI.D: 28.1% of the file on average is best for it (with Virt
 
 from dataclasses import dataclass
 
-import msgspec
-
-from ptxtool.analysis.occupancy.occupancy import HasSm, Occupancy, SmLimits, occupancy
-from ptxtool.analysis.occupancy.switching_plan import HasSwitching, Switching
+from ptxtool.analysis.occupancy.occupancy import HasSm, Occupancy, occupancy
+from ptxtool.analysis.occupancy.switching_plan import HasSwitching, Switching, with_private_only
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 
 POOL_PERCENT = 28.1
 """Of the register file, where a machine does not give it."""
-
-
-@dataclass(frozen=True)
-class _Private:
-    """A machine with the registers for base sets only."""
-
-    name: str
-    sm: SmLimits
 
 
 @dataclass(frozen=True)
@@ -55,9 +45,5 @@ def section_plan(
         what = f"a pool of {counted(pool, 'register')}, of {sm.registers} on an SM of {gpu.name}"
         help = "make it smaller (switching.pool_percent), or the extended set"
         raise error("E402", what, help=help)
-    private = sm.registers - pool
-    name = f"{gpu.name} with {private} registers for base sets (switching.pool_percent)"
-    found = occupancy(
-        _Private(name, msgspec.structs.replace(sm, registers=private)), threads, base, scratchpad
-    )
+    found = occupancy(with_private_only(gpu, pool), threads, base, scratchpad)
     return SectionPlan(found, pool, extended, pool // section)

@@ -5,6 +5,7 @@ registers for active CTAs admit. The other resident ones wait in shared memory f
 
     virtual-thread   the whole register file is for active and waiting CTAs: until registers or scratchpad are full, or
                      `ctas` or `warps` reached
+    reg-dram         the same, and `dram_ctas` more, with all of their registers in DRAM
     finereg          one part of the file, the ACRF, has registers of whole CTAs; the other, the PCRF, an entry for each
                      live register of a warp. With v of them live in each of w warps
 
@@ -26,6 +27,8 @@ from ptxtool.base.diag import error
 
 ENTRY_LANES = 32
 """32-bit registers in an entry of the PCRF: one register of a warp."""
+ENTRY_BYTES = 4 * ENTRY_LANES
+"""Of an entry, and of a line of DRAM that a register of a warp takes."""
 
 
 class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +36,7 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     scheme: SchemeName
     order: Literal["launch-first", "ready-first"]
+    dram_ctas: Amount
     ctas: Count
     warps: Count
     acrf_registers: Count
@@ -76,12 +80,20 @@ def with_acrf_only(gpu: HasSwitching) -> Restricted:
     return Restricted(name, msgspec.structs.replace(gpu.sm, registers=registers))
 
 
+def with_private_only(gpu: HasSm, pool_registers: int) -> Restricted:
+    """A machine with the registers for base sets only, so many being a pool."""
+    registers = gpu.sm.registers - pool_registers
+    name = f"{gpu.name} with {registers} registers for base sets (switching.pool_percent)"
+    return Restricted(name, msgspec.structs.replace(gpu.sm, registers=registers))
+
+
 @dataclass(frozen=True)
 class SwitchingPlan:
     """The CTAs of an SM. `active` is their occupancy of the pipeline and of the registers for active CTAs.
 
     `acrf_ctas` are those with registers there, in the pipeline or not; `ctas` bounds the resident ones, whatever the
-    PCRF holds.
+    PCRF holds. `lines` are the lines of DRAM that the registers of a CTA take there: one for each register of a warp; 0
+    where none move to DRAM.
     """
 
     scheme: RegisterScheme
@@ -89,6 +101,7 @@ class SwitchingPlan:
     warps: int
     acrf_ctas: int
     pcrf_entries: int
+    lines: int
     ctas: int
 
     def resident_ctas(self, live: int) -> int:
@@ -96,7 +109,7 @@ class SwitchingPlan:
         waiting = self.ctas
         if self.scheme.switching == "virtual-thread":
             waiting = 0
-        elif live:
+        elif self.scheme.switching == "finereg" and live:
             waiting = self.pcrf_entries // (self.warps * live)
         return min(self.ctas, self.acrf_ctas + waiting)
 
@@ -116,18 +129,27 @@ class SwitchingPlan:
             "pcrf_entries": self.pcrf_entries,
             "most_resident_ctas": self.ctas,
             "resident_by_live": [list(pair) for pair in self.by_live],
+            "dram_bytes_of_a_cta": self.lines * ENTRY_BYTES,
         }
 
 
 def switching_plan(
-    gpu: HasSwitching, scheme: RegisterScheme, threads: int, registers: int, scratchpad: int = 0
+    gpu: HasSwitching,
+    scheme: RegisterScheme,
+    threads: int,
+    registers: int,
+    scratchpad: int = 0,
+    pool_registers: int = 0,
 ) -> SwitchingPlan:
-    """Plan the CTAs of an SM under a scheme that switches them: `registers` per thread, `scratchpad` bytes per CTA.
+    """Plan the CTAs of an SM under a scheme that switches them: `registers` per thread, `scratchpad` bytes per CTA. So
+    many registers of the file are a pool of sections (`section_plan.py`), and `registers` those of the base set.
 
     Raises E402 where one CTA does not fit, E502 for a division of the register file that cannot be.
     """
     options, sm = gpu.switching, gpu.sm
     machine = Restricted(gpu.name, sm)
+    if pool_registers:
+        machine = with_private_only(gpu, pool_registers)
     if scheme.switching == "finereg":
         parts = options.acrf_registers + options.pcrf_entries * ENTRY_LANES
         if parts > sm.registers:
@@ -141,8 +163,8 @@ def switching_plan(
     if scratchpad:
         limits.append(sm.scratchpad_bytes // scratchpad)
     in_file = active.limits["registers"]
-    if scheme.switching == "virtual-thread" and in_file is not None:
-        limits.append(in_file)
+    if scheme.switching != "finereg" and in_file is not None:
+        limits.append(in_file + (options.dram_ctas if scheme.switching == "reg-dram" else 0))
     ctas = min(limits)
     if ctas == 0:
         what = f"a CTA of {warps} warps where {options.warps} may be resident (switching.warps)"
@@ -153,5 +175,6 @@ def switching_plan(
         warps=warps,
         acrf_ctas=ctas if in_file is None else min(in_file, ctas),
         pcrf_entries=options.pcrf_entries if scheme.switching == "finereg" else 0,
+        lines=max(1, warps * registers) if scheme.switching == "reg-dram" else 0,
         ctas=ctas,
     )

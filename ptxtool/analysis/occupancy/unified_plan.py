@@ -23,13 +23,12 @@ import msgspec
 
 from ptxtool.analysis.occupancy.occupancy import CtaNeeds, Occupancy, SmLimits, occupancy
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme
-from ptxtool.analysis.occupancy.switching_plan import ENTRY_LANES, HasSwitching, Restricted, with_acrf_only
+from ptxtool.analysis.occupancy.switching_plan import ENTRY_BYTES, HasSwitching, Restricted, with_acrf_only
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 from ptxtool.ir.variables import round_up
 
 _WORD = 4
-_ENTRY_BYTES = ENTRY_LANES * _WORD
 _PLENTY = 2**31 - 1
 
 
@@ -115,7 +114,7 @@ def unified_plan(
 
     def register_bytes(ctas: int) -> int:
         if is_finereg:
-            return max(0, ctas - (in_acrf or 0)) * entries * _ENTRY_BYTES
+            return max(0, ctas - (in_acrf or 0)) * entries * ENTRY_BYTES
         return max(0, _registers_of(sm, needs, ctas) - options.acrf_registers) * _WORD
 
     bound = pipeline.resident_ctas
@@ -142,7 +141,7 @@ def unified_plan(
         pool_bytes=pool,
         fixed_registers=options.acrf_registers,
         registers=options.acrf_registers + in_pool // _WORD,
-        pcrf_entries=in_pool // _ENTRY_BYTES if is_finereg else 0,
+        pcrf_entries=in_pool // ENTRY_BYTES if is_finereg else 0,
         register_bytes=in_pool,
         scratchpad_bytes=ctas * shared,
         l1_ways=ways,

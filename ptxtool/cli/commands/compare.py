@@ -1,4 +1,4 @@
-"""`ptxtool compare FILE`: the papers' ladder of schemes."""
+"""`ptxtool compare FILE`: the papers' ladder of schemes, or register schemes side by side."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from ptxtool.cli import common
 from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_passes, reads_scheduler
-from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
+from ptxtool.cli.progress import INTERRUPTED, SimulationStatus, SweepStatus
 from ptxtool.cli.streams import print_note
 from ptxtool.formats.cuda_sources import CudaSources
 
@@ -36,21 +36,44 @@ if TYPE_CHECKING:
     "--passes",
     metavar="PIPELINE",
     default="",
-    help="Add a rung with these passes after the others', such as ./mine.py:CLASS:option=value, one of your own.",
+    help="Add a rung with these passes after the others', such as ./mine.py:CLASS:option=value, one of your own. "
+    "With --schemes: the passes of all runs.",
 )
+@click.option(
+    "--schemes",
+    metavar="all|NAME,...",
+    help="Compare register schemes instead, with each other and with none.",
+)
+@common.jobs_option
 @source_option()
 @common.ptxplus_semantics_option
 @common.quiet_option
 @common.report_options
 def command(
-    job: Job, gpu: str, sources: "CudaSources | None", quiet: bool, sink: common.Sink, **options: Any
+    job: Job,
+    gpu: str,
+    schemes: str | None,
+    jobs: int | None,
+    sources: "CudaSources | None",
+    quiet: bool,
+    sink: common.Sink,
+    **options: Any,
 ) -> int:
     """Simulate the papers' ladder on one kernel: no sharing, sharing, then one optimisation after the other.
 
     Registers are shared unless --share-scratchpad is given. Every run's results are compared with the expected ones,
     and its memory with the first run's. Gains are of thread IPC over the first run. Another --scheduler takes the
     place of loose round robin. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
+
+    With --schemes: one launch under each register scheme, in several processes. Texts that a scheme needs are made; a
+    scheme that cannot run the kernel is a line with the reason.
     """
+    if schemes is not None:
+        given = {"--source": sources, "--stack-bytes": job.stack_bytes, "--heap-bytes": job.heap_bytes}
+        _refuse_with_schemes(given, options)
+        return _compare_schemes(job, gpu, schemes, jobs, quiet, sink, options)
+    if jobs is not None:
+        raise click.UsageError("--jobs goes with --schemes")
     from ptxtool.report.kernels.cuda import place_text
     from ptxtool.report.simulations.comparison import comparison_parts
 
@@ -75,6 +98,56 @@ def command(
         status.clear()
     sink.put(comparison.to_dict, lambda: comparison_parts(comparison, place_text(comparison.file, sources)))
     return common.exit_code(comparison.problems) if comparison.complete else INTERRUPTED
+
+
+_OF_LADDER = {
+    "share_registers": "--share-registers",
+    "share_scratchpad": "--share-scratchpad",
+    "release": "--release",
+}
+"""Options that say which rungs the ladder has."""
+
+
+def _refuse_with_schemes(given: dict[str, Any], options: dict[str, Any]) -> None:
+    """Raise a usage error for options that do not go with --schemes."""
+    given |= {flag: options[name] for name, flag in _OF_LADDER.items()}
+    given["--as-written"] = not options["allocate"]
+    for flag, value in given.items():
+        if value:
+            raise click.UsageError(f"{flag} does not go with --schemes")
+
+
+def _compare_schemes(
+    job: Job,
+    gpu: str,
+    schemes: str,
+    jobs: int | None,
+    quiet: bool,
+    sink: common.Sink,
+    options: dict[str, Any],
+) -> int:
+    """Register schemes side by side."""
+    from ptxtool.report.simulations.scheme_comparison import scheme_comparison_parts
+
+    function, launch = job.load()
+    reads_scheduler(options["scheduler"])
+    reads_passes(options["passes"])
+    with SweepStatus(quiet) as status:
+        comparison = api.compare_schemes(
+            function,
+            launch,
+            [name.strip() for name in schemes.split(",")],
+            gpu=common.machine(gpu),
+            scheduler=options["scheduler"],
+            passes=options["passes"],
+            registers=options["registers"],
+            ptxplus_semantics=options["ptxplus_semantics"],
+            jobs=jobs,
+            progress=status.progress,
+            on_interrupt="return",
+        )
+    sink.put(comparison.to_dict, lambda: scheme_comparison_parts(comparison))
+    return common.exit_code(comparison.problems) if comparison.complete else status.code
 
 
 def _remark(

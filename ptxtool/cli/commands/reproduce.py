@@ -13,6 +13,9 @@ from ptxtool.cli.streams import print_note
 @click.command()
 @click.argument("experiment", metavar="EXPERIMENT", shell_complete=complete_experiment)
 @click.option("--store", metavar="FILE", help="Where results are kept (default: EXPERIMENT.db).")
+@click.option("--kernels", metavar="NAME,...", help="Of schemes: only these kernels.")
+@click.option("--schemes", metavar="NAME,...", help="Of schemes: only these, and none.")
+@click.option("--gpus", metavar="NAME,...", help="Of schemes: only these machines.")
 @jobs_option
 @cluster_option
 @click.option("--page", type=OUTPUT, metavar="OUT.html", help="Also write one HTML page of everything.")
@@ -22,6 +25,9 @@ from ptxtool.cli.streams import print_note
 def command(
     experiment: str,
     store: str | None,
+    kernels: str | None,
+    schemes: str | None,
+    gpus: str | None,
     jobs: int | None,
     cluster: str | None,
     page: str | None,
@@ -31,9 +37,9 @@ def command(
 ) -> int:
     """Simulate what a paper compares, and print its tables and figures with ours.
 
-    EXPERIMENT is register-sharing, scratchpad-sharing or regdem. Results are kept as they come: the same command goes
-    on with what is missing, and makes no run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits
-    130.
+    EXPERIMENT is register-sharing, scratchpad-sharing, regdem, finereg or schemes, which compares all register schemes
+    on the kernels of all papers. Results are kept as they come: the same command goes on with what is missing, and
+    makes no run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits 130.
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
@@ -42,6 +48,9 @@ def command(
     with SweepStatus(quiet) as status:
         reproduction = api.reproduce(
             experiment,
+            kernels=_names(kernels),
+            schemes=_names(schemes),
+            gpus=_names(gpus),
             store=store,
             jobs=jobs,
             cluster=cluster,
@@ -60,3 +69,7 @@ def command(
         print_note("interrupted: the same command goes on with the rest")
         return status.code
     return 1 if reproduction.failures else 0
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())

@@ -1,6 +1,7 @@
 """`ptxtool sweep SPEC`: many runs, resumable and in parallel; `sweep show` and `sweep export` for what they gave."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -160,8 +161,9 @@ def show(
 ) -> int:
     """Print one value of every run of a sweep as a table with bars, in rows and columns of choice.
 
-    AXIS is kernel, gpu, set, scheme, scheduler, share_registers, share_scratchpad, dynamic, passes or registers. A
-    counter is one of those of 'sim --json', such as cycles, slots.stall, l1.misses, or a name of GPGPU-Sim's.
+    AXIS is kernel, gpu, set, scheme, scheduler, share_registers, share_scratchpad, dynamic, register_scheme, passes or
+    registers. A counter is one of those of 'sim --json', such as cycles, slots.stall, l1.misses, or a name of
+    GPGPU-Sim's.
     """
     from ptxtool.report.simulations.sweep import PivotChoice
 
@@ -218,7 +220,7 @@ def _reads_of(path: str, store: str | None, own: "Mapping[str, OwnPass]") -> Non
         kernel = find_input(run.kernel)
         launch = run.launch or launch_beside(kernel)
         reads(kernel, "kernel file")
-        if launch is not None:
+        if isinstance(launch, str | Path):
             reads(launch, "launch file")
         if not isinstance(run.gpu, Gpu):
             reads(run.gpu, "GPU file")

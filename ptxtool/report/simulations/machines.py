@@ -7,7 +7,7 @@ from ptxtool.analysis.demotion.targets import DemotionTargets
 from ptxtool.analysis.occupancy.occupancy import LIMITERS, Occupancy
 from ptxtool.analysis.occupancy.overhead import LETTERS, Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage_text
-from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.switching_plan import ENTRY_BYTES, SwitchingPlan
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
@@ -78,7 +78,10 @@ def switching_parts(plan: SwitchingPlan, split: UnifiedPlan | None = None) -> li
     ]
     if split is not None:
         lines.append(str(split))
-    if plan.scheme.switching == "virtual-thread":
+    if plan.scheme.switching != "finereg":
+        if plan.lines:
+            bytes_of_one = counted(plan.lines * ENTRY_BYTES, "byte")
+            lines[1] += f", {plan.ctas - plan.acrf_ctas} of them in DRAM ({bytes_of_one} each)"
         return list(lines)
     lines[1] += f", {plan.pcrf_entries} entries for live registers"
     columns = head(">live registers of a warp | >entries of a CTA | >resident CTAs:bold | :cyan")

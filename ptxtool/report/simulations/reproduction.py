@@ -1,9 +1,10 @@
 """An experiment of the papers as text, and as one self-contained HTML page: all exhibits, ours beside theirs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from ptxtool.report.tables import Column, Part, TextTable, head, table
+from ptxtool.report.tables import WIDTH, Column, Part, TextTable, head, split, table
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction
 
 _AGREES = {True: "agrees", False: "differs", None: ""}
@@ -14,7 +15,7 @@ def reproduction_parts(reproduction: Reproduction) -> list[Part]:
     head = f"{reproduction.title} on {reproduction.gpu}: {reproduction.n_runs} runs"
     parts: list[Part] = [head, *reproduction.sources, "", _findings(reproduction)]
     for exhibit in reproduction.exhibits:
-        parts += ["", exhibit_table(exhibit)]
+        parts += ["", *_tables(exhibit)]
     if reproduction.failures:
         parts += ["", f"{len(reproduction.failures)} runs have no result"]
         parts += [f"  {f.row}, {f.scheme}: {f.reason}" for f in reproduction.failures]
@@ -24,14 +25,25 @@ def reproduction_parts(reproduction: Reproduction) -> list[Part]:
 
 
 def _findings(reproduction: Reproduction) -> TextTable:
-    columns = head("question:cyan | :bold | ours | papers")
-    rows = [(f.question, _AGREES[f.agrees], f.ours, f.paper) for f in reproduction.findings]
-    return table(columns, rows, "Do the results have the papers' shape?")
+    columns, title = head("question:cyan | :bold | ours"), "What the results say"
+    rows = [(f.question, _AGREES[f.agrees], f.ours) for f in reproduction.findings]
+    if not reproduction.has_papers:
+        return table(columns, rows, title)
+    with_papers = [(*row, f.paper) for row, f in zip(rows, reproduction.findings, strict=True)]
+    return table((*columns, Column("papers")), with_papers, "Do the results have the papers' shape?")
+
+
+def _tables(exhibit: Exhibit) -> Iterator[TextTable]:
+    """An exhibit in tables that are no wider than a line: the first has the title, the last the notes."""
+    tables = split(exhibit_table(exhibit), WIDTH)
+    for k, each in enumerate(tables):
+        title, notes = ("" if k else each.title), (each.notes if each is tables[-1] else ())
+        yield replace(each, title=title, notes=notes)
 
 
 def exhibit_table(exhibit: Exhibit) -> TextTable:
     """One exhibit as a table of text."""
-    columns = (Column("application", style="cyan"), *(Column(c, "right") for c in exhibit.columns))
+    columns = (Column(exhibit.of_rows, style="cyan"), *(Column(c, "right") for c in exhibit.columns))
     rows = [(row, *(_cell(exhibit, exhibit.at(row, c)) for c in exhibit.columns)) for row in exhibit.rows]
     legend = "; (papers)" if any(value.paper is not None for value in exhibit.values) else ""
     title = f"{exhibit.title} ({exhibit.place}): {exhibit.quantity}{legend}"

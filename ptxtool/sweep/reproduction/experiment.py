@@ -10,7 +10,7 @@ from ptxtool.formats.files import find_input, launch_beside
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.results.exhibits import Failure, Finding, Reproduction
-from ptxtool.results.sweeps import Configuration, Record, SweepResult
+from ptxtool.results.sweeps import Configuration, SweepResult
 from ptxtool.runs.schemes import Scheme
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction.exhibits import Exhibits
@@ -62,26 +62,22 @@ def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     """The exhibits of what has run."""
     results = {(str(r.axes["kernel"]), str(r.axes["scheme"])): r.counters for r in result if r.ok}
     exhibits = Exhibits(chosen, results, load_gpu(chosen.gpu)).all()
-    failures = tuple(Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), _reason(r)) for r in result.failed)
-    found = (*_memory(result), *findings(chosen, exhibits))
+    failures = tuple(
+        Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), r.outcome.reason) for r in result.failed
+    )
+    found = (*memory_finding(result, "applications"), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )
 
 
-def _reason(record: Record) -> str:
-    """Why a run has no result, in a line."""
-    messages = [str(problem["message"]) for problem in record.outcome.problems]
-    return messages[0] if messages else record.status
-
-
-def _memory(result: SweepResult) -> Iterator[Finding]:
-    """Whether every scheme leaves the same memory."""
+def memory_finding(result: SweepResult, rows: str) -> Iterator[Finding]:
+    """Whether every scheme leaves the same memory; `rows` is what the kernels are called."""
     digests: dict[str, set[str]] = {}
     for record in result:
         if record.ok:
             digests.setdefault(str(record.axes["kernel"]), set()).add(record.memory)
     if digests:
         same = sum(len(found) == 1 for found in digests.values())
-        ours = f"{same} of {len(digests)} applications"
+        ours = f"{same} of {len(digests)} {rows}"
         yield Finding("memory identical under all schemes", ours, "all", same == len(digests))

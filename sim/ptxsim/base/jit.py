@@ -37,6 +37,7 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from ptxsim.base.code_cache import folder
+from ptxsim.base.wide_masks import INT128, WideRecordType, is_wide
 
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 JIT_DISABLED = bool(config.DISABLE_JIT)
@@ -269,7 +270,7 @@ def record_at(dtype: np.dtype[Any]) -> Any:
             return _array_at(dtype, int(address) + int(i) * dtype.itemsize, 1)[0]
 
         return python_at
-    record_model = numba.from_dtype(dtype)
+    record_model = record_type(dtype)
 
     @intrinsic
     def at(typing_context: Any, address: Any, i: Any) -> Any:
@@ -304,7 +305,7 @@ address_of = _address_of()
 
 def record_type(dtype: np.dtype[Any]) -> Any:
     """numba's type of one record of a dtype."""
-    return numba.from_dtype(dtype)
+    return WideRecordType(dtype) if is_wide(dtype) else numba.from_dtype(dtype)
 
 
 def array_of(dtype: np.dtype[Any]) -> Any:
@@ -318,7 +319,7 @@ def record(fields: list[Any]) -> np.dtype[Any]:
 
 
 def _bit_intrinsic(name: str, python: Any) -> Any:
-    """`ctz(x)` and `popcount(x)` of an int64 seen as 64 bits."""
+    """`ctz(x)` and `popcount(x)` of an int64 seen as 64 bits, or of an int128 (wide_masks.py)."""
     if JIT_DISABLED:
         return python
 
@@ -326,23 +327,28 @@ def _bit_intrinsic(name: str, python: Any) -> Any:
 
     @intrinsic
     def operation(typing_context: Any, value: Any) -> Any:
+        taken = INT128 if value == INT128 else types.int64
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             if name == "ctz":
-                return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-            return builder.ctpop(arguments[0])
+                found = builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+            else:
+                found = builder.ctpop(arguments[0])
+            return builder.trunc(found, ir.IntType(64)) if taken == INT128 else found
 
-        return types.int64(types.int64), generate
+        return types.int64(taken), generate
 
     return operation
 
 
 def _python_ctz(value: Any) -> int:
-    bits = int(value) & 0xFFFFFFFFFFFFFFFF
+    bits = int(value)
     return (bits & -bits).bit_length() - 1 if bits else 64
 
 
 def _python_popcount(value: Any) -> int:
-    return (int(value) & 0xFFFFFFFFFFFFFFFF).bit_count()
+    bits = int(value)
+    return (bits & 0xFFFFFFFFFFFFFFFF if bits < 0 else bits).bit_count()
 
 
 ctz = _bit_intrinsic("ctz", _python_ctz)

@@ -15,15 +15,18 @@ LOOPS = {
     "run": "ptxsim.functional.cta_loop.run_cta",
     "launch": "ptxsim.timing.core.cycle._simulate",
     "Machine": "ptxsim.timing.core.cycle._simulate",
+    "wide": "ptxsim.timing.core.cycle._simulate_wide",
 }
-"""The compiled loop that a function of the package needs."""
+"""The compiled loop that a function of the package needs, or a machine with more than 64 warps or 32 CTAs per SM."""
 
 
 def say_if_compiling(function: str) -> None:
     """Print the note if a function's loop has no machine code yet."""
     if JIT_DISABLED or is_compiled(LOOPS[function]):
         return
-    if function != "run" and is_compiled(LOOPS["run"]):
+    if function == "wide":
+        text = "compiling the timing model for large SMs (once after installation, half a minute) ...\n"
+    elif function != "run" and is_compiled(LOOPS["run"]):
         text = "compiling the timing model (once after installation, half a minute) ...\n"
     else:
         text = "compiling the simulator (once after installation, a minute or two) ...\n"

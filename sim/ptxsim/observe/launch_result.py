@@ -15,7 +15,7 @@ from ptxsim.timing.hotspots import read_hotspots
 from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
 from ptxsim.timing.sharing.sections_setup import pool_result
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, STALL
+from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, SM_WIDE, STALL
 from ptxtool.analysis.energy.breakdown import energy_of
 from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SimResult, StallPoint
@@ -39,11 +39,10 @@ _COUNTS = (
     "lock_wait_cycles",
     "locks_released_early",
 )
-_counts = Sums(
-    SM,
-    {name: name for name in _COUNTS}
-    | {f"{cache}_{name}": f"{cache}.{name}" for cache in ("l1i", "l1c", "l1t") for name in READONLY_COUNTS},
-)
+_FIELDS = {name: name for name in _COUNTS} | {
+    f"{cache}_{name}": f"{cache}.{name}" for cache in ("l1i", "l1c", "l1t") for name in READONLY_COUNTS
+}
+_narrow, _wide = Sums(SM, _FIELDS), Sums(SM_WIDE, _FIELDS)
 
 
 def launch_result(
@@ -56,7 +55,7 @@ def launch_result(
     limiter = active.limiter if active else plan.limiter
     if configuration.unified:
         limiter = configuration.unified.limiter
-    counts = _counts.of(sms)
+    counts = (_wide if simulation.is_wide else _narrow).of(sms)
     if run["entry_registers"]:
         counts |= {name: int(sms[name].sum()) for name in ("register_waits", "register_wait_cycles")}
     slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
@@ -95,6 +94,7 @@ def launch_result(
         warp_instructions=warp_instructions,
         thread_instructions=thread_instructions,
         active_cycles=active_cycles,
+        cta_cycles=int(sms["cta_cycles"].sum()) + cycles * int(run["next_cta"] - run["ctas_done"]),
         n_sms=len(sms),
         n_schedulers=int(run["n_schedulers"]),
         slots=slots,

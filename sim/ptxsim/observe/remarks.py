@@ -1,8 +1,8 @@
 """Remarks of a run: what the reader of its counters should know, a sentence each.
 
-The registers that were shared where the text's are virtual; `setmaxnreg` that does nothing; a machine older than the
-GPU that the text is for; issue slots lost to the instruction cache, which says more about the machine's file than about
-the kernel.
+The registers that were shared where the text's are virtual; `setmaxnreg` that does nothing; a pool of registers for a
+text without marks; a machine older than the GPU that the text is for; issue slots lost to the instruction cache, which
+says more about the machine's file than about the kernel.
 """
 
 from collections.abc import Iterator
@@ -24,6 +24,9 @@ def remarks(kernel: Function, simulation: Simulation, result: SimResult) -> Iter
         yield f"compiled for {kernel.module.target}, a newer GPU than the machine ({gpu.target})"
     if program.adjusts_registers and not simulation.plan.entry_registers:
         yield "'setmaxnreg' is ignored: the registers at the kernel's entry are unknown (W212)"
+    if simulation.plan.scheme.extended and simulation.plan.sections is None:
+        name = simulation.plan.scheme.name
+        yield f"no marks of extended registers: {name} needs the text of 'rewrite -p split-registers'"
     if program.sharing_note:
         yield program.sharing_note
     lost = result.core["instruction_miss_slots"] / max(1, sum(result.slots.values()))

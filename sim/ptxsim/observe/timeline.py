@@ -23,7 +23,6 @@ from ptxsim.base.options import whole
 from ptxsim.observe.timeline_counters import Counters
 from ptxsim.observe.timeline_tracks import Tracks
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.sm_state import MAX_WARPS
 from ptxsim.timing.timeline_codes import SIZE, WORDS
 from ptxtool.base.diag import error
 from ptxtool.formats.trace_events import TraceEvents
@@ -157,7 +156,7 @@ class Recorder:
         self._counters = Counters(events, simulation, sms, origin)
         self._next_sample = self._first
         self._records = np.zeros(SIZE, np.int64)
-        self._states = np.zeros((len(simulation.sms), MAX_WARPS), np.int64)
+        self._states = np.zeros(simulation.sms["ib_pc"].shape, np.int64)
         mask = sum(1 << index for index in sms)
         run = simulation.run
         run["timeline"] = self._records.ctypes.data

@@ -6,10 +6,10 @@ skipped cycles, are not read here: the numbers must not depend on skipping.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
+from ptxsim.base.wide_masks import mask_of
 from ptxsim.observe.timeline_tracks import FIRST_SM, GPU, named
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import PENDING
@@ -61,8 +61,8 @@ class Counters:
         sms, l1s = simulation.sms, simulation.l1s
         for sm in self._sms:
             pid, record = FIRST_SM + sm, sms[sm]
-            resident, finishing = int(record["resident"]), int(record["finishing"])
-            warps = {"resident": _count(resident), "exited": _count(finishing)}
+            resident, finishing = mask_of(record["resident"]), mask_of(record["finishing"])
+            warps = {"resident": resident.bit_count(), "exited": finishing.bit_count()}
             self._put(pid, cycle, "warps", warps)
             in_flight = {
                 "loads": PENDING - int(record["pending_free_n"]),
@@ -78,7 +78,7 @@ class Counters:
         self._put(GPU, cycle, "requests", {"in flight": len(memory["free"]) - int(memory["n_free"])})
         channels = memory["channel"][: int(memory["n_channels"])]
         queued = {
-            f"channel {k}": int(channel["queue"]["count"].sum()) + _count(int(channel["busy"]))
+            f"channel {k}": int(channel["queue"]["count"].sum()) + mask_of(channel["busy"]).bit_count()
             for k, channel in enumerate(channels)
         }
         self._put(GPU, cycle, "DRAM queue", queued)
@@ -88,7 +88,3 @@ class Counters:
         if any(values.values()) if before is None else before != values:
             self._shown[pid, name] = values
             self._events.counter(named(self._events, pid), self._origin + cycle, name, values)
-
-
-def _count(mask: Any) -> int:
-    return (mask & (1 << 64) - 1).bit_count()

@@ -31,9 +31,9 @@ STATES = (
 """The names of a warp's slices, in the order of the states of timing/timeline_codes.py."""
 GPU, FIRST_SM = 1, 10
 """Processes: of the whole GPU, and of SM 0, followed by the other SMs."""
-_TRACKS = 10_000  # tracks of a process are numbered from its number times this: Perfetto wants all to differ
+_TRACKS = 20_000  # tracks of a process are numbered from its number times this: Perfetto wants all to differ
 _GROUP = 100  # tracks of a CTA slot, or of a pair
-_LOCKS = 5_000  # where those of pairs begin
+_LOCKS = 10_000  # where those of pairs begin
 
 
 def named(events: TraceEvents, pid: int) -> int:

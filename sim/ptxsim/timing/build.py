@@ -7,6 +7,7 @@ import numpy as np
 
 from ptxsim.base import record_pool
 from ptxsim.base.program import Program
+from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.timing.banks import banks_of
@@ -15,6 +16,7 @@ from ptxsim.timing.hotspots import count_hotspots
 from ptxsim.timing.machine_records import l1_records, memory_records, sm_records
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.memory.copied import leave, leave_in_empty
+from ptxsim.timing.residency.schemes import built_in_decision
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.run_record import run_record
 from ptxsim.timing.sharing.locks import active_marks
@@ -85,7 +87,8 @@ def build(
     _connect(run[0], sms, memory, l1s, gpu, resident)
     if plan.event_skip and not _needs_order(program, plan, memory):
         run[0]["ahead"] = _AHEAD
-    parts = run, sms, l1s, memory, image.context, arrays, records
+    decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching)
+    parts = run, sms, l1s, memory, image.context, arrays, decide, records
     return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher, renamer=renamer)
 
 
@@ -141,7 +144,7 @@ def _describe_sharing(r: Any, gpu: Gpu, plan: SharingPlan, resident: int) -> Non
 
 def _set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_bytes: int) -> None:
     """Give every SM its slots, its part of the arrays, and its pairs."""
-    sms["free_slots"] = (1 << resident) - 1
+    set_masks(sms["free_slots"], (1 << resident) - 1)
     sms["counting"] = r["count_idle"]
     sms["shared_bytes"] = shared_bytes
     for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):

@@ -8,8 +8,12 @@ CTA. Where locks, sections or registers are involved the report is the circle, o
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ptxsim.base.program import FOR_REGISTERS, Program
+from ptxsim.base.wide_masks import mask_of
 from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates
+from ptxsim.timing.residency.switch_records import SHARED_MEMORY
 from ptxsim.timing.sharing.pairs import STRICT
 from ptxsim.timing.simulation import Simulation
 from ptxtool.base.diag import PtxError, error
@@ -79,7 +83,7 @@ def _advice(simulation: Simulation, locks: list[_Wait]) -> str:
 
 
 def _unfinished(sm: Any) -> list[int]:
-    left = int(sm["resident"]) & ~int(sm["finishing"])
+    left = mask_of(sm["resident"]) & ~mask_of(sm["finishing"])
     return [w for w in range(len(sm["ib_pc"])) if left >> w & 1]
 
 
@@ -104,21 +108,23 @@ def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
     """The wait of a warp at a barrier, for registers or for a lock; None if it waits for none of them."""
     program, top = simulation.program, int(sm["depth"][w]) - 1
     i = int(sm["stack_pc"][top, w])
-    if int(sm["at_barrier"]) >> w & 1:
+    if mask_of(sm["at_barrier"]) >> w & 1:
         if _waits_for_registers(sm, w):
             return _register_wait(simulation, sm, w)
         i = max(0, i - 1)  # the PC of a warp at a barrier is after it
         slot, number = int(sm["cta_slot"][w]), int(sm["stack_wait"][top, w]) - 1
         seen = int(sm["cta_seen"][slot, number])
-        others = tuple(o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
+        mine = [o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot]
+        others = tuple(o for o in mine if not seen >> int(sm["warp_in_cta"][o]) & 1)
         awaited = f" for {_names(simulation, sm, others)}" if others else ""
         return _Wait(sm, w, i, False, _place(program, i), awaited, others)
-    if not int(sm["lock_wait"]) >> w & 1 or simulation.renamer is not None:
+    if not mask_of(sm["lock_wait"]) >> w & 1 or simulation.renamer is not None:
         return None  # renaming stops no warp of the oldest CTA: what that one waits for stops all
     if simulation.plan.sections is not None:
         others = tuple(o for o in _unfinished(sm) if sm["holds_section"][sm["context"][o]])
         awaited = f", held by {_names(simulation, sm, others)}" if others else ""
-        return _Wait(sm, w, i, True, f"{_place(program, i)} for a section of the pool", awaited, others)
+        text = f"{_place(program, i)} for a section of the pool{_held_outside(simulation, sm)}"
+        return _Wait(sm, w, i, True, text, awaited, others)
     if not _asks(simulation, i):
         return _Wait(sm, w, i, True, f"{_place(program, i)}, held back by dynamic warp execution", "", ())
     others = _holders(simulation, sm, w)
@@ -131,6 +137,24 @@ def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
     verb = "that {} has" if all_hold else "until {} has ended"
     awaited = f" {verb.format(_names(simulation, sm, others))}" if others else ""
     return _Wait(sm, w, i, True, f"{_place(program, i)} for {what}", awaited, others)
+
+
+def _held_outside(simulation: Simulation, sm: Any) -> str:
+    """In words, the CTAs that hold sections and are outside of the pipeline. (They would have come back if they waited
+    for memory: they wait for sections too.)"""
+    if simulation.switcher is None:
+        return ""
+    switch, per_cta = simulation.switcher.records[int(sm["index"])], int(simulation.run["warps_per_cta"][0])
+    n_ctas = simulation.switcher.ctas
+    held = np.asarray(sm["holds_section"])[: n_ctas * per_cta]
+    holding = held.reshape(n_ctas, per_cta).any(axis=1)
+    outside = np.asarray(switch["place"])[:n_ctas] == SHARED_MEMORY
+    ctas = [
+        coordinates(int(switch["cta"][c]), simulation.plan.grid) for c in np.flatnonzero(holding & outside)
+    ]
+    names = ", ".join(f"CTA {cta}" for cta in ctas[:_SHOWN])
+    more = f" and {len(ctas) - _SHOWN} more" if len(ctas) > _SHOWN else ""
+    return f", held by {names}{more} outside of the pipeline, waiting for a section too" if ctas else ""
 
 
 def _asks(simulation: Simulation, i: int) -> bool:

@@ -58,9 +58,17 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     while True:
         run["stop_cycle"] = _next_stop(simulation, stop)
         special_rows, memory = simulation.arrays["special_rows"], simulation.memory
-        arguments = run, simulation.context, special_rows, memory, policy.pick, policy.window
+        arguments = (
+            run,
+            simulation.context,
+            special_rows,
+            memory,
+            policy.pick,
+            policy.window,
+            simulation.decide,
+        )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = int(cycle.simulator()(*arguments))
+            reason = int(cycle.simulator(simulation.is_wide)(*arguments))
         simulation.printer.drain(simulation.arrays["image"])
         if observer is not None:
             observer.loop_stopped()

@@ -112,7 +112,7 @@ class Controller:
         from ptxsim.timing.dynamic_period import end_period
 
         with np.errstate(all="ignore"):
-            end_period()(simulation.run, simulation.sms, simulation.l1s, self.records, policy.window)
+            end_period(simulation.is_wide)(simulation.run, simulation.l1s, self.records, policy.window)
         self.next_cycle += self.options.period
         self.periods += 1
 

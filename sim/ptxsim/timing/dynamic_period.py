@@ -10,13 +10,14 @@ from typing import Any
 
 from numba import types
 
-from ptxsim.base.jit import array_of, ctz, entry, njit
+from ptxsim.base.jit import array_of, entry, njit
+from ptxsim.base.warp_masks import warp_slots
 from ptxsim.timing.core.cycle import account_skipped
 from ptxsim.timing.memory.memory_state import L1
 from ptxsim.timing.schedulers.signature import WINDOW
 from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
 from ptxsim.timing.sharing.locks import end_lock_wait
-from ptxsim.timing.sm_state import RUN, SM, STALL
+from ptxsim.timing.sm_state import RUN, RUN_WIDE, STALL, sm_of
 
 
 @njit
@@ -40,12 +41,12 @@ def _stalls(run, sm):
     return total
 
 
-def _end_period(run_array, sms, l1s, units, window):
+def _end_period(run_array, l1s, units, window):
     """Between two cycles: bring all counters up to date, move the chances, let the held-back warps be tested again."""
     run = run_array[0]
     reference = 0
     for index in range(run.n_sms):
-        sm = sms[index]
+        sm = sm_of(run, index)
         account_skipped(run, sm, l1s[index], window)
         sm.last_cycle = run.cycle - 1
         d = units[index]
@@ -56,16 +57,15 @@ def _end_period(run_array, sms, l1s, units, window):
             move(d, total - d.stalls, reference)
         if not d.cumulative:
             d.stalls = total
-        d.passed = 0
-        held = d.held
-        while held:
-            end_lock_wait(run, sm, ctz(held))
-            held &= held - 1
+        for w in range(warp_slots(sm)):
+            d.passed[w] = 0
+            if d.held[w]:
+                end_lock_wait(run, sm, w)
         run.sm_next[index] = min(run.sm_next[index], run.cycle)
 
 
 @cache
-def end_period() -> Any:
-    """The compiled function."""
-    arguments = [array_of(d) for d in (RUN, SM, L1, DYNAMIC)]
-    return entry(types.void(*arguments, types.FunctionType(WINDOW)))(_end_period)
+def end_period(is_wide: bool) -> Any:
+    """The compiled function, for narrow or wide records."""
+    arguments = [array_of(d) for d in (RUN_WIDE if is_wide else RUN, L1, DYNAMIC)]
+    return entry(types.void(*arguments, types.FunctionType(WINDOW[is_wide])))(_end_period)

@@ -13,9 +13,12 @@ import numpy as np
 
 from ptxsim.base.program import MAX_STACK, stack_fields
 from ptxsim.base.record_pool import PooledRecords, RestoreStep
+from ptxsim.base.warp_masks import MOST_WARPS, NARROW
+from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
-from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS, make_l1, make_memory
+from ptxsim.timing.memory.memory_setup import make_l1, make_memory
+from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
@@ -23,13 +26,14 @@ from ptxsim.timing.sm_state import (
     COLLECTORS,
     FRONT,
     LDST_QUEUE,
-    MAX_CTAS,
     MAX_SCHEDULERS,
-    MAX_WARPS,
+    MOST_CTAS,
+    NARROW_CTAS,
     PENDING,
     QUEUED_BITS,
     SHARED_PIPE,
     SM,
+    SM_WIDE,
     UNITS,
     WHEEL,
     WHEEL_MARGIN,
@@ -50,7 +54,7 @@ def sm_records(gpu: Gpu) -> PooledRecords:
 
     The machine is one that `check_machine` takes.
     """
-    sms: Any = np.zeros(gpu.sm.count, SM)
+    sms: Any = np.zeros(gpu.sm.count, SM_WIDE if needs_wide(gpu) else SM)
     for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle", "charged"):
         sms[name] = -1
     sms["index"] = np.arange(len(sms))
@@ -58,9 +62,8 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     sms["memory_free"] = ALL_MEMORY_FREE
     sms["pending_free"] = np.arange(PENDING)
     sms["pending_free_n"] = PENDING
-    sms["supervised"].view(np.uint64)[:, : gpu.sm.schedulers] = [
-        sum(1 << w for w in range(s, gpu.sm.warps, gpu.sm.schedulers)) for s in range(gpu.sm.schedulers)
-    ]
+    for s in range(gpu.sm.schedulers):
+        set_masks(sms["supervised"][:, s], sum(1 << w for w in range(s, gpu.sm.warps, gpu.sm.schedulers)))
     pair_slots(sms, 0, 0)
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
@@ -78,6 +81,11 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     return records
 
 
+def needs_wide(gpu: Gpu) -> bool:
+    """Whether the SMs of a machine need wide records."""
+    return gpu.sm.warps > NARROW or gpu.sm.ctas > NARROW_CTAS
+
+
 def check_machine(gpu: Gpu) -> None:
     """Raise E502 where the records of `sm_state.py` cannot hold a machine: before memory is laid out for it."""
     pipeline = gpu.pipeline
@@ -90,8 +98,8 @@ def check_machine(gpu: Gpu) -> None:
         raise error("E502", what, help="the simulator's warps have 32 lanes")
     limits = (
         ("sm.count", gpu.sm.count, MAX_SMS),
-        ("sm.warps", gpu.sm.warps, MAX_WARPS),
-        ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
+        ("sm.warps", gpu.sm.warps, MOST_WARPS),
+        ("sm.ctas", gpu.sm.ctas, MOST_CTAS),
         ("sm.schedulers", gpu.sm.schedulers, MAX_SCHEDULERS),
         ("pipeline entries of a port", max(widths), 64 // QUEUED_BITS),
         ("pipeline collectors", collectors, COLLECTORS),
@@ -125,7 +133,7 @@ def _before_unit(gpu: Gpu) -> int:
 def _of_sm(gpu: Gpu) -> dict[str, int]:
     """The used part of an `SM` record, without the deeper entries of stacks, the wheel (whose part depends on the
     program) and the index (which never changes)."""
-    used = {"index": 0, "wheel": 0} | dict.fromkeys(_STACKS, _DEPTH)
+    used = {"index": 0, "wheel": 0, "wakes": 0} | dict.fromkeys(_STACKS, _DEPTH)
     used |= dict.fromkeys(("slots", "policy"), gpu.sm.schedulers)
     used |= dict.fromkeys(("memory_line", "memory_bytes", "memory_words"), _before_unit(gpu))
     used |= dict.fromkeys(

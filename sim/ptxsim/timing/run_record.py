@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ptxsim.timing.banks import bank_turn, banks_of_warp
+from ptxsim.timing.machine_records import needs_wide
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
-from ptxsim.timing.sm_state import RUN
+from ptxsim.timing.sm_state import RUN, RUN_WIDE
 from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 
@@ -21,7 +22,7 @@ def run_record(gpu: Gpu) -> Any:
 
 
 def _run_of(gpu: Gpu) -> Any:
-    run = np.zeros(1, RUN)
+    run = np.zeros(1, RUN_WIDE if needs_wide(gpu) else RUN)
     r = run[0]
     pipeline, fetch = gpu.pipeline, gpu.fetch
     r["n_sms"], r["contexts"], r["n_schedulers"] = gpu.sm.count, gpu.sm.warps, gpu.sm.schedulers

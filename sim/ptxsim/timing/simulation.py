@@ -6,11 +6,14 @@ from typing import Any, Protocol
 from ptxsim.base import record_pool
 from ptxsim.base.program import Program
 from ptxsim.base.record_pool import PooledRecords
+from ptxsim.base.wide_masks import is_wide
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
+from ptxsim.timing.residency.schemes.own import OwnScheme
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxtool.analysis.occupancy.occupancy import Occupancy
+from ptxtool.analysis.occupancy.register_schemes import SCHEMES, RegisterScheme
 from ptxtool.analysis.occupancy.renaming_plan import RenamingPlan
 from ptxtool.analysis.occupancy.section_plan import SectionPlan
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
@@ -36,6 +39,7 @@ class LaunchPlan:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     sharing: SharingPlan
+    scheme: RegisterScheme = SCHEMES[0]
     max_cycles: int = 0
     event_skip: bool = True
     lock_as_stall: bool = False
@@ -72,13 +76,21 @@ class Simulation:
     memory: Any
     context: Any
     arrays: dict[str, Any]
+    decide: Any
+    """The compiled decision of the register scheme; of `own_scheme`, if that is one of the user's."""
     records: list[PooledRecords]
     """The pooled records of `sms`, and those of `memory` and `l1s` that belong to this run alone."""
     printer: Printer = field(default_factory=Printer)
     observer: Observer | None = None
     dynamic: Controller | None = None
     switcher: Switcher | None = None
+    own_scheme: OwnScheme | None = None
     renamer: Renamer | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its records of SMs are wide."""
+        return is_wide(self.sms.dtype)
 
     @property
     def cycles(self) -> int:
@@ -90,7 +102,8 @@ class Simulation:
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
-        self.sms["wheel"][:, : int(self.run["wheel"][0]) + 1] = 0
+        for name in ("wheel", "wakes"):
+            self.sms[name][:, : int(self.run["wheel"][0]) + 1] = 0
         for records in self.records:
             record_pool.release(records)
         self.records = []

@@ -1,17 +1,26 @@
 """The records the cycle loop works on: one `RUN` for the grid, one `SM` per streaming multiprocessor.
 
-Masks over warps and lanes are int64, bit k for warp or lane k. Times are core cycles. Arrays whose size depends on
-the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `build.py` makes the arrays.
+Masks over lanes are int64, bit k for lane k. So are masks over warps in `RUN` and `SM`; a machine with more than 64
+warps or 32 CTAs per SM has `RUN_WIDE` and `SM_WIDE`, whose masks over warps have 128 bits. Times are core cycles.
+Arrays whose size depends on the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `build.py` makes
+the arrays.
 """
 
-from ptxsim.base.jit import record, record_at
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+
+from ptxsim.base.jit import JIT_DISABLED, inline, record, record_at, record_type
 from ptxsim.base.program import COPY_GROUPS, stack_fields
+from ptxsim.base.warp_masks import MOST_WARPS, NARROW
+from ptxsim.base.wide_masks import INT128, WIDE, wide_record
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
 
-MAX_WARPS = 64
-MAX_CTAS = 32
+NARROW_CTAS, MOST_CTAS = 32, 64
+CTA_WARPS = 32  # warps of a CTA
 MAX_CONTEXTS = 512  # warps of resident CTAs, active or not (`residency/`)
 MAX_RESIDENT = 128  # such CTAs
 MAX_SCHEDULERS = 4
@@ -21,10 +30,10 @@ CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
 COLLECTORS = 48  # collector units of all classes
 WHEEL = 1024  # cycles the event wheel looks ahead at most; longer than any fixed latency
 WHEEL_MARGIN = 8  # of those, beyond the longest latency
-# a slot of the wheel: warps whose head becomes ready in its cycle (a mask); and, of the cycle in CYCLE, register banks
-# that are written, units that complete an instruction (masks), the number of result buses in use
-WAKES, CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(5)
-WHEEL_KINDS = 5
+# a slot of the wheel: of the cycle in CYCLE, register banks that are written, units that complete an instruction
+# (masks), the number of result buses in use
+CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(4)
+WHEEL_KINDS = 4
 UNITS = 48  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
@@ -35,7 +44,7 @@ SHARED_PIPE = 64  # loads in the pipe after the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
 CODE_BASE = 0xF000_0000  # where code lies
 VECTORS_BASE = 0xF800_0000  # and the live-register vectors of FineReg
-POLICY = 8 + 2 * MAX_WARPS  # numbers that a scheduling policy may keep: a few, and two lists of warps
+AREAS_BASE = 1 << 44  # and registers in DRAM
 FOREVER = 1 << 62
 LONG = FOREVER + 1  # the same for a register that a load from beyond the SM will write
 
@@ -43,166 +52,175 @@ LONG = FOREVER + 1  # the same for a register that a load from beyond the SM wil
 IDLE, SCOREBOARD, STALL = 0, 1, 2
 SLOT_KINDS = 3 + 32
 
-RUN = record(
-    [
-        ("cycle", "i8"),
-        ("max_cycles", "i8"),  # 0: no limit
-        ("event_skip", "i8"),
-        ("ahead", "i8"),  # cycles that an SM may run ahead of the others (core/ahead.py)
-        ("horizon", "i8"),  # cycles in which no reply can arrive that is still in the network
-        ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
-        ("n_sms", "i8"),
-        ("open_sms", "i8"),  # number of SMs with a free CTA slot (open_sms.py)
-        ("sms", "u8"),  # address of the SM records
-        ("l1s", "u8"),  # of the L1 records
-        # read for every SM in every cycle, therefore adjacent
-        ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which the SM can change, replies not considered
-        ("is_open", "i8", (MAX_SMS,)),  # which SMs these are
-        ("code", "u8"),  # address of the program's INSTRUCTION records
-        ("n_instructions", "i8"),
-        ("n_registers", "i8"),
-        ("wheel", "i8"),  # slots of the event wheel in use, less one: as many as the latencies need
-        # grid
-        ("n_ctas", "i8"),
-        ("next_cta", "i8"),
-        ("ctas_done", "i8"),
-        ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
-        ("launched_sm", "i8"),
-        ("shared_image", "u8"),  # address of the initial contents of a CTA's shared memory
-        ("grid", "i8", (3,)),
-        ("block", "i8", (3,)),
-        ("threads_per_cta", "i8"),
-        ("warps_per_cta", "i8"),
-        ("resident_ctas", "i8"),  # CTA slots in use per SM
-        ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
-        ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
-        ("switching", "u8"),  # address of SWITCH records (residency/switch_records.py), one per SM; 0: none
-        # machine
-        ("n_schedulers", "i8"),
-        ("rotate_schedulers", "i8"),  # the first scheduler changes every cycle; 0: scheduler 0 is first
-        ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
-        ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
-        (
-            "long_lasting",
-            "i8",
-        ),  # a register that a load wrote counts as long until an ALU instruction writes it
-        ("has_window", "i8"),  # the policy looks at some warps only
-        ("eager_slots", "i8"),  # the kind of a slot depends on more than valid and ready warps: count at once
-        ("port_width", "i8", (CLASSES,)),  # ID_OC entries
-        ("oc_ex_width", "i8", (CLASSES,)),
-        ("collectors", "i8", (CLASSES,)),  # collector units of a class
-        ("first_collector", "i8", (CLASSES,)),
-        ("collector_ports", "i8", (CLASSES,)),
-        ("n_banks", "i8"),
-        (
-            "bank_mask",
-            "i8",
-        ),  # the banks of a warp - 1: its register's number & this, turned as below, is the bank
-        (
-            "bank_turn",
-            "i8",
-        ),  # by how many banks the registers of a warp lie further than those of the one before
-        ("model_banks", "i8"),  # 0: operand reads never conflict
-        ("collector_stage", "i8"),  # the collector steps after the LDST unit; 0: inside its cycle
-        ("collector_reads", "i8"),  # operands that a collector unit reads in a cycle
-        # addresses of int64 per static instruction: the banks of warp 0 that it writes, and those that it reads if it
-        # reads them all at once and none twice (0: not so)
-        ("banks_written", "u8"),
-        ("banks_read", "u8"),
-        ("n_sp", "i8"),
-        ("n_sfu", "i8"),
-        ("result_buses", "i8"),
-        ("ibuffer", "i8"),
-        ("fetches", "i8"),  # decodes and fetches of a cycle
-        ("constant_line", "i8"),  # bytes of a line of constants: an access of a load
-        ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
-        ("shared_pipe", "i8"),
-        ("atomic_parts", "i8"),  # parts of a warp that atomics go by
-        ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
-        # resource sharing (timing-model section 5)
-        (
-            "sees_heads",
-            "i8",
-        ),  # every new head is tested: pairs share, warps take sections, or registers are renamed
-        ("shared_pairs", "i8"),
-        ("first_shared_slot", "i8"),
-        ("shares_scratchpad", "i8"),  # pairs share scratchpad; 0: registers
-        ("private_registers", "i8"),
-        ("private_scratchpad", "i8"),  # bytes
-        ("unowned_class", "i8"),  # of the warps of a pair without an owner
-        ("lock_rule", "i8"),
-        ("active_marks", "i8"),  # the release marks of the shared resource
-        ("lock_as_stall", "i8"),
-        # release by name (sharing/renaming.py): words of a set of registers, 0 without it; addresses of int64 sets
-        ("renaming_words", "i8"),
-        ("needed", "u8"),  # before each instruction and at the end
-        ("written", "u8"),  # by each instruction
-        ("physical", "i8"),  # registers of warps on an SM
-        ("most_of_cta", "i8"),  # of these, that a CTA can need at a time
-        ("reserving_ctas", "i8"),  # the oldest CTAs, for which as many are kept
-        ("sections", "i8"),  # of the pool of registers of an SM; 0: there is none
-        ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
-        # per static instruction, int64 each: for the stall-point report and hot spots
-        ("stall_warps", "u8"),
-        ("stall_cycles", "u8"),
-        ("stall_first", "u8"),
-        ("stall_offset", "u8"),  # the scratchpad offset that the first of them wanted to access
-        ("issues", "u8"),
-        ("hotspots", "u8"),  # address of a HOTSPOTS record (core/reason_codes.py); 0: not counted
-        # timeline (timing/timeline_events.py)
-        ("timeline", "u8"),  # address of its records; 0: there is none
-        ("timeline_used", "i8"),  # numbers in them
-        ("timeline_states", "u8"),  # address of int64 [SMs][MAX_WARPS]: the last noted state of each warp
-        ("timeline_sms", "i8"),  # SMs in the timeline
-        # first fault
-        ("fault_sm", "i8"),
-        ("fault_cta", "i8"),
-        ("fault_instruction", "i8"),
-        ("fault_thread", "i8"),
-        ("fault_kind", "i8"),  # 100 and more: those of timing/core/issue.py; otherwise as CONTEXT.error
-        ("wrong_warp", "i8"),  # what the policy chose
-        ("wrong_candidates", "i8"),  # what it could have chosen
-    ]
-)
+_RUN = [
+    ("cycle", "i8"),
+    ("max_cycles", "i8"),  # 0: no limit
+    ("event_skip", "i8"),
+    ("ahead", "i8"),  # cycles that an SM may run ahead of the others (core/ahead.py)
+    ("horizon", "i8"),  # cycles in which no reply can arrive that is still in the network
+    ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
+    ("n_sms", "i8"),
+    ("open_sms", "i8"),  # number of SMs with a free CTA slot (open_sms.py)
+    ("sms", "u8"),  # address of the SM records
+    ("l1s", "u8"),  # of the L1 records
+    # read for every SM in every cycle, therefore adjacent
+    ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which the SM can change, replies not considered
+    ("is_open", "i8", (MAX_SMS,)),  # which SMs these are
+    ("code", "u8"),  # address of the program's INSTRUCTION records
+    ("n_instructions", "i8"),
+    ("n_registers", "i8"),
+    ("wheel", "i8"),  # slots of the event wheel in use, less one: as many as the latencies need
+    # grid
+    ("n_ctas", "i8"),
+    ("next_cta", "i8"),
+    ("ctas_done", "i8"),
+    ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
+    ("launched_sm", "i8"),
+    ("shared_image", "u8"),  # address of the initial contents of a CTA's shared memory
+    ("grid", "i8", (3,)),
+    ("block", "i8", (3,)),
+    ("threads_per_cta", "i8"),
+    ("warps_per_cta", "i8"),
+    ("resident_ctas", "i8"),  # CTA slots in use per SM
+    ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
+    ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
+    ("switching", "u8"),  # address of SWITCH records (residency/switch_records.py), one per SM; 0: none
+    # machine
+    ("n_schedulers", "i8"),
+    ("rotate_schedulers", "i8"),  # the first scheduler changes every cycle; 0: scheduler 0 is first
+    ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
+    ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
+    (
+        "long_lasting",
+        "i8",
+    ),  # a register that a load wrote counts as long until an ALU instruction writes it
+    ("has_window", "i8"),  # the policy looks at some warps only
+    ("eager_slots", "i8"),  # the kind of a slot depends on more than valid and ready warps: count at once
+    ("port_width", "i8", (CLASSES,)),  # ID_OC entries
+    ("oc_ex_width", "i8", (CLASSES,)),
+    ("collectors", "i8", (CLASSES,)),  # collector units of a class
+    ("first_collector", "i8", (CLASSES,)),
+    ("collector_ports", "i8", (CLASSES,)),
+    ("n_banks", "i8"),
+    (
+        "bank_mask",
+        "i8",
+    ),  # the banks of a warp - 1: its register's number & this, turned as below, is the bank
+    (
+        "bank_turn",
+        "i8",
+    ),  # by how many banks the registers of a warp lie further than those of the one before
+    ("model_banks", "i8"),  # 0: operand reads never conflict
+    ("collector_stage", "i8"),  # the collector steps after the LDST unit; 0: inside its cycle
+    ("collector_reads", "i8"),  # operands that a collector unit reads in a cycle
+    # addresses of int64 per static instruction: the banks of warp 0 that it writes, and those that it reads if it
+    # reads them all at once and none twice (0: not so)
+    ("banks_written", "u8"),
+    ("banks_read", "u8"),
+    ("n_sp", "i8"),
+    ("n_sfu", "i8"),
+    ("result_buses", "i8"),
+    ("ibuffer", "i8"),
+    ("fetches", "i8"),  # decodes and fetches of a cycle
+    ("constant_line", "i8"),  # bytes of a line of constants: an access of a load
+    ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
+    ("shared_pipe", "i8"),
+    ("atomic_parts", "i8"),  # parts of a warp that atomics go by
+    ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
+    # resource sharing (timing-model section 5)
+    (
+        "sees_heads",
+        "i8",
+    ),  # every new head is tested: pairs share, warps take sections, or registers are renamed
+    ("shared_pairs", "i8"),
+    ("first_shared_slot", "i8"),
+    ("shares_scratchpad", "i8"),  # pairs share scratchpad; 0: registers
+    ("private_registers", "i8"),
+    ("private_scratchpad", "i8"),  # bytes
+    ("unowned_class", "i8"),  # of the warps of a pair without an owner
+    ("lock_rule", "i8"),
+    ("active_marks", "i8"),  # the release marks of the shared resource
+    ("lock_as_stall", "i8"),
+    # release by name (sharing/renaming.py): words of a set of registers, 0 without it; addresses of int64 sets
+    ("renaming_words", "i8"),
+    ("needed", "u8"),  # before each instruction and at the end
+    ("written", "u8"),  # by each instruction
+    ("physical", "i8"),  # registers of warps on an SM
+    ("most_of_cta", "i8"),  # of these, that a CTA can need at a time
+    ("reserving_ctas", "i8"),  # the oldest CTAs, for which as many are kept
+    ("sections", "i8"),  # of the pool of registers of an SM; 0: there is none
+    ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
+    # per static instruction, int64 each: for the stall-point report and hot spots
+    ("stall_warps", "u8"),
+    ("stall_cycles", "u8"),
+    ("stall_first", "u8"),
+    ("stall_offset", "u8"),  # the scratchpad offset that the first of them wanted to access
+    ("issues", "u8"),
+    ("hotspots", "u8"),  # address of a HOTSPOTS record (core/reason_codes.py); 0: not counted
+    # timeline (timing/timeline_events.py)
+    ("timeline", "u8"),  # address of its records; 0: there is none
+    ("timeline_used", "i8"),  # numbers in them
+    ("timeline_states", "u8"),  # address of int64 [SMs][warp slots]: the last noted state of each warp
+    ("timeline_sms", "i8"),  # SMs in the timeline
+    # first fault
+    ("fault_sm", "i8"),
+    ("fault_cta", "i8"),
+    ("fault_instruction", "i8"),
+    ("fault_thread", "i8"),
+    ("fault_kind", "i8"),  # 100 and more: those of timing/core/issue.py; otherwise as CONTEXT.error
+    ("wrong_warp", "i8"),  # what the policy chose
+    ("wrong_decision", "i8"),  # what the register scheme decided
+]
+
+RUN = record(_RUN)
+RUN_WIDE = record([("wide", "i8"), *_RUN])
+"""The same; the unused field, which is the first, makes it another type that numba does not convert to RUN."""
+
+
+def policy_numbers(warps: int) -> int:
+    """The numbers that a scheduling policy may keep: a few, and two lists of warps."""
+    return 8 + 2 * warps
+
 
 # In the order of use, because the time of the loop is that of cache misses: first the fields that every cycle reads,
 # then arrays of a line or two that issue needs, then large arrays of which little is live.
-SM = record(
-    [
+def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
+    """The fields of an SM with so many warps and CTAs; `mask` is the type of a mask over its warps."""
+    return [
         ("index", "i8"),
         ("last_cycle", "i8"),  # last cycle that was run or accounted for
         ("counting", "i8"),  # scheduler slots are being counted: work is here or to come
         ("active_cycles", "i8"),
         ("charged", "i8"),  # last cycle whose scheduler slots are counted
-        ("seen_valid", "i8"),  # valid warps in the cycles since then
-        ("seen_imiss", "i8"),  # warps that waited for an instruction miss in those cycles
-        ("seen_ready", "i8"),  # and ready ones
+        ("seen_valid", mask),  # valid warps in the cycles since then
+        ("seen_imiss", mask),  # warps that waited for an instruction miss in those cycles
+        ("seen_ready", mask),  # and ready ones
         # warps
-        ("resident", "i8"),
-        ("finishing", "i8"),  # all lanes exited, not yet retired
-        ("storing", "i8"),  # stores are not acknowledged yet
-        ("has_head", "i8"),  # a decoded instruction on the right path waits in the I-buffer
-        ("stale", "i8"),  # the I-buffer holds wrong-path instructions
-        ("ready", "i8"),  # the head has no scoreboard hazard
-        ("long_wait", "i8"),  # the head reads a register that a load from beyond the SM will write
-        ("blocked", "i8"),  # the head waits for a register whose time is not known yet
-        ("at_barrier", "i8"),  # or waits for registers of its CTA
-        ("in_membar", "i8"),
-        ("in_wait", "i8"),  # for asynchronous copies
-        ("in_atomic", "i8"),
-        ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
-        ("outside", "i8"),  # head accesses memory beyond the SM
-        ("needs_lock", "i8"),  # head may touch a shared resource, or has a mark: sharing/ decides
-        ("lock_wait", "i8"),
+        ("resident", mask),
+        ("finishing", mask),  # all lanes exited, not yet retired
+        ("storing", mask),  # stores are not acknowledged yet
+        ("has_head", mask),  # a decoded instruction on the right path waits in the I-buffer
+        ("stale", mask),  # the I-buffer holds wrong-path instructions
+        ("ready", mask),  # the head has no scoreboard hazard
+        ("long_wait", mask),  # the head reads a register that a load from beyond the SM will write
+        ("blocked", mask),  # the head waits for a register whose time is not known yet
+        ("at_barrier", mask),  # or waits for registers of its CTA
+        ("in_membar", mask),
+        ("in_wait", mask),  # for asynchronous copies
+        ("in_atomic", mask),
+        ("head_class", mask, (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
+        ("outside", mask),  # head accesses memory beyond the SM
+        ("needs_lock", mask),  # head may touch a shared resource, or has a mark: sharing/ decides
+        ("lock_wait", mask),
         ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
-        ("supervised", "i8", (MAX_SCHEDULERS,)),
-        ("inner_wait", "i8"),  # warps with an entry below the top that may wait
+        ("supervised", mask, (MAX_SCHEDULERS,)),
+        ("inner_wait", mask),  # warps with an entry below the top that may wait
         # fetch
-        ("imiss", "i8"),  # warps that wait for an instruction miss
+        ("imiss", mask),  # warps that wait for an instruction miss
         ("last_fetched", "i8"),
         ("latch_warp", "i8"),  # -1 empty
         ("latch_pc", "i8"),
-        ("fetch_stuck", "i8"),  # warps that L1I has refused and that need not try again yet
+        ("fetch_stuck", mask),  # warps that L1I has refused and that need not try again yet
         # between issue and the units
         ("front_free", "i8"),
         ("id_oc_n", "i4", (CLASSES,)),
@@ -236,6 +254,7 @@ SM = record(
         # counters
         ("warp_instructions", "i8"),
         ("thread_instructions", "i8"),
+        ("cta_cycles", "i8"),  # cycles in which CTAs ended, less those in which CTAs were launched
         ("instruction_miss_slots", "i8"),  # idle slots in which a warp waited for an instruction miss
         ("stall_shared_memory", "i8"),  # gpgpu_n_stall_shd_mem
         ("bank_conflict_cycles", "i8"),
@@ -249,20 +268,20 @@ SM = record(
         ("divergent_branches", "i8"),
         ("slots", "i8", (MAX_SCHEDULERS, SLOT_KINDS)),
         # per warp
-        ("ib_pc", "i4", (MAX_WARPS,)),
-        ("ib_n", "i4", (MAX_WARPS,)),
-        ("fetch_pc", "i4", (MAX_WARPS,)),
-        ("depth", "i4", (MAX_WARPS,)),  # of the SIMT stack
-        ("cta_slot", "i4", (MAX_WARPS,)),
-        ("front_count", "i4", (MAX_WARPS,)),  # instructions issued, not yet in a unit
-        ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
-        ("wake", "i8", (MAX_WARPS,)),
+        ("ib_pc", "i4", (warps,)),
+        ("ib_n", "i4", (warps,)),
+        ("fetch_pc", "i4", (warps,)),
+        ("depth", "i4", (warps,)),  # of the SIMT stack
+        ("cta_slot", "i4", (warps,)),
+        ("front_count", "i4", (warps,)),  # instructions issued, not yet in a unit
+        ("done_at", "i8", (warps,)),  # cycle after which the pipes hold nothing of this warp
+        ("wake", "i8", (warps,)),
         # the resident warp in a slot: functional rows, scoreboard and loads in flight are indexed by context
-        ("context", "i4", (MAX_WARPS,)),
-        ("first_register", "i8", (MAX_WARPS,)),  # of the context, in `ready_at` and `long_set`
-        ("dynamic_id", "i8", (MAX_WARPS,)),
-        ("warp_class", "i4", (MAX_WARPS,)),  # 0 owner, 1 unshared, 2 non-owner
-        ("warp_in_cta", "i4", (MAX_WARPS,)),
+        ("context", "i4", (warps,)),
+        ("first_register", "i8", (warps,)),  # of the context, in `ready_at` and `long_set`
+        ("dynamic_id", "i8", (warps,)),
+        ("warp_class", "i4", (warps,)),  # 0 owner, 1 unshared, 2 non-owner
+        ("warp_in_cta", "i4", (warps,)),
         ("front_ins", "i4", (FRONT,)),
         ("front_warp", "i4", (FRONT,)),
         ("front_memory", "i4", (FRONT,)),
@@ -270,7 +289,8 @@ SM = record(
         ("front_banks", "i8", (FRONT,)),  # banks still to be read, where all sources are read at once
         # events of a cycle, modulo the part of the wheel in use
         ("wheel", "i8", (WHEEL, WHEEL_KINDS)),
-        *stack_fields(MAX_WARPS),
+        ("wakes", mask, (WHEEL,)),  # warps whose head becomes ready in the cycle of a slot
+        *stack_fields(warps),
         ("l1i", READONLY),
         ("l1c", READONLY),
         ("l1t", TEXTURES),
@@ -292,35 +312,35 @@ SM = record(
         ("pending_ins", "i4", (PENDING,)),
         ("pending_left", "i4", (PENDING,)),
         ("pending_group", "i4", (PENDING,)),
-        ("copies", "i4", (MAX_WARPS, COPY_GROUPS)),  # asynchronous copies on their way, by group
-        ("copy_group", "i4", (MAX_WARPS,)),  # the open group
-        ("groups_left", "i4", (MAX_WARPS,)),  # groups that a waiting warp does not wait for
+        ("copies", "i4", (warps, COPY_GROUPS)),  # asynchronous copies on their way, by group
+        ("copy_group", "i4", (warps,)),  # the open group
+        ("groups_left", "i4", (warps,)),  # groups that a waiting warp does not wait for
         # CTA slots
         ("free_slots", "i8"),
         ("next_dynamic_id", "i8"),
-        ("cta_id", "i8", (MAX_CTAS,)),
-        ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
-        ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),  # threads
-        ("cta_counted", "i4", (MAX_CTAS, BARRIERS)),  # the same, partial warps counted as whole ones
-        ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),  # thread count; 0: all
-        ("cta_holds", "i4", (MAX_CTAS, BARRIERS)),  # threads whose predicate holds
-        ("cta_seen", "i8", (MAX_CTAS, BARRIERS)),  # warps with lanes that have arrived
+        ("cta_id", "i8", (ctas,)),
+        ("cta_warps", "i4", (ctas,)),  # warps not yet retired
+        ("cta_arrived", "i4", (ctas, BARRIERS)),  # threads
+        ("cta_counted", "i4", (ctas, BARRIERS)),  # the same, partial warps counted as whole ones
+        ("cta_expected", "i4", (ctas, BARRIERS)),  # thread count; 0: all
+        ("cta_holds", "i4", (ctas, BARRIERS)),  # threads whose predicate holds
+        ("cta_seen", "i8", (ctas, BARRIERS)),  # warp positions with lanes that have arrived
         # scratch of the scheduling policy, which names its own places
-        ("policy", "i8", (MAX_SCHEDULERS, POLICY)),
+        ("policy", "i8", (MAX_SCHEDULERS, policy_numbers(warps))),
         ("policy_number", "i8"),  # the number that follows its name
         # resource sharing
-        ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
-        ("side", "i4", (MAX_CTAS,)),
-        ("owner", "i4", (MAX_CTAS,)),  # per pair: 0, 1 or -1
-        ("partner", "i4", (MAX_CTAS,)),
+        ("pair", "i4", (ctas,)),  # pair of a CTA slot, -1 unshared
+        ("side", "i4", (ctas,)),
+        ("owner", "i4", (ctas,)),  # per pair: 0, 1 or -1
+        ("partner", "i4", (ctas,)),
         # per pair and warp position: the side that holds it, -1 free; the lock of scratchpad is at position 0
-        ("lock", "i4", (MAX_CTAS, MAX_WARPS)),
-        ("done", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions that have exited or passed a release mark
-        ("fell_to", "i4", (MAX_WARPS,)),  # instruction that a warp fell through to, where a mark asks
-        ("marked", "i8"),  # warps: head has a release mark that the warp has not passed
-        ("within", "i8"),  # head is known to stay within the private part of the scratchpad
-        ("has_released", "i8"),  # the warp has passed a release mark
-        ("lock_since", "i8", (MAX_WARPS,)),
+        ("lock", "i4", (ctas, CTA_WARPS)),
+        ("done", "i8", (ctas,)),  # per CTA slot: warp positions that have exited or passed a release mark
+        ("fell_to", "i4", (warps,)),  # instruction that a warp fell through to, where a mark asks
+        ("marked", mask),  # warps: head has a release mark that the warp has not passed
+        ("within", mask),  # head is known to stay within the private part of the scratchpad
+        ("has_released", mask),  # the warp has passed a release mark
+        ("lock_since", "i8", (warps,)),
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
         ("locks_released_early", "i8"),
@@ -328,7 +348,7 @@ SM = record(
         ("register_wait_cycles", "i8"),
         ("mapped", "u8"),  # address of the sets of registers of each context
         ("mapped_n", "i4", (MAX_CONTEXTS,)),
-        ("mapped_next", "i4", (MAX_WARPS,)),  # registers that the head maps
+        ("mapped_next", "i4", (warps,)),  # registers that the head maps
         ("physical_used", "i8"),
         ("physical_most", "i8"),
         ("sections_taken", "i8"),
@@ -341,12 +361,56 @@ SM = record(
         ("loads", "i4", (MAX_CONTEXTS,)),
         ("holds_section", "i4", (MAX_CONTEXTS,)),
         ("stores", "i4", (MAX_CONTEXTS,)),
-        ("cta_context", "i4", (MAX_CTAS,)),  # of a CTA slot: its scratchpad, and the first of its warps
+        ("cta_context", "i4", (ctas,)),  # of a CTA slot: its scratchpad, and the first of its warps
         ("swapped_out", "i8"),  # CTAs that have been switched out
-        ("timeline_seen", "i8"),  # warps that were resident when the timeline was last updated
+        ("timeline_seen", mask),  # warps that were resident when the timeline was last updated
+        ("wrong_candidates", mask),  # what the policy could have chosen instead of `RUN.wrong_warp`
     ]
-)
 
-sm_at = record_at(SM)
-"""`sm_at(address of the SM records, i)`. In a loop over `array[i]` LLVM would keep the address of every field in memory
-and increment it; loading the address avoids that."""
+
+SM = record(_sm_fields("i8", NARROW, NARROW_CTAS))
+SM_WIDE = wide_record(_sm_fields(WIDE, MOST_WARPS, MOST_CTAS))
+
+
+def _sm_at() -> Any:
+    """`_sm_at(run, address of the SM records, i)`: a record of the width that the run has."""
+    if JIT_DISABLED:
+        narrow, wide = record_at(SM), record_at(SM_WIDE)
+        return lambda run, address, i: (wide if run.dtype == RUN_WIDE else narrow)(address, i)
+
+    @intrinsic
+    def at(typing_context: Any, run: Any, address: Any, i: Any) -> Any:
+        dtype = SM_WIDE if run == record_type(RUN_WIDE) else SM
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            offset = builder.mul(arguments[2], context.get_constant(types.int64, dtype.itemsize))
+            where = builder.add(arguments[1], offset)
+            return builder.inttoptr(where, context.get_value_type(signature.return_type))
+
+        return record_type(dtype)(run, types.uint64, types.int64), generate
+
+    return at
+
+
+_sm_at_address = _sm_at()
+
+
+MASK = "a mask over warps"
+
+
+def signatures(returned: Any, *arguments: Any) -> tuple[Any, Any]:
+    """numba's signatures of a function for narrow and for wide records; its types may be RUN, SM and MASK."""
+    narrow = {RUN: record_type(RUN), SM: record_type(SM), MASK: types.int64}
+    wide = {RUN: record_type(RUN_WIDE), SM: record_type(SM_WIDE), MASK: INT128}
+    first, second = (
+        of.get(returned, returned)(*(of.get(argument, argument) for argument in arguments))
+        for of in (narrow, wide)
+    )
+    return first, second
+
+
+@inline
+def sm_of(run, i):
+    """SM i of a run. In a loop over `array[i]` LLVM would keep the address of every field in memory and increment it;
+    computing the address avoids that."""
+    return _sm_at_address(run, run.sms, i)

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import bit, ctz, flat_i64, njit, record_type
+from ptxsim.base.jit import bit, ctz, flat_i64, njit
 from ptxsim.base.program import FOR_REGISTERS
+from ptxsim.base.warp_masks import warp_bit, warp_slots
 from ptxsim.execute.boundary import boundary
 from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing.long_waits import waits_long
-from ptxsim.timing.sm_state import MAX_WARPS, RUN, SM
+from ptxsim.timing.sm_state import RUN, SM, signatures
+
+_NOTE = signatures(types.void, RUN, SM, *[types.int64] * 5)
+_OBSERVE = signatures(types.void, RUN, SM)
 
 
-@njit(
-    types.void(
-        record_type(RUN), record_type(SM), types.int64, types.int64, types.int64, types.int64, types.int64
-    )
-)
+@njit(_NOTE[0])
 def _note(run, sm, kind, a, b, c, d):
     if run.timeline_sms & bit(sm.index) == 0:
         return
@@ -43,9 +43,13 @@ def _note(run, sm, kind, a, b, c, d):
         run.stop_cycle = run.cycle + 1
 
 
+note: Any = boundary("timeline_note", _note, _NOTE[1])
+"""`note(run, sm, kind, a, b, c, d)`: append a record, if this SM is in the timeline."""
+
+
 @njit
 def _state(run, sm, w):
-    me = bit(w)
+    me = warp_bit(sm, w)
     if sm.resident & me == 0:
         return codes.ABSENT
     if sm.finishing & me:
@@ -79,12 +83,12 @@ def _waits_at(sm, w, state):
     return np.int64(sm.fetch_pc[w]) if state == codes.FETCHING else np.int64(-1)
 
 
-@njit(types.void(record_type(RUN), record_type(SM)))
+@njit(_OBSERVE[0])
 def _observe(run, sm):
     if run.timeline_sms & bit(sm.index) == 0:
         return
-    before = flat_i64(run.timeline_states, run.n_sms * MAX_WARPS)
-    base = sm.index * MAX_WARPS
+    before = flat_i64(run.timeline_states, run.n_sms * warp_slots(sm))
+    base = sm.index * warp_slots(sm)
     left = sm.resident | sm.timeline_seen
     sm.timeline_seen = sm.resident
     while left:
@@ -95,11 +99,8 @@ def _observe(run, sm):
         now = state + codes.STATES * (at + 1)
         if before[base + w] != now:
             before[base + w] = now
-            _note(run, sm, codes.WARP, w, state, at, 0)
+            note(run, sm, codes.WARP, w, state, at, 0)
 
 
-note: Any = boundary("timeline_note", _note)
-"""`note(run, sm, kind, a, b, c, d)`: append a record, if this SM is in the timeline."""
-
-observe: Any = boundary("timeline_observe", _observe)
+observe: Any = boundary("timeline_observe", _observe, _OBSERVE[1])
 """`observe(run, sm)`: record the warps of an SM that has run in this cycle whose state has changed."""

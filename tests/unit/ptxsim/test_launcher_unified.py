@@ -149,7 +149,10 @@ def refused(gpu: str = "gtx980-finereg", registers: int = 8, **options: Any) -> 
 
 def test_what_is_refused() -> None:
     sharing = refused(scheme="unified", share_registers=90)
-    assert sharing == "E502: unified memory (unified) together with sharing of registers or scratchpad"
+    assert (
+        sharing
+        == "E502: unified memory (unified) together with sharing of registers or scratchpad: not simulated"
+    )
     for scheme in ("unified", "virtual-thread-unified", "finereg-unified"):
         assert "switching.unified_bytes is 0" in refused(gpu="tesla-c2050", scheme=scheme)
         assert refused(scheme=scheme, dynamic_shared=300000).startswith("E402")

@@ -84,3 +84,20 @@ def test_a_kernel_is_called_after_its_file_or_its_text() -> None:
 def test_a_stored_result_is_the_same_after_storing() -> None:
     result = StoredResult("wrong", {"cycles": 3}, ("x",), ({"code": "E409"},), "digest")
     assert StoredResult.from_dict(result.to_dict()) == result
+
+
+def test_why_a_run_has_no_result() -> None:
+    assert StoredResult("done").reason == ""
+    assert StoredResult("lost").reason == "lost"
+    for code, refused in (("E301", True), ("E402", True), ("E502", True), ("E407", False)):
+        failed = StoredResult("failed", problems=({"code": code, "message": "why"},))
+        assert (failed.reason, failed.is_refused) == ("why", refused)
+    assert not StoredResult("wrong", problems=({"code": "E301", "message": "why"},)).is_refused
+
+
+def test_a_value_that_is_not_known() -> None:
+    axes = Configuration("k.ptx").axes
+    unified = Record("a", axes, "k", StoredResult("done", COUNTERS | {"storage_bits": None}))
+    assert unified.value("storage_bits") is None
+    with pytest.raises(PtxError, match=r"E502.*no counter 'storage_bits'"):
+        Record("a", axes, "k", StoredResult("done", COUNTERS)).value("storage_bits")

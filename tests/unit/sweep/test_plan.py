@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pressured
 import pytest
 from ownpass import OWN, write_passes
 from scalekernel import LAUNCH, SCALE
@@ -55,6 +56,8 @@ def test_equal_runs_have_equal_keys_wherever_their_files_are(tmp_path: Path, run
         {"settings": ("dram.tRCD=11",)},
         {"gpu": "gtx480"},
         {"passes": "unroll-decls"},
+        {"register_scheme": "virtual-thread"},
+        {"register_scheme": "none"},
         {"max_cycles": 10**9},
         {"ptxplus_semantics": "gpgpu-sim"},
         {"allocate": False},
@@ -237,3 +240,31 @@ def test_a_pipeline_of_a_sweep_runs_no_file(run: Configuration, tmp_path: Path) 
     path = write_passes(tmp_path, "raise SystemExit\n")
     with pytest.raises(PtxError, match=r"E302.*names a file"):
         plan([replace(run, passes=f"{path}:Swap")], api.kernel)
+
+
+def test_the_text_that_a_scheme_needs(tmp_path: Path) -> None:
+    run = Configuration(pressured.write(tmp_path), gpu="gtx980-finereg", register_scheme="regmutex")
+    by_key, plain = plan([run, replace(run, register_scheme="none")], api.kernel)
+    assert by_key.task.options is not None
+    assert by_key.task.options.scheme == "regmutex"
+    assert "acquire-extended-registers" in by_key.task.text
+    assert by_key.task.remarks[0].startswith("split-registers: pressured: 24 registers")
+    assert (plain.task.text, plain.task.remarks) == (pressured.pressured(), ())
+    # a machine with the scheme needs it as well
+    (by_machine,) = plan(
+        [replace(run, register_scheme="", settings=("switching.scheme=regmutex",))], api.kernel
+    )
+    assert by_machine.task.text == by_key.task.text
+
+
+def test_a_scheme_whose_passes_decline(run: Configuration) -> None:
+    (found,) = plan([Configuration("hotspot", register_scheme="regmutex")], api.kernel)
+    assert found.outcome is not None
+    assert found.outcome.is_refused
+    assert "PTXPlus" in found.outcome.reason
+
+
+def test_a_launch_that_has_been_read(tmp_path: Path, run: Configuration) -> None:
+    launch = api.load_launch(tmp_path / "launch.toml")
+    assert key(replace(run, launch=launch)) == key(run)
+    assert key(replace(run, launch=launch, kernel="k", text=SCALE)) == key(run)

@@ -37,6 +37,7 @@ kernels = [{ file = "scale.ptx", launch = "launch.toml", kernel = "scale", name 
 gpus = ["mine.toml"]
 set = [["sm.count=7", "sm.registers=16384"]]
 schedulers = ["two_level:4"]
+register-schemes = ["virtual-thread"]
 share_registers = ["12.5"]
 dynamic = ["period=500"]
 passes = ["unroll-decls,reorder-decls{order=text}"]
@@ -61,6 +62,7 @@ max_cycles = 1000
         "share_registers": 12.5,
         "share_scratchpad": 0,
         "dynamic": "period=500",
+        "register_scheme": "virtual-thread",
         "passes": "unroll-decls,reorder-decls{order=text}",
         "registers": 24,
     }
@@ -94,6 +96,19 @@ dynamic = true
         "saxpy Unshared gto",
         "saxpy Shared-OWF owf registers 90% dynamic",
     ]
+
+
+def test_register_schemes_are_an_axis(tmp_path: Path) -> None:
+    text = """\
+kernels = ["saxpy"]
+register_schemes = ["none", "finereg"]
+[[scheme]]
+name = "a"
+[[scheme]]
+name = "b"
+register-scheme = "unified"
+"""
+    assert labels(tmp_path, text) == ["saxpy a none", "saxpy a finereg", "saxpy b unified"]
 
 
 def test_exclude(tmp_path: Path) -> None:
@@ -159,6 +174,7 @@ WRONG = [
     ('kernels = ["saxpy"]\nset = ["sm.cuont=7"]', "2:8", "E502", "no key 'cuont'"),
     ('kernels = ["saxpy"]\nset = [7]', "2:8", "E502", "7 is no setting"),
     ('kernels = ["saxpy"]\nshare-registers = [0, 100]', "2:23", "E502", "share_registers = 100"),
+    ('kernels = ["saxpy"]\nregister_schemes = ["zorua"]', "2:21", "E502", "no register scheme named 'zorua'"),
     ('kernels = ["saxpy"]\nshare_scratchpad = [12.5]', "2:21", "E502", "share_scratchpad = 12.5"),
     ('kernels = ["saxpy"]\nshare_registers = [[]]', "2:20", "E502", "[] is no percentage"),
     ('kernels = ["saxpy"]\ndynamic = [""]', "2:12", "E502", 'dynamic is ""'),

@@ -18,6 +18,11 @@ def test_rows_and_records_are_the_same() -> None:
     assert record_of("a", AXES, "k", None).outcome is WAITING
 
 
+def test_a_store_of_before_register_schemes_were_an_axis() -> None:
+    before = {axis: value for axis, value in RECORD.axes.items() if axis != "register_scheme"}
+    assert record_of(RECORD.label, json.dumps(before), RECORD.key, json.dumps(OUTCOME)) == RECORD
+
+
 @pytest.mark.parametrize(
     ("change", "reported"),
     [

@@ -3,11 +3,15 @@
 import hashlib
 from pathlib import Path
 
+import pressured
 import pytest
 from sim_results import sim_result, stall_point
 
+from ptxtool import api
 from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.base.diag import PtxError
+from ptxtool.results.sweeps import Configuration
+from ptxtool.sweep.plan import plan
 from ptxtool.sweep.task import Task, digest_of, execute, of_all
 
 
@@ -48,3 +52,21 @@ def test_another_version_of_the_simulator_refuses() -> None:
     found = execute(Task("key", "another", "label", "k.ptx", "not read"))
     assert found.status == "failed"
     assert [problem["code"] for problem in found.problems] == ["E504"]
+
+
+def test_cycles_of_ctas_and_switches_are_summed() -> None:
+    """5000 of 1000 cycles and 3000 of 3000 are 8000 of 4000 on each of 2 SMs: one resident on average."""
+    other = sim_result(cycles=3000, cta_cycles=3000)
+    found = of_all([sim_result().to_dict(), other.to_dict()])
+    assert (found["cta_cycles"], found["resident_average"], found["switches"]) == (8000, 1.0, 0)
+
+
+def test_a_run_says_what_its_scheme_takes(tmp_path: Path) -> None:
+    run = Configuration(pressured.write(tmp_path), gpu="gtx980-finereg", register_scheme="regmutex")
+    (planned,) = plan([run], api.kernel)
+    found = execute(planned.task)
+    assert found.status == "done"
+    assert found.counters["remarks"][0] == planned.task.remarks[0]
+    # marks at both ends of a region; a mov for each value from one side to the other
+    assert (found.counters["extended_marks"], found.counters["text_instructions"]) == (2, 78 + 10)
+    assert found.counters["storage_bits"] == 64 + 64 + 64 * 6

@@ -16,7 +16,8 @@ import msgspec
 
 
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of Table II. `samples` are our kernels that stand for it; all but `suite` is printed.
+    """A row of Table II. `samples` are our kernels that stand for it, `launch` is a file in their folders where
+    the one that goes with a sample is too small; all but these and `suite` is printed.
 
     `limit` is what limits the resident CTAs: "S" threads, warps or CTAs, "R" registers or shared memory. `reference` is
     the number by which the table cites the suite. `cycles_to_stall` is Table III's: from a CTA's first issue until all
@@ -30,6 +31,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     suite: str
     samples: tuple[str, ...]
     cycles_to_stall: int
+    launch: str = ""
 
 
 class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,11 +69,12 @@ class Split(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The evaluation. Units stand beside the numbers in paper.toml; pairs are least and most."""
+    """The evaluation. Units stand beside the numbers in paper.toml; pairs are least and most. `machine` is Table I."""
 
     title: str
     sources: tuple[str, ...]
     gpu: str
+    machine: dict[str, float]
     cta_kilobytes: tuple[float, float]
     register_share: float
     registers_used: float

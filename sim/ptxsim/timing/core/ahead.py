@@ -16,7 +16,7 @@ Where the order in which SMs print, draw random numbers or ask for room matters,
 
 from ptxsim.base.jit import inline
 from ptxsim.timing.memory.system import nothing_sent, reply_next
-from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING, WAKES
+from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING
 
 
 @inline
@@ -25,7 +25,7 @@ def may_go_on(run, sm, memory, now):
     following = run.sm_next[sm.index]
     if following >= min(now + run.ahead, run.stop_cycle) or run.timeline:
         return False
-    may_issue = sm.ready | sm.blocked | sm.wheel[following & run.wheel, WAKES]
+    may_issue = sm.ready | sm.blocked | sm.wakes[following & run.wheel]
     if sm.has_head & sm.outside & may_issue or sm.finishing & ~sm.storing:
         return False
     if reply_next(memory, sm.index) + run.response_hops <= following or not nothing_sent(memory, sm.index):
@@ -38,4 +38,6 @@ def may_go_on(run, sm, memory, now):
 @inline
 def _waits(sm):
     """Whether an SM waits for replies, or has memory instructions that may send requests."""
-    return sm.pending_free_n < PENDING or sm.storing or sm.imiss or sm.memory_free != ALL_MEMORY_FREE
+    if sm.storing | sm.imiss:
+        return True
+    return sm.pending_free_n < PENDING or sm.memory_free != ALL_MEMORY_FREE

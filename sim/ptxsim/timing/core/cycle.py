@@ -7,12 +7,15 @@ are charged by the state before them, so results do not depend on skipping.
 """
 
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 from numba import types
 
-from ptxsim.base.jit import array_of, bit, ctz, entry, inline, njit
+from ptxsim.base.jit import array_of, ctz, entry, inline, njit
 from ptxsim.base.program import CONTEXT
+from ptxsim.base.warp_masks import no_warps, warp_bit
+from ptxsim.execute.boundary import compile_wide
 from ptxsim.timing.core.ahead import may_go_on
 from ptxsim.timing.core.dispatch import dispatch
 from ptxsim.timing.core.execute import execute_units, next_entry
@@ -33,10 +36,11 @@ from ptxsim.timing.core.retire import next_retirement
 from ptxsim.timing.memory.l1 import l1_forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
 from ptxsim.timing.memory.system import memory_cycle, reply_next
+from ptxsim.timing.residency.decisions import DECIDE
 from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sharing.locks import end_lock_wait, retest
-from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
+from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, RUN_WIDE, SCOREBOARD, STALL, sm_of
 from ptxsim.timing.timeline_events import observe
 from ptxsim.timing.warps.register_pool import count_open_waits
 from ptxsim.timing.warps.scoreboard import next_wake, writes_done
@@ -119,7 +123,7 @@ def _release_membars(run, sm, l1):
         w = ctz(waiting)
         waiting &= waiting - 1
         if writes_done(run, sm, w) <= run.cycle:
-            sm.in_membar &= ~bit(w)
+            sm.in_membar &= ~warp_bit(sm, w)
             if l1.flush:
                 l1_forget(l1)
     waiting = sm.in_wait
@@ -127,7 +131,7 @@ def _release_membars(run, sm, l1):
         w = ctz(waiting)
         waiting &= waiting - 1
         if copies_done(sm, w):
-            sm.in_wait &= ~bit(w)
+            sm.in_wait &= ~warp_bit(sm, w)
 
 
 @njit
@@ -143,14 +147,14 @@ def _next_membar(run, sm):
 
 
 @njit
-def sm_cycle(run, sm, execution, l1, memory, pick, window):
+def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
     """One core cycle of one SM."""
     _count_retries(run, sm, l1)
     if run.eager_slots:
         charge_until(run, sm, window, run.cycle - 1)
     slot = run.cycle & run.wheel
-    sm.ready |= sm.wheel[slot, WAKES]
-    sm.wheel[slot, WAKES] = 0
+    sm.ready |= sm.wakes[slot]
+    sm.wakes[slot] = no_warps(sm)
     if sm.lock_wait and sm.release_cycle <= run.cycle:
         retest(run, sm)
     execute_units(run, sm)
@@ -173,7 +177,7 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window):
         decode(run, sm)
         fetch(run, sm, memory)
     if run.switching:
-        switch_ctas(run, sm, execution, memory)
+        switch_ctas(run, sm, execution, l1, memory, decide)
     if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0:
         l1_forget(l1)
     _look(run, sm, window, run.cycle)
@@ -218,7 +222,7 @@ def _next_cycle(run, sm, l1, issued):
 def _finish(run, window):
     """Account every SM up to the last cycle, and every wait for a lock or for registers."""
     for index in range(run.n_sms):
-        sm = sm_at(run.sms, index)
+        sm = sm_of(run, index)
         account_skipped(run, sm, l1_at(run.l1s, index), window)
         sm.last_cycle = run.cycle - 1
         waiting = held = sm.lock_wait
@@ -231,7 +235,7 @@ def _finish(run, window):
             count_open_waits(run, sm)
 
 
-def _simulate(run_array, contexts, special_rows, memories, pick, window):
+def _simulate(run_array, contexts, special_rows, memories, pick, window, decide):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
     run = run_array[0]
     execution = contexts[0]
@@ -250,12 +254,12 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
             due = run.sm_next[index] <= run.cycle or run.event_skip == 0
             reply = reply_next(memory, index) + run.response_hops
             if due or reply <= run.cycle:
-                sm = sm_at(run.sms, index)
+                sm = sm_of(run, index)
                 l1 = l1_at(run.l1s, index)
                 if due or not take_reply_asleep(run, sm, l1, memory):
                     now = run.cycle
                     while True:
-                        sm_cycle(run, sm, execution, l1, memory, pick, window)
+                        sm_cycle(run, sm, execution, l1, memory, pick, window, decide)
                         if run.timeline:
                             observe(run, sm)
                         if run.fault_kind:
@@ -289,18 +293,28 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
     return DONE
 
 
-@cache
-def simulator() -> Any:
-    """The compiled loop. Compiling takes a while the first time after an installation or an edit; then it is cached.
+_simulate_wide = FunctionType(
+    _simulate.__code__.replace(co_qualname="_simulate_wide"), globals(), "_simulate_wide"
+)
+"""The same for wide records: another name, and with it files of its own in the disk cache (base/notice.py)."""
 
-    A policy is two typed arguments, so that none compiles it again.
+
+@cache
+def simulator(is_wide: bool = False) -> Any:
+    """The compiled loop, for narrow or wide records. Compiling takes a while the first time after an installation or an
+    edit; then it is cached.
+
+    A policy is two typed arguments and a register scheme one, so that none compiles it again.
     """
+    if is_wide:
+        compile_wide()
     signature = types.int64(
-        array_of(RUN),
+        array_of(RUN_WIDE if is_wide else RUN),
         array_of(CONTEXT),
         types.Array(types.int32, 2, "C"),
         array_of(MEMORY),
-        types.FunctionType(PICK),
-        types.FunctionType(WINDOW),
+        types.FunctionType(PICK[is_wide]),
+        types.FunctionType(WINDOW[is_wide]),
+        types.FunctionType(DECIDE),
     )
-    return entry(signature)(_simulate)
+    return entry(signature)(_simulate_wide if is_wide else _simulate)

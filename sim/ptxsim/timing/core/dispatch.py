@@ -1,12 +1,13 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
 
 from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, inline
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute import simt_stack
 from ptxsim.execute.start import init_warp
 from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_launched, slot_for_new, warps_launched
 from ptxsim.timing.sharing.pairs import cta_started
-from ptxsim.timing.sm_state import BARRIERS, sm_at
+from ptxsim.timing.sm_state import BARRIERS, sm_of
 from ptxsim.timing.timeline_codes import CTA
 from ptxsim.timing.timeline_events import note
 
@@ -18,12 +19,12 @@ def dispatch(run, execution, special_rows):
     for _ in range(run.n_sms):
         index = index + 1 if index + 1 < run.n_sms else 0
         if run.is_open[index] and run.next_cta < run.n_ctas:
-            _launch(run, sm_at(run.sms, index), execution, special_rows)
+            _launch(run, sm_of(run, index), execution, special_rows)
             run.launched_sm = index
     run.last_sm = run.launched_sm
     if run.next_cta >= run.n_ctas:  # an SM without work has to notice that
         for index in range(run.n_sms):
-            sm = sm_at(run.sms, index)
+            sm = sm_of(run, index)
             run.sm_next[index] = max(min(run.sm_next[index], run.cycle + 1), sm.last_cycle + 1)
 
 
@@ -35,6 +36,7 @@ def _launch(run, sm, execution, special_rows):
         set_open(run, sm.index, 0)
     cta = run.next_cta
     run.next_cta += 1
+    sm.cta_cycles -= run.cycle
     sm.cta_id[slot] = cta
     sm.cta_warps[slot] = run.warps_per_cta
     for number in range(BARRIERS):
@@ -68,7 +70,7 @@ def _launch(run, sm, execution, special_rows):
 @inline
 def _start_warp(run, sm, execution, special_rows, slot, k, cta):
     w = slot * run.warps_per_cta + k
-    me = bit(w)
+    me = warp_bit(sm, w)
     context = sm.cta_context[slot] * run.warps_per_cta + k
     sm.context[w] = context
     sm.first_register[w] = context * run.n_registers

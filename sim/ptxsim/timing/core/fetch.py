@@ -9,8 +9,9 @@ asked, one per cycle, and no other warp fetches in these cycles.
 
 import numpy as np
 
-from ptxsim.base.jit import bit, ctz, from_bit, inline, njit, popcount
+from ptxsim.base.jit import ctz, inline, njit, popcount
 from ptxsim.base.program import instruction_at
+from ptxsim.base.warp_masks import from_warp, no_warps, warp_bit
 from ptxsim.timing.core.retire import retire_passed
 from ptxsim.timing.memory import readonly
 from ptxsim.timing.memory.memory_state import INSTRUCTION
@@ -26,7 +27,7 @@ def decode(run, sm):
         return
     w = sm.latch_warp
     sm.latch_warp = -1
-    if not sm.resident & bit(w) & ~sm.finishing:
+    if not sm.resident & warp_bit(sm, w) & ~sm.finishing:
         return
     pc = sm.latch_pc
     n = min(run.ibuffer, run.n_instructions - pc)
@@ -38,7 +39,7 @@ def decode(run, sm):
     if pc == sm.stack_pc[sm.depth[w] - 1, w]:
         new_head(run, sm, w)
     else:
-        sm.stale |= bit(w)
+        sm.stale |= warp_bit(sm, w)
 
 
 @njit
@@ -57,7 +58,7 @@ def fetchable(sm):
     """Warps that may fetch now."""
     candidates = sm.resident & ~(sm.finishing | sm.has_head | sm.stale | sm.imiss)
     if sm.latch_warp >= 0:
-        candidates &= ~bit(sm.latch_warp)
+        candidates &= ~warp_bit(sm, sm.latch_warp)
     return candidates
 
 
@@ -66,8 +67,8 @@ def fetch(run, sm, memory):
     """One fetch attempt, or one warp that gets the line it missed; then one miss goes into the network."""
     if sm.l1i.n_ready:
         w = readonly.next_waiter(sm.l1i)
-        sm.fetch_stuck = 0
-        sm.imiss &= ~bit(w)
+        sm.fetch_stuck = no_warps(sm)
+        sm.imiss &= ~warp_bit(sm, w)
         sm.latch_warp = w
         sm.latch_pc = sm.fetch_pc[w]
     else:
@@ -76,7 +77,7 @@ def fetch(run, sm, memory):
         line = sm.l1i.miss[sm.l1i.miss_head]
         if inject(memory, sm.index, run.cycle, line, sm.l1i.line_bytes, INSTRUCTION, -1):
             readonly.sent(sm.l1i)
-            sm.fetch_stuck = 0
+            sm.fetch_stuck = no_warps(sm)
 
 
 @inline
@@ -86,7 +87,7 @@ def _scan(run, sm):
     first = sm.last_fetched + 1
     chosen = -1
     if candidates:
-        later = candidates & from_bit(first)
+        later = candidates & from_warp(sm, first)
         chosen = ctz(later) if later else ctz(candidates)
     if sm.finishing:
         retire_passed(run, sm, first, chosen)
@@ -100,14 +101,14 @@ def _scan(run, sm):
     address = CODE_BASE + np.int64(instruction_at(run.code, pc).address)
     outcome = readonly.read(sm.l1i, address, chosen, run.cycle)
     if outcome == readonly.FAIL:  # the slot is lost, and the next warp has its turn
-        sm.fetch_stuck |= bit(chosen)
+        sm.fetch_stuck |= warp_bit(sm, chosen)
         return
-    sm.fetch_stuck &= ~bit(chosen)
+    sm.fetch_stuck &= ~warp_bit(sm, chosen)
     if outcome == readonly.HIT:
         sm.latch_warp = chosen
         sm.latch_pc = pc
     else:
-        sm.imiss |= bit(chosen)
+        sm.imiss |= warp_bit(sm, chosen)
 
 
 @njit
@@ -118,5 +119,5 @@ def pass_refused(sm, turns):
         sm.l1i.reservation_fails += turns
         # the warp that fetched last may not be one of the refused: after the first turn it is
         for _ in range((turns - 1) % popcount(refused) + 1):
-            later = refused & from_bit(sm.last_fetched + 1)
+            later = refused & from_warp(sm, sm.last_fetched + 1)
             sm.last_fetched = ctz(later) if later else ctz(refused)

@@ -28,6 +28,7 @@ from ptxsim.base.program import (
     instruction_at,
 )
 from ptxsim.base.program import LDST as LDST_PORT
+from ptxsim.base.warp_masks import no_warps, warp_bit, warp_slots
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask
@@ -38,7 +39,7 @@ from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
-from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
+from ptxsim.timing.sm_state import CLASSES, IDLE, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.register_pool import set_registers
 from ptxsim.timing.warps.scoreboard import new_head, reserve
@@ -84,7 +85,7 @@ def _schedule(run, sm, execution, pick, window, s):
     valid = valid_warps(sm) & own
     ready = valid & sm.ready
     refused = False
-    marks = bit(0) & 0
+    marks = no_warps(sm)
     if valid & sm.needs_lock:
         ready = _locked_out(run, sm, execution, valid)
         if run.fault_kind:
@@ -104,9 +105,9 @@ def _schedule(run, sm, execution, pick, window, s):
             w = _chosen(run, sm, pick, s, candidates, stale)
             if run.fault_kind:
                 return
-            stale = bit(0) & 0
+            stale = no_warps(sm)
             kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
-            if marks & bit(w):
+            if marks & warp_bit(sm, w):
                 sections.pass_mark(run, sm, w)
                 new_head(run, sm, w)
             else:
@@ -123,15 +124,16 @@ def _chosen(run, sm, pick, s, candidates, stale):
     """The warp that a policy chooses; buffers of a wrong path that its scan meets first are flushed."""
     while True:
         w = pick(sm, s, candidates | stale)
-        if w < 0 or w >= MAX_WARPS or not (candidates | stale) & bit(w):
+        if w < 0 or w >= warp_slots(sm) or not (candidates | stale) & warp_bit(sm, w):
             run.fault_kind = WRONG_WARP
+            run.fault_sm = sm.index
             run.wrong_warp = w
-            run.wrong_candidates = candidates | stale
+            sm.wrong_candidates = candidates | stale
             return w
-        if candidates & bit(w):
+        if candidates & warp_bit(sm, w):
             return w
-        flush(sm, bit(w))
-        stale &= ~bit(w)
+        flush(sm, warp_bit(sm, w))
+        stale &= ~warp_bit(sm, w)
 
 
 @inline
@@ -159,7 +161,7 @@ def open_ports(run, sm):
     """Warps whose head's port has a free ID_OC entry."""
     sp_free = sm.id_oc_n[0] < run.port_width[0]
     sfu_free = sm.id_oc_n[1] < run.port_width[1]
-    mask = bit(0) & 0
+    mask = no_warps(sm)
     if sp_free:
         mask |= sm.head_class[0]
     if sfu_free:
@@ -197,11 +199,11 @@ def _issue_warp(run, sm, execution, w):
         return
     if run.renaming_words:
         renaming.issued(run, sm, w, i)
-    elif sm.needs_lock & bit(w):  # of pairs: a warp passes marks of sections before
+    elif sm.needs_lock & warp_bit(sm, w):  # of pairs: a warp passes marks of sections before
         acquire(run, sm, instruction, w, i)
     if run.hotspots:
         note_issue(run, sm, i, w, mask, active)
-    if sm.inner_wait & bit(w):
+    if sm.inner_wait & warp_bit(sm, w):
         retest_barriers(run, sm, execution, slot)
         note_wait(sm, w)
     _next_head(run, sm, execution, w)
@@ -230,7 +232,7 @@ def _enter_pipe(run, sm, execution, i, w, mask):
     if port == LDST_PORT:
         prepare_access(run, sm, execution, i, w, mask, entry)
         if instruction.access == ATOMIC and mask:
-            sm.in_atomic |= bit(w)
+            sm.in_atomic |= warp_bit(sm, w)
 
 
 @inline
@@ -273,12 +275,12 @@ def _move(run, sm, execution, i, w, mask, active):
         arrive(run, sm, execution, i, w, mask)
         return True
     if kind == MEMBAR:
-        sm.in_membar |= bit(w)
+        sm.in_membar |= warp_bit(sm, w)
     elif kind == COMMIT:
         sm.copy_group[w] += 1
     elif kind == WAIT:
         sm.groups_left[w] = instruction.copies
-        sm.in_wait |= bit(w)
+        sm.in_wait |= warp_bit(sm, w)
     elif kind == SET_REGISTERS and mask and run.entry_registers:
         set_registers(run, sm, i, w, mask)
         return True
@@ -297,7 +299,7 @@ def _counted(sm, outcome):
 @inline
 def _next_head(run, sm, execution, w):
     """Advance the I-buffer, and note whether the next instruction is on the right path."""
-    me = bit(w)
+    me = warp_bit(sm, w)
     sm.has_head &= ~me
     for k in range(CLASSES + 1):
         sm.head_class[k] &= ~me

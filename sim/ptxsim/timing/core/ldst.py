@@ -28,6 +28,7 @@ from ptxsim.base.program import (
     TEXTURE,
     instruction_at,
 )
+from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.timing.core.operands import collect, leave_oc_ex
 from ptxsim.timing.core.reason_codes import PASSES
 from ptxsim.timing.core.reasons import note_look_up
@@ -49,7 +50,7 @@ from ptxsim.timing.memory.l1 import (
 )
 from ptxsim.timing.memory.memory_state import FAIL, HIT
 from ptxsim.timing.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
-from ptxsim.timing.residency.monitor import load_returned, vector_arrived
+from ptxsim.timing.residency.monitor import load_returned, register_arrived, vector_arrived
 from ptxsim.timing.sm_state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 from ptxsim.timing.timeline_codes import BACK, SENT
 from ptxsim.timing.timeline_events import note
@@ -151,7 +152,7 @@ def _complete(run, sm, p, cycle):
     if instruction_at(run.code, sm.pending_ins[p]).copies:
         sm.copies[w, sm.pending_group[p]] -= 1
     if instruction_at(run.code, sm.pending_ins[p]).access == ATOMIC:
-        sm.in_atomic &= ~bit(w)
+        sm.in_atomic &= ~warp_bit(sm, w)
     sm.done_at[w] = max(sm.done_at[w], cycle)
     release(run, sm, sm.pending_ins[p], w, cycle)
 
@@ -216,7 +217,7 @@ def next_shared(sm):
 def _expect(sm, w, acknowledgements):
     """Warp w has made a store that will be acknowledged this number of times."""
     sm.stores[sm.context[w]] += acknowledgements
-    sm.storing |= bit(w)
+    sm.storing |= warp_bit(sm, w)
 
 
 @inline
@@ -224,7 +225,7 @@ def _acknowledge(sm, context, acknowledgements):
     """Acknowledgements of a warp's stores have arrived."""
     sm.stores[context] -= acknowledgements
     if sm.stores[context] == 0 and sm.slot_of[context] >= 0:
-        sm.storing &= ~bit(sm.slot_of[context])
+        sm.storing &= ~warp_bit(sm, sm.slot_of[context])
 
 
 @inline
@@ -243,7 +244,7 @@ def _take_reply(run, sm, l1, memory):
         sm.bypass_tail += 1
     elif kind == requests.INSTRUCTION:
         readonly.fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
-        sm.fetch_stuck = 0
+        sm.fetch_stuck = no_warps(sm)
     elif kind == requests.TEXTURE:
         texture_cache.fill(sm.l1t, tag, memory.request[found].bytes)
     elif kind == requests.CONSTANT:
@@ -251,6 +252,8 @@ def _take_reply(run, sm, l1, memory):
         sm.head_stuck = 0
     elif kind == requests.VECTOR:
         vector_arrived(run, sm, memory.request[found].bytes)
+    elif kind == requests.RESTORE:
+        register_arrived(run, sm, tag)
     else:
         l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)
@@ -266,7 +269,7 @@ def take_reply_asleep(run, sm, l1, memory):
         context = memory.request[found].tag
         if context >= 0:
             w = sm.slot_of[context]
-            if sm.stores[context] == 1 and w >= 0 and (sm.finishing | sm.in_membar) & bit(w):
+            if sm.stores[context] == 1 and w >= 0 and (sm.finishing | sm.in_membar) & warp_bit(sm, w):
                 return False
             _acknowledge(sm, context, 1)
     elif kind != requests.READ or not l1_fill_part(l1, memory.request[found].line):

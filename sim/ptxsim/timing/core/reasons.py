@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import bit, flat_i64, njit, popcount, record_type, records
+from ptxsim.base.jit import flat_i64, njit, popcount, records
 from ptxsim.base.program import (
     CONST,
     FOR_REGISTERS,
@@ -29,13 +29,14 @@ from ptxsim.base.program import (
 )
 from ptxsim.base.program import LDST as LDST_PORT
 from ptxsim.base.program import SFU as SFU_PORT
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute.boundary import boundary
 from ptxsim.timing.core import reason_codes as codes
 from ptxsim.timing.core.operands import last_queued
 from ptxsim.timing.memory.memory_state import HIT
 from ptxsim.timing.schedulers.warps import oldest, runnable
 from ptxsim.timing.sharing.hold_back import is_held
-from ptxsim.timing.sm_state import IDLE, PENDING, RUN, SCOREBOARD, SM
+from ptxsim.timing.sm_state import IDLE, MASK, PENDING, RUN, SCOREBOARD, SM, signatures
 
 _hotspots = records(codes.HOTSPOTS)
 
@@ -45,7 +46,7 @@ _SPACE_SHIFT, _LOAD_SHIFT = 32, 40
 @njit
 def _idle_reason(run, sm, last, w):
     """Why an unfinished warp has no valid instruction, and the instruction this is charged to."""
-    me = bit(w)
+    me = warp_bit(sm, w)
     top = sm.depth[w] - 1
     pc = np.int64(sm.stack_pc[top, w])
     issued = last[sm.index * run.contexts + sm.context[w]]
@@ -122,7 +123,12 @@ def _port_reason(run, sm, w):
     return codes.LDST, cause
 
 
-@njit(types.void(record_type(RUN), record_type(SM), *[types.int64] * 5))
+_CHARGE = signatures(types.void, RUN, SM, types.int64, types.int64, MASK, MASK, types.int64)
+_NOTE_ISSUE = signatures(types.void, RUN, SM, *[types.int64] * 4)
+_NOTE_LOOK_UP = signatures(types.void, RUN, SM, *[types.int64] * 2)
+
+
+@njit(_CHARGE[0])
 def _charge(run, sm, scheduler, kind, own, valid, cycles):
     h = _hotspots(run.hotspots, 1)[0]
     last = flat_i64(h.last_issued, run.n_sms * run.contexts)
@@ -147,7 +153,7 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
         # a slot without a ready warp counts as stall where locks do: then they are the reason
         w = oldest(sm, valid if kind == SCOREBOARD else valid & sm.lock_wait)
         at = sm.ib_pc[w]
-        if sm.lock_wait & bit(w):
+        if sm.lock_wait & warp_bit(sm, w):
             reason = codes.HELD if run.dynamic != 0 and is_held(run, sm, w) else codes.LOCK
         else:
             reason, cause = _register_reason(run, sm, h, w)
@@ -161,7 +167,7 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
         flat_i64(h.caused, none)[cause] += cycles
 
 
-@njit(types.void(record_type(RUN), record_type(SM), *[types.int64] * 4))
+@njit(_NOTE_ISSUE[0])
 def _note_issue(run, sm, i, w, mask, active):
     h = _hotspots(run.hotspots, 1)[0]
     instruction = instruction_at(run.code, i)
@@ -190,7 +196,7 @@ def _note_issue(run, sm, i, w, mask, active):
         writer[base + instruction.register[k]] = code
 
 
-@njit(types.void(record_type(RUN), record_type(SM), *[types.int64] * 2))
+@njit(_NOTE_LOOK_UP[0])
 def _note_look_up(run, sm, load, outcome):
     h = _hotspots(run.hotspots, 1)[0]
     i = np.int64(sm.pending_ins[load])
@@ -202,18 +208,18 @@ def _note_look_up(run, sm, load, outcome):
         flat_i64(h.missed, run.n_sms * PENDING)[sm.index * PENDING + load] = outcome
 
 
-charge: Any = boundary("charge", _charge)
+charge: Any = boundary("charge", _charge, _CHARGE[1])
 """`charge(run, sm, scheduler, kind, own, valid, cycles)`: charge `cycles` slots of a scheduler to a reason.
 
 The slots issued nothing and count as `kind`. `own` are the warps that the scheduler looks at, `valid` those of them
 with a valid instruction.
 """
 
-note_issue: Any = boundary("note_issue", _note_issue)
+note_issue: Any = boundary("note_issue", _note_issue, _NOTE_ISSUE[1])
 """`note_issue(run, sm, i, w, mask, active)`: warp w has just issued instruction i, for lanes `mask` of
 `active`, and its SIMT stack has moved."""
 
-note_look_up: Any = boundary("note_look_up", _note_look_up)
+note_look_up: Any = boundary("note_look_up", _note_look_up, _NOTE_LOOK_UP[1])
 """`note_look_up(run, sm, load, outcome)`: the outcome of an access of a pending load at L1 or L1C.
 
 HIT, MISS or PENDING, as `timing/memory/memory_state.py` and `timing/memory/readonly.py` number them, or PASSES: the

@@ -5,20 +5,21 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 """
 
 from ptxsim.base.jit import bit, ctz, inline
+from ptxsim.base.warp_masks import warp_bit, warp_slots
 from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_left
 from ptxsim.timing.sharing import renaming
 from ptxsim.timing.sharing.locks import warp_exited
 from ptxsim.timing.sharing.pairs import cta_ended
 from ptxsim.timing.sharing.sections import exited_holding
-from ptxsim.timing.sm_state import FOREVER, MAX_WARPS
+from ptxsim.timing.sm_state import FOREVER
 from ptxsim.timing.warps.barrier import retest_barriers
 
 
 @inline
 def finish_warp(run, sm, execution, w):
     """The last lane of warp w has exited: the warp issues no more and counts for no barrier."""
-    me = bit(w)
+    me = warp_bit(sm, w)
     slot = sm.cta_slot[w]
     sm.finishing |= me
     sm.has_head &= ~me
@@ -44,20 +45,20 @@ def may_retire(run, sm, w):
 @inline
 def retire_passed(run, sm, first, chosen):
     """Retire the finished warps that a fetch scan passes from `first` to `chosen` (-1: all)."""
-    limit = MAX_WARPS
+    limit = warp_slots(sm)
     if chosen >= 0:
-        limit = (chosen - first) & (MAX_WARPS - 1)
+        limit = (chosen - first) & (warp_slots(sm) - 1)
     waiting = sm.finishing & ~sm.storing
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if (w - first) & (MAX_WARPS - 1) < limit and may_retire(run, sm, w):
+        if (w - first) & (warp_slots(sm) - 1) < limit and may_retire(run, sm, w):
             _retire(run, sm, w)
 
 
 @inline
 def _retire(run, sm, w):
-    me = bit(w)
+    me = warp_bit(sm, w)
     slot = sm.cta_slot[w]
     sm.finishing &= ~me
     sm.resident &= ~me
@@ -66,6 +67,7 @@ def _retire(run, sm, w):
         sm.free_slots |= bit(slot)
         set_open(run, sm.index, 1)
         sm.cta_id[slot] = -1
+        sm.cta_cycles += run.cycle
         run.ctas_done += 1
         if sm.pair[slot] >= 0:
             cta_ended(run, sm, slot)

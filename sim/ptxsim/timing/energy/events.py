@@ -53,14 +53,15 @@ def memory_events(
 
 def switching_events(switching: SwitchingResult, warps: int) -> dict[str, int]:
     """The events of CTA switching, `warps` to a CTA: contexts that leave the pipeline and come back; registers that
-    leave the ACRF for the PCRF and come back, each with its tag; look-ups of live vectors."""
+    leave the register file and come back; where they go to the PCRF, each with its tag; look-ups of live vectors. (What
+    goes to DRAM is among the events of the memories.)"""
     out, back = switching.registers_evicted, switching.registers_restored
-    return {
-        "context": switching.switches * warps,
-        "register_read": out,
+    moved = {"context": switching.switches * warps, "register_read": out, "register_write": back}
+    if not switching.pcrf_entries:
+        return moved
+    return moved | {
         "pcrf_write": out,
         "pcrf_read": back,
-        "register_write": back,
         "pcrf_tag": out + back,
         "vector": switching.vector_hits + switching.vector_misses,
     }

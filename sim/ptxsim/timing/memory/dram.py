@@ -20,7 +20,7 @@ import numpy as np
 
 from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.dram_queue import enter, has_room, idle_banks, take_request
-from ptxsim.timing.memory.memory_state import FILL, FOREVER, RING, WRITEBACK
+from ptxsim.timing.memory.memory_state import FOREVER, RESTORE, RING, SAVE, WRITEBACK
 from ptxsim.timing.memory.requests import drop_request
 
 
@@ -48,7 +48,7 @@ def _choose(memory: Any, ch: Any) -> None:
     bank.request = r
     bank.want = q.row
     bank.atoms = (q.bytes + (1 << memory.atom_shift) - 1) >> memory.atom_shift
-    if q.kind == FILL:
+    if q.kind >= RESTORE:
         ch.writing &= ~bit(number)
     else:
         ch.writing |= bit(number)
@@ -229,7 +229,7 @@ def _return(memory: Any, ch: Any, now: int, over: int) -> bool:
     while ch.return_due <= over:
         r = np.int64(ch.returned[ch.return_head])
         q = memory.request[r]
-        if q.kind == WRITEBACK:
+        if q.kind == WRITEBACK or q.kind == SAVE:
             drop_request(memory, r)
         else:
             s = memory.slice[q.slice]

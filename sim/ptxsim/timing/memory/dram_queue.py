@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import bit, ctz, inline, njit
-from ptxsim.timing.memory.memory_state import FILL
+from ptxsim.timing.memory.memory_state import RESTORE
 
 READS, WRITES = 0, 1
 """The queues of a channel. Without a write queue all requests wait in READS."""
@@ -30,7 +30,7 @@ def has_room(memory: Any, ch: Any, r: int) -> bool:
 
 @inline
 def _queue_of(memory: Any, r: int) -> int:
-    return WRITES if memory.queue_capacity[WRITES] and memory.request[r].kind != FILL else READS
+    return WRITES if memory.queue_capacity[WRITES] and memory.request[r].kind < RESTORE else READS
 
 
 @inline

@@ -121,6 +121,15 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
 
 
 @inline
+def l1_pass(l1: Any, line: int, kind: int, tag: int) -> bool:
+    """Put a line that passes the cache by into the miss queue; False unless it leaves as many places as a load does."""
+    if l1.miss_count > l1.miss_read_max:
+        return False
+    _enqueue(l1, line, 128, kind, tag, ALL_WORDS)
+    return True
+
+
+@inline
 def l1_fill(l1: Any, address: int) -> None:
     """The line of `address`, or its next sector, has arrived from the network (a READ reply)."""
     c = l1.cache

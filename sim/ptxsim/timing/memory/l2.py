@@ -9,6 +9,7 @@ An access that finds no way, miss entry or queue place is tried again in the nex
 `memory.slice_next` when there is more to do; a full queue that a slice waits for wakes the slice.
 
 In a slice with sectors the first request is served one sector per cycle (`sectors.py`); no store is sent to DRAM.
+Registers that move to DRAM and back (`timing/residency/dram_areas.py`) pass the cache by, in the order of the queues.
 
 Handled simply: the ROP queue and the queue before the tags are one FIFO. At most `icnt_capacity` requests in it are
 ripe (have passed their delay); with sectors, the sectors that have left the ROP queue, one per cycle, are counted.
@@ -31,8 +32,10 @@ from ptxsim.timing.memory.memory_state import (
     NO_WAITER,
     POOL_MARGIN,
     RESERVED,
+    RESTORE,
     RING,
     ROP_RING,
+    SAVE,
     SECTORS,
     TEXTURE,
     WRITE,
@@ -43,6 +46,7 @@ from ptxsim.timing.memory.requests import (
     answer,
     drop_request,
     fill_request,
+    flits_of,
     port_cycles,
     queue_miss,
     write_back,
@@ -107,6 +111,19 @@ def _access(memory: Any, s: Any, index: int, r: int, now: int) -> bool:
     return True
 
 
+@njit
+def _pass_by(memory: Any, s: Any, r: int) -> bool:
+    """A register that moves to DRAM or back passes the cache by. A request takes the tags' time of each of its sectors,
+    with the last one it enters the miss queue; False if it must be tried again."""
+    q = memory.request[r]
+    if memory.sector_bytes and (s.sector + 1) * memory.sector_bytes < q.bytes:
+        return True
+    if s.miss_count > (memory.miss_write_max if q.kind == SAVE else memory.miss_read_max):
+        return False
+    queue_miss(s, r)
+    return True
+
+
 @inline
 def channel_of(memory: Any, index: int) -> int:
     """The channel of a slice."""
@@ -136,19 +153,20 @@ def _tags(memory: Any, s: Any, index: int, now: int) -> None:
     ):
         return
     r = np.int64(s.rop[s.rop_head])
+    passes = memory.request[r].kind >= SAVE
     if memory.sector_bytes:
-        done = access_sector(memory, s, index, r, now)
+        done = _pass_by(memory, s, r) if passes else access_sector(memory, s, index, r, now)
         if done:
             s.ripe = _ripe(memory, s, now) - 1
             s.sector += 1
             if s.sector * memory.sector_bytes < memory.request[r].bytes:
                 return
-            if s.sector > 1:  # its sectors were answered with requests of their own
+            if s.sector > 1 and not passes:  # its sectors were answered with requests of their own
                 drop_request(memory, r)
             s.sector = 0
             s.ripened -= 1
     else:
-        done = _access(memory, s, index, r, now)
+        done = _pass_by(memory, s, r) if passes else _access(memory, s, index, r, now)
     if done:
         s.rop_head = (s.rop_head + 1) & (ROP_RING - 1)
         s.rop_count -= 1
@@ -192,6 +210,15 @@ def _overtake(memory: Any, s: Any, r: int, now: int) -> None:
 
 
 @inline
+def _has_room_for(memory: Any, index: int, q: Any) -> bool:
+    """Whether a reply to a request can enter the network: a register from DRAM is longer than a sector."""
+    flits = memory.replies.longest
+    if q.kind == RESTORE:
+        flits = min(max(flits, flits_of(memory, q.bytes)), memory.replies.input_flits)
+    return has_room(memory.replies, index, flits)
+
+
+@inline
 def _fill(memory: Any, s: Any, index: int, now: int) -> None:
     """Take a request back from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
     r = np.int64(s.filling[s.fill_head])
@@ -209,7 +236,7 @@ def _fill(memory: Any, s: Any, index: int, now: int) -> None:
         arrive(c, at, q.tag)
         s.fill_free = now + port_cycles(memory, q.bytes)
         drop_request(memory, r)
-    elif has_room(memory.replies, index, memory.replies.longest):
+    elif _has_room_for(memory, index, q):
         answer(memory, index, r, now)
     else:
         return

@@ -2,8 +2,9 @@
 
 A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `memory.next > now`), then each SM, which may
 `inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
-data, a store or atomic once it is done; WRITEBACK is not answered. Where the L2 has sectors, each sector of a request
-has a reply of its own. `reply_next` is the cycle in which the next reply can be taken, so that an SM can sleep.
+data, a store or atomic once it is done; WRITEBACK and SAVE are not answered. Where the L2 has sectors, each sector of a
+request has a reply of its own, except of RESTORE. `reply_next` is the cycle in which the next reply can be taken, so
+that an SM can sleep.
 
 Order within a cycle: DRAM, slices, networks; a request injected in cycle t asks for its output in t + 1. Everything is
 deterministic: only the order of calls matters.
@@ -24,6 +25,7 @@ from ptxsim.timing.memory.memory_state import (
     MAX_PORTS,
     POOL,
     RING,
+    SAVE,
     SECTOR_MARGIN,
     WRITE,
     WRITEBACK,
@@ -44,7 +46,7 @@ def inject_words(
     memory: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int, words: int
 ) -> bool:
     """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
-    flits = flits_of(memory, size if kind in (WRITE, ATOMIC, WRITEBACK) else 0)
+    flits = flits_of(memory, size if kind in (WRITE, ATOMIC, WRITEBACK, SAVE) else 0)
     if memory.n_free < SECTOR_MARGIN or not has_room(memory.requests, sm, flits):
         return False
     r = new_request(memory)

@@ -7,9 +7,13 @@ context and do not move in the simulator; `register_file.py` models the time of 
 Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section V.B; timing-model section 6.1.
 """
 
-from ptxsim.base.jit import bit, from_bit, njit
+import numpy as np
+
+from ptxsim.base.jit import ctz, njit
+from ptxsim.base.warp_masks import from_warp, warp_bit
 from ptxsim.execute import simt_stack
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
+from ptxsim.timing.sharing.locks import end_lock_wait
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS
 from ptxsim.timing.timeline_codes import ABSENT, CTA, WARP
@@ -18,10 +22,10 @@ from ptxsim.timing.warps.barrier import note_wait
 
 
 @njit
-def warps_of(run, slot):
+def warps_of(run, sm, slot):
     """Mask of the warp slots of a CTA slot."""
-    n = run.warps_per_cta
-    return ~from_bit(n) << slot * n
+    first = slot * run.warps_per_cta
+    return from_warp(sm, first) & ~from_warp(sm, first + run.warps_per_cta)
 
 
 @njit
@@ -38,15 +42,19 @@ def swap_out(run, sm, switch, slot):
     """The CTA in a slot leaves the pipeline: its context goes to shared memory. The slot stays taken."""
     c = sm.cta_context[slot]
     first = slot * run.warps_per_cta
-    mine = warps_of(run, slot)
+    mine = warps_of(run, sm, slot)
+    locked = sm.lock_wait & mine
+    while locked:  # for a section of the pool
+        end_lock_wait(run, sm, ctz(locked))
+        locked &= locked - 1
     waiting = 0
     for k in range(run.warps_per_cta):
         w = first + k
         context = c * run.warps_per_cta + k
         warp = warp_at(switch.warps, context)
         warp.state = RETIRED
-        if sm.resident & bit(w):
-            warp.state = EXITED if sm.finishing & bit(w) else LIVE
+        if sm.resident & warp_bit(sm, w):
+            warp.state = EXITED if sm.finishing & warp_bit(sm, w) else LIVE
             _save(sm, warp, w)
             waiting += sm.loads[context]
         sm.slot_of[context] = NOWHERE
@@ -58,7 +66,7 @@ def swap_out(run, sm, switch, slot):
         switch.counted[c, number] = sm.cta_counted[slot, number]
         switch.expected[c, number] = sm.cta_expected[slot, number]
         switch.holds[c, number] = sm.cta_holds[slot, number]
-        switch.seen[c, number] = (sm.cta_seen[slot, number] & mine) >> first & warps_of(run, 0)
+        switch.seen[c, number] = sm.cta_seen[slot, number]
     sm.cta_id[slot] = -1
     sm.swapped_out += 1
     switch.place[c] = SHARED_MEMORY
@@ -82,7 +90,7 @@ def swap_in(run, sm, switch, slot, c):
         sm.cta_counted[slot, number] = switch.counted[c, number]
         sm.cta_expected[slot, number] = switch.expected[c, number]
         sm.cta_holds[slot, number] = switch.holds[c, number]
-        sm.cta_seen[slot, number] = switch.seen[c, number] << first
+        sm.cta_seen[slot, number] = switch.seen[c, number]
     for k in range(run.warps_per_cta):
         context = c * run.warps_per_cta + k
         warp = warp_at(switch.warps, context)
@@ -101,14 +109,14 @@ def swap_in(run, sm, switch, slot, c):
 @njit
 def _save(sm, warp, w):
     simt_stack.copy(sm, w, warp, 0)
-    warp.inner_wait = sm.inner_wait >> w & 1
+    warp.inner_wait = (sm.inner_wait & warp_bit(sm, w)) != 0
     warp.dynamic_id = sm.dynamic_id[w]
 
 
 @njit
 def _restore(run, sm, warp, w, context):
-    me = bit(w)
-    simt_stack.start(sm, w, bit(0) & 0)
+    me = warp_bit(sm, w)
+    simt_stack.start(sm, w, np.int64(0))
     simt_stack.copy(warp, 0, sm, w)
     sm.context[w] = context
     sm.first_register[w] = context * run.n_registers
@@ -131,8 +139,8 @@ def _restore(run, sm, warp, w, context):
 
 @njit
 def _forget(sm, others):
-    """Clear the state of all warp slots but `others`. (No warp of a CTA that is switched out waits for a lock, a copy,
-    a fence or an instruction.)"""
+    """Clear the state of all warp slots but `others`. (No warp of a CTA that is switched out waits for a copy, a fence
+    or an instruction.)"""
     sm.resident &= others
     sm.finishing &= others
     sm.storing &= others
@@ -146,5 +154,6 @@ def _forget(sm, others):
     sm.outside &= others
     sm.inner_wait &= others
     sm.fetch_stuck &= others
+    sm.needs_lock &= others
     for k in range(4):
         sm.head_class[k] &= others

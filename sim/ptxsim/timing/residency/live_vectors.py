@@ -17,6 +17,7 @@ section 6.1 (its choices: a hit is a cycle).
 import numpy as np
 
 from ptxsim.base.jit import bit, flat_i64, flat_u8, njit, popcount
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute.calls import lanes_aside
 from ptxsim.timing.memory.memory_state import VECTOR
 from ptxsim.timing.memory.system import inject
@@ -102,7 +103,7 @@ def look_up(run, sm, switch, execution, memory, slot):
     end_look_up(run, switch)
     live = 0
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
-        if sm.resident & ~sm.finishing & bit(w):
+        if sm.resident & ~sm.finishing & warp_bit(sm, w):
             live += live_registers(run, sm, switch, w)
     switch.live_count[slot] = live
     return True
@@ -114,7 +115,7 @@ def _is_deep(run, sm, execution, slot):
     if execution.call_words == 0:
         return False
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
-        unfinished = sm.resident & ~sm.finishing & bit(w)
+        unfinished = sm.resident & ~sm.finishing & warp_bit(sm, w)
         if unfinished and lanes_aside(execution, sm.index * run.contexts + sm.context[w]):
             return True
     return False
@@ -128,7 +129,7 @@ def _want(run, sm, switch, slot):
     for i in range(run.n_instructions):
         wanted[i] = 0
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
-        if sm.resident & ~sm.finishing & bit(w):
+        if sm.resident & ~sm.finishing & warp_bit(sm, w):
             call = -1
             for k in range(sm.depth[w] - 1, -1, -1):
                 if sm.stack_call[k, w] != call:

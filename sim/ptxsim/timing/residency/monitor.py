@@ -6,18 +6,11 @@ CTA changes is empty meanwhile; the other CTAs run on, and no more than `concurr
 1. A switch that ends puts its CTA into the slot, or leaves the slot to CTA dispatch.
 2. A free slot goes to a ready CTA: it waits for no load, and its registers are in the ACRF or fit into it. A slot that
    a CTA has left for a new one is for that one.
-3. A stalled CTA (in order of slots) leaves its slot, by the first case that applies:
+3. The scheme decides about each stalled CTA, in the order of slots (`give_way.py`).
+4. Registers that move to DRAM and back enter the miss queue of the L1.
 
-   a  to a ready CTA with its registers in the ACRF, only contexts being swapped;
-   b  to a new CTA, if its registers fit into the ACRF, or the stalled one's live registers into the PCRF;
-   c  to a ready CTA in the PCRF, if the ACRF has room, or the stalled one's live registers fit into the PCRF's free
-      entries then.
-
-   A stalled CTA whose registers fit nowhere stays in its slot: a depletion of the PCRF. Where ready CTAs come first
-   (`ready_first`), c is before b.
-
-Of several ready CTAs the one launched first is chosen. CTAs are launched when a slot or a stalled CTA makes room, not
-before (a choice); the largest number of resident CTAs is the same.
+CTAs are launched when a slot or a stalled CTA makes room, not before (a choice); the largest number of resident CTAs is
+the same.
 
 Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, sections IV.A, V.B and V.E; timing-model
 section 6.1.
@@ -25,34 +18,20 @@ section 6.1.
 
 from ptxsim.base.jit import bit, ctz, njit, popcount
 from ptxsim.timing.open_sms import set_open
-from ptxsim.timing.residency.contexts import free_context, swap_in, swap_out, warps_of
-from ptxsim.timing.residency.live_vectors import UNKNOWN, end_look_up, enter_vector, look_up
-from ptxsim.timing.residency.register_file import (
-    evict,
-    has_room,
-    hold_new,
-    hold_until_moved,
-    moving_cycles,
-    release_arrived,
-    restore,
-)
-from ptxsim.timing.residency.stalls import becomes_ready, leaves_stalled, note_stall, starts_running
-from ptxsim.timing.residency.switch_records import (
-    ABSENT,
-    ACRF,
-    NOWHERE,
-    PCRF,
-    PIPELINE,
-    SHARED_MEMORY,
-    switch_at,
-)
+from ptxsim.timing.residency.contexts import free_context, swap_in, warps_of
+from ptxsim.timing.residency.dram_areas import is_moving, line_came, send_lines
+from ptxsim.timing.residency.give_way import begin, fetch, first_ready, give_way
+from ptxsim.timing.residency.live_vectors import UNKNOWN, end_look_up, enter_vector
+from ptxsim.timing.residency.register_file import has_room, hold_new, release_arrived
+from ptxsim.timing.residency.stalls import becomes_ready, note_stall, starts_running
+from ptxsim.timing.residency.switch_records import ABSENT, ACRF, NOWHERE, OUTSIDE, PIPELINE, switch_at
 from ptxsim.timing.residency.trigger import NOT_STALLED, stalled_from
 from ptxsim.timing.sm_state import FOREVER
 from ptxsim.timing.warps.scoreboard import written
 
 
 @njit
-def switch_ctas(run, sm, execution, memory):
+def switch_ctas(run, sm, execution, l1, memory, decide):
     """A cycle of an SM's CTA switching, after its other stages."""
     switch = switch_at(run.switching, sm.index)
     _account(run, switch)
@@ -60,7 +39,9 @@ def switch_ctas(run, sm, execution, memory):
     switch.depleted = 0
     _go_on(run, sm, switch)
     _fill_free_slots(run, sm, switch)
-    _look_at_stalled(run, sm, switch, execution, memory)
+    _look_at_stalled(run, sm, switch, execution, memory, decide)
+    if switch.lines:
+        switch.next = min(switch.next, send_lines(run, sm, switch, l1))
     left = switch.under_way
     while left:
         slot = ctz(left)
@@ -131,7 +112,14 @@ def load_returned(run, sm, i, context, cycle):
     switch.loads[c] -= 1
     if switch.loads[c] == 0:
         switch.n_ready += 1
-        becomes_ready(run, switch, c)
+        if not switch.awaits_section[c]:
+            becomes_ready(run, switch, c)
+
+
+@njit
+def register_arrived(run, sm, slot):
+    """A register of the CTA that comes to a slot has arrived from DRAM."""
+    line_came(run, switch_at(run.switching, sm.index), slot)
 
 
 @njit
@@ -168,21 +156,6 @@ def _can_grow(switch):
 
 
 @njit
-def _ready(switch, registers, least):
-    """The ready CTA that was launched first, of those with their registers in the ACRF, or in the PCRF with at least
-    so many entries."""
-    best = NOWHERE
-    for c in range(switch.ctas):
-        if switch.place[c] != SHARED_MEMORY or switch.loads[c]:
-            continue
-        if switch.registers[c] != registers or switch.entries[c] < least:
-            continue
-        if best == NOWHERE or switch.cta[c] < switch.cta[best]:
-            best = c
-    return best
-
-
-@njit
 def _go_on(run, sm, switch):
     """Let CTAs take their slots whose contexts are there, release registers that are there, and end the switches whose
     registers have moved."""
@@ -195,7 +168,7 @@ def _go_on(run, sm, switch):
             c = switch.incoming[slot]
             if c == NOWHERE:
                 sm.free_slots |= bit(slot)
-                if switch.ready_first and switch.for_new & bit(slot):
+                if not switch.keeps_places and switch.for_new & bit(slot):
                     _give_back(switch, slot)
             else:
                 swap_in(run, sm, switch, slot, c)
@@ -205,7 +178,8 @@ def _go_on(run, sm, switch):
             release_arrived(run, sm, switch, slot)
         if switch.moved[slot] <= run.cycle:
             switch.moved[slot] = FOREVER
-        if switch.due[slot] == FOREVER and switch.moved[slot] == FOREVER:
+        is_over = switch.due[slot] == FOREVER and switch.moved[slot] == FOREVER
+        if is_over and not is_moving(switch, slot):
             switch.under_way &= ~bit(slot)
     left = switch.for_new if run.next_cta >= run.n_ctas else bit(0) & 0
     while left:  # no CTA is left for them
@@ -225,23 +199,23 @@ def _fill_free_slots(run, sm, switch):
     """Let ready CTAs take slots in which CTAs have ended."""
     left = sm.free_slots & ~(switch.for_new | switch.under_way)
     while left and switch.n_ready and popcount(switch.under_way) < switch.concurrent_switches:
-        c = _ready(switch, ACRF, 0)
+        c = first_ready(run, sm, switch, ACRF, 0)
         if c == NOWHERE and has_room(switch):
-            c = _ready(switch, PCRF, 0)
+            c = first_ready(run, sm, switch, OUTSIDE, 0)
         if c == NOWHERE:
             return
         slot = ctz(left)
         left &= left - 1
         sm.free_slots &= ~bit(slot)
-        coming = _fetch(switch, c)
-        _begin(run, sm, switch, slot, NOWHERE, c, 0, coming, 0)
+        coming = fetch(run, switch, c)
+        begin(run, sm, switch, slot, NOWHERE, c, 0, coming, 0)
 
 
 @njit
-def _look_at_stalled(run, sm, switch, execution, memory):
+def _look_at_stalled(run, sm, switch, execution, memory, decide):
     """Note which CTAs are stalled, and let those leave that can."""
     for slot in range(run.resident_ctas):
-        if not sm.resident & warps_of(run, slot):
+        if not sm.resident & warps_of(run, sm, slot):
             continue
         since = stalled_from(run, sm, switch, slot)
         note_stall(run, switch, slot, since)
@@ -258,70 +232,4 @@ def _look_at_stalled(run, sm, switch, execution, memory):
         if patient_until > run.cycle:
             switch.next = min(switch.next, patient_until)
         else:
-            _give_way(run, sm, switch, execution, memory, slot, more)
-
-
-@njit
-def _give_way(run, sm, switch, execution, memory, slot, more):
-    """A stalled CTA leaves its slot if another CTA can take it and its registers have room."""
-    launch_first = more and not switch.ready_first
-    room = has_room(switch)
-    c = _ready(switch, ACRF, 0)
-    if c == NOWHERE and room and not launch_first:
-        c = _ready(switch, PCRF, 0)
-    leaving, coming, hits = 0, 0, 0
-    evicts = c == NOWHERE and not (room and more)
-    if evicts:
-        if switch.pcrf_entries == 0 or not look_up(run, sm, switch, execution, memory, slot):
-            return
-        lacking = switch.live_count[slot] - switch.free_entries
-        launches = more and lacking <= 0
-        if not (launches and launch_first):
-            c = _ready(switch, PCRF, lacking)
-        if c == NOWHERE and not launches:
-            switch.depleted = 1
-            return
-        hits = switch.look_up_cycles[slot]
-    if c != NOWHERE:
-        coming = _fetch(switch, c)
-    if evicts:
-        leaving = evict(run, sm, switch, execution, slot)
-    if switch.vector_slot == slot:
-        end_look_up(run, switch)
-    context = sm.cta_context[slot]
-    leaves_stalled(switch, slot, context)
-    swap_out(run, sm, switch, slot)
-    switch.switches += 1
-    if c == NOWHERE:
-        switch.for_new |= bit(slot)
-        switch.in_acrf += 1
-    _begin(run, sm, switch, slot, context if evicts else NOWHERE, c, leaving, coming, hits)
-
-
-@njit
-def _fetch(switch, c):
-    """A ready CTA is on its way to a slot; returns how many registers it has in the PCRF."""
-    switch.n_ready -= 1
-    switch.place[c] = PIPELINE
-    return restore(switch, c) if switch.registers[c] == PCRF else 0
-
-
-@njit
-def _begin(run, sm, switch, slot, evicted, c, leaving, coming, hits):
-    """Begin a switch: CTA c, or a new one, will take the slot. So many registers leave for the PCRF and come from
-    there, after so many cycles of hits in the vector cache. `evicted` and c are contexts, or NOWHERE."""
-    cycles = moving_cycles(switch, leaving, coming)
-    if switch.overlap:
-        switch.due[slot] = run.cycle + max(1, hits + switch.swap_cycles)
-        switch.moved[slot] = max(switch.due[slot], run.cycle + hits + cycles)
-        if leaving or coming:
-            hold_until_moved(run, sm, switch, slot, evicted, c, run.cycle + hits)
-    else:
-        switch.due[slot] = run.cycle + max(1, cycles + hits + switch.swap_cycles)
-        switch.moved[slot] = switch.due[slot]
-    switch.incoming[slot] = c
-    switch.under_way |= bit(slot)
-    switch.switch_cycles += switch.due[slot] - run.cycle
-    switch.depleted = 0  # another stalled CTA may have been refused before, in this cycle
-    if popcount(switch.under_way) < switch.concurrent_switches:
-        switch.next = run.cycle + 1  # that one can be tried again
+            give_way(run, sm, switch, execution, memory, decide, slot, more)

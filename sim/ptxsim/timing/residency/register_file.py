@@ -19,9 +19,10 @@ Oh et al., FineReg, MICRO 2018, sections IV.B, V.C and V.D.
 
 import numpy as np
 
-from ptxsim.base.jit import bit, flat_i64, njit, rows_u32, rows_u64
+from ptxsim.base.jit import flat_i64, njit, rows_u32, rows_u64
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.residency.live_vectors import is_lost, live_registers
-from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, PCRF, warp_at
+from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, OUTSIDE, warp_at
 from ptxsim.timing.sm_state import FOREVER
 from ptxsim.timing.warps.scoreboard import set_wake
 
@@ -36,20 +37,26 @@ def has_room(switch):
 
 @njit
 def evict(run, sm, switch, execution, slot):
-    """Move the live registers of the CTA in a slot, whose number has been looked up, to the PCRF; returns how many."""
+    """Move the registers of the CTA in a slot outside: all to DRAM, or to the PCRF the live ones, whose number has been
+    looked up. Returns how many."""
     c = sm.cta_context[slot]
+    switch.registers[c] = OUTSIDE
+    switch.in_acrf -= 1
+    switch.evictions += 1
+    switch.outside += 1
+    switch.most_outside = max(switch.most_outside, switch.outside)
+    if switch.lines:
+        switch.registers_evicted += switch.lines
+        return switch.lines
     switch.entries[c] = switch.live_count[slot]
     switch.free_entries -= switch.entries[c]
     switch.most_entries = max(switch.most_entries, switch.pcrf_entries - switch.free_entries)
-    switch.registers[c] = PCRF
-    switch.in_acrf -= 1
-    switch.evictions += 1
     switch.registers_evicted += switch.entries[c]
     for k in range(run.warps_per_cta):
         w = slot * run.warps_per_cta + k
         warp = warp_at(switch.warps, c * run.warps_per_cta + k)
         warp.entries = 0
-        if sm.resident & ~sm.finishing & bit(w):
+        if sm.resident & ~sm.finishing & warp_bit(sm, w):
             warp.entries = live_registers(run, sm, switch, w)
             execution.warp = sm.index * run.contexts + sm.context[w]
             _lose(run, switch, execution)
@@ -59,10 +66,11 @@ def evict(run, sm, switch, execution, slot):
 @njit
 def restore(switch, c):
     """Move the registers of a CTA back to the ACRF, which has room; returns how many."""
-    n = switch.entries[c]
+    n = switch.lines + switch.entries[c]  # one of the two is 0
     switch.registers_restored += n
-    switch.free_entries += n
+    switch.free_entries += switch.entries[c]
     switch.entries[c] = 0
+    switch.outside -= 1
     switch.registers[c] = ACRF
     switch.in_acrf += 1
     switch.restores += 1
@@ -113,9 +121,9 @@ def release_arrived(run, sm, switch, slot):
         elif switch.arrival[w]:
             switch.arrival[w] = 0
             if switch.due[slot] == FOREVER:  # the CTA is in its slot, or is yet to be launched
-                if sm.resident & bit(w):
+                if sm.resident & warp_bit(sm, w):
                     _set_ready(run, sm, np.int64(sm.context[w]), run.cycle)
-                    if sm.blocked & bit(w):
+                    if sm.blocked & warp_bit(sm, w):
                         set_wake(run, sm, w)
             elif switch.incoming[slot] != NOWHERE:
                 _set_ready(run, sm, switch.incoming[slot] * run.warps_per_cta + k, run.cycle)

@@ -9,10 +9,12 @@ The locations of context and registers are encoded as in Table IV of FineReg: a 
 
 from ptxsim.base.jit import record, record_at
 from ptxsim.base.program import stack_fields
-from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT, MAX_WARPS
+from ptxsim.base.warp_masks import MOST_WARPS
+from ptxsim.timing.residency.decisions import VIEW
+from ptxsim.timing.sm_state import BARRIERS, MAX_RESIDENT, MOST_CTAS
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
-PCRF, ACRF = 1, 2  # where its registers are
+OUTSIDE, ACRF = 1, 2  # where its registers are: in the PCRF or in DRAM; or in the file
 RETIRED, LIVE, EXITED = 0, 1, 2  # a warp that was swapped out; EXITED: its stores may be on their way
 MAX_VECTORS = 256  # entries of the cache of live-register vectors
 NOWHERE = -1
@@ -33,8 +35,9 @@ SWITCH = record(
         # the scheme
         ("ctas", "i8"),  # that can be resident
         ("acrf_ctas", "i8"),  # whose registers fit into the ACRF
-        ("pcrf_entries", "i8"),  # 0: Virtual Thread
-        ("ready_first", "i8"),  # a ready CTA comes before a new one
+        ("pcrf_entries", "i8"),  # 0: there is no PCRF
+        ("lines", "i8"),  # registers of a CTA's warps, each a line in DRAM; 0: none move there
+        ("keeps_places", "i8"),  # a slot left for a new CTA is kept for it
         ("swap_cycles", "i8"),
         ("concurrent_switches", "i8"),
         ("registers_per_cycle", "i8"),
@@ -52,39 +55,47 @@ SWITCH = record(
         ("warps", "u8"),  # address of the WARP records
         # CTAs by context
         ("place", "i8", (MAX_RESIDENT,)),  # of the context: ABSENT, SHARED_MEMORY, PIPELINE
-        ("registers", "i8", (MAX_RESIDENT,)),  # PCRF, ACRF
+        ("registers", "i8", (MAX_RESIDENT,)),  # OUTSIDE, ACRF
         ("cta", "i8", (MAX_RESIDENT,)),
         ("loads", "i8", (MAX_RESIDENT,)),  # that a CTA in shared memory waits for
         ("entries", "i8", (MAX_RESIDENT,)),  # that it has in the PCRF
+        ("awaits_section", "i8", (MAX_RESIDENT,)),  # it has left for want of a section, not because of memory
         ("stall_began", "i8", (MAX_RESIDENT,)),  # of a CTA in shared memory, when it stalled
         ("warps_left", "i4", (MAX_RESIDENT,)),
         ("arrived", "i4", (MAX_RESIDENT, BARRIERS)),
         ("counted", "i4", (MAX_RESIDENT, BARRIERS)),
         ("expected", "i4", (MAX_RESIDENT, BARRIERS)),
         ("holds", "i4", (MAX_RESIDENT, BARRIERS)),
-        ("seen", "i8", (MAX_RESIDENT, BARRIERS)),  # warps, the CTA's first one in bit 0
+        ("seen", "i8", (MAX_RESIDENT, BARRIERS)),  # warp positions
         ("resident", "i8"),
         ("active", "i8"),
         ("in_acrf", "i8"),
         ("free_entries", "i8"),
-        ("n_ready", "i8"),  # CTAs in shared memory that wait for no load
+        ("outside", "i8"),  # CTAs
+        ("n_ready", "i8"),  # CTAs in shared memory that wait for no load, but perhaps for a section
         # CTAs by slot
-        ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or not tested
-        ("running_since", "i8", (MAX_CTAS,)),  # it was launched or came back, or its last stall ended
-        ("never_stalled", "i8", (MAX_CTAS,)),
-        ("live_count", "i8", (MAX_CTAS,)),  # PCRF entries that it needs; -1: not looked up
-        ("look_up_cycles", "i8", (MAX_CTAS,)),
+        ("stalled_since", "i8", (MOST_CTAS,)),  # -1: not stalled, or not tested
+        ("running_since", "i8", (MOST_CTAS,)),  # it was launched or came back, or its last stall ended
+        ("never_stalled", "i8", (MOST_CTAS,)),
+        ("live_count", "i8", (MOST_CTAS,)),  # PCRF entries that it needs; -1: not looked up
+        ("look_up_cycles", "i8", (MOST_CTAS,)),
         # switches under way, by slot
         ("under_way", "i8"),  # slots: the contexts or the registers of a switch move
         ("for_new", "i8"),  # slots that a CTA has left for a new one, with that one's room in the ACRF
-        ("incoming", "i8", (MAX_CTAS,)),  # context; -1: the slot becomes free
-        ("due", "i8", (MAX_CTAS,)),  # when the incoming CTA takes the slot
-        ("moved", "i8", (MAX_CTAS,)),  # when all registers have moved
+        ("incoming", "i8", (MOST_CTAS,)),  # context; -1: the slot becomes free
+        ("due", "i8", (MOST_CTAS,)),  # when the incoming CTA takes the slot
+        ("moved", "i8", (MOST_CTAS,)),  # when all registers have moved
         (
             "arrival",
             "i8",
-            (MAX_WARPS,),
+            (MOST_WARPS,),
         ),  # where running overlaps: when a warp's registers are there; 0: they are
+        ("began", "i8", (MOST_CTAS,)),  # of a switch through DRAM, and the rest of it:
+        ("leaving", "i8", (MOST_CTAS,)),  # the context whose registers leave; -1: none
+        ("lines_out", "i8", (MOST_CTAS,)),  # of these, that are still to be sent
+        ("lines_in", "i8", (MOST_CTAS,)),  # of those that come, that are still to be requested
+        ("lines_awaited", "i8", (MOST_CTAS,)),  # and that are not there
+        ("scheme_view", VIEW),  # what the scheme sees
         # the look-up of vectors that is going on
         ("vector_slot", "i8"),  # -1: none is
         ("wanted", "u8"),  # address of bytes: the instructions whose vectors are still to be looked up
@@ -101,6 +112,7 @@ SWITCH = record(
         ("most_resident", "i8"),
         ("most_active", "i8"),
         ("most_entries", "i8"),
+        ("most_outside", "i8"),
         ("switches", "i8"),
         ("switch_cycles", "i8"),  # slots are empty for a switch
         ("stalls", "i8"),
@@ -110,7 +122,7 @@ SWITCH = record(
         ("to_first_stall_sum", "i8"),
         ("evictions", "i8"),
         ("restores", "i8"),
-        ("registers_evicted", "i8"),  # of warps, to the PCRF
+        ("registers_evicted", "i8"),  # of warps, to the PCRF or to DRAM
         ("registers_restored", "i8"),  # and from there
         ("depleted", "i8"),  # a stalled CTA stays for want of room in the PCRF
         ("depletion_cycles", "i8"),

@@ -1,4 +1,4 @@
-"""CTA switching on the host: what it cannot be combined with, its records in a run, and its result."""
+"""CTA switching on the host: its records in a run, and its result."""
 
 from functools import reduce
 from operator import or_
@@ -11,11 +11,10 @@ from ptxsim.timing.residency.switch_records import MAX_VECTORS, SWITCH, WARP
 from ptxsim.timing.sm_state import MAX_CONTEXTS, MAX_RESIDENT
 from ptxtool.analysis.flow.liveness import liveness, result_registers
 from ptxtool.analysis.flow.pressure import file_of
-from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.analysis.occupancy.switching_plan import ENTRY_BYTES, SwitchingPlan
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
-from ptxtool.ir.nodes import Function
 from ptxtool.results.simulation import SWITCHING_COUNTS, SwitchingResult
 
 _OPTIONS = (
@@ -32,14 +31,10 @@ _OPTIONS = (
 _NONE_YET = ("vector_slot", "vector_wanted", "vector_came", "vector_tag", "stalled_since", "live_count")
 _PC_BYTES = 4
 """Of a live-register vector, besides 8 for each 64 registers."""
-_SHARING = "a CTA that has left the pipeline would keep the locks of its pair"
-_COPIES = "the copies on their way are counted by the warp's place in the pipeline"
 
 
-def check_switching(
-    kernel: Function, program: Program, plan: SwitchingPlan, gpu: Gpu, is_shared: bool
-) -> None:
-    """Raise E502 for features that switching excludes: sharing of registers or scratchpad, and asynchronous copies."""
+def check_limits(gpu: Gpu) -> None:
+    """Raise E502 for a machine that switches more CTAs than the records hold."""
     options = gpu.switching
     for key, value, most in (
         ("ctas", options.ctas, MAX_RESIDENT),
@@ -49,21 +44,6 @@ def check_switching(
         if value > most:
             what = f"{gpu.name}: switching.{key} is {value}"
             raise error("E502", what, help=f"the simulator holds at most {most}")
-    found = None
-    if is_shared:
-        found = "sharing of registers or scratchpad", _SHARING
-    elif program.instructions["copies"].any():
-        found = "asynchronous copies", _COPIES
-    if found:
-        what, why = found
-        raise error(
-            "E502",
-            f"CTA switching ({plan.scheme.name}) together with {what}",
-            kernel.source,
-            kernel.start,
-            kernel.body_start,
-            help=f'{why}: leave one of the two out (scheme="none")',
-        )
 
 
 class Switcher:
@@ -84,7 +64,8 @@ class Switcher:
         records["pcrf_entries"] = records["free_entries"] = plan.pcrf_entries
         for name in _OPTIONS:
             records[name] = getattr(options, name)
-        records["ready_first"] = options.order == "ready-first"
+        records["keeps_places"] = options.order == "launch-first"
+        records["lines"] = plan.lines
         records["vectors"], (records["words32"], records["words64"]) = vectors.ctypes.data, words
         records["vector_bytes"] = _PC_BYTES + 8 * max(1, -(-plan.active.needs.registers_per_thread // 64))
         records["wanted"] = wanted.ctypes.data + np.arange(n_sms) * wanted.strides[0]
@@ -100,7 +81,10 @@ class Switcher:
         average = {
             n: int((records[f"{n}_sum"] + left * records[n]).sum()) / over for n in ("resident", "active")
         }
-        totals = {name: int(records[name].sum()) for name in SWITCHING_COUNTS}
+        totals = {name: int(records[name].sum()) for name in SWITCHING_COUNTS if not name.startswith("dram")}
+        in_dram = ENTRY_BYTES if plan.lines else 0
+        totals["dram_bytes_written"] = totals["registers_evicted"] * in_dram
+        totals["dram_bytes_read"] = totals["registers_restored"] * in_dram
         totals["depletion_cycles"] += int((left * records["depleted"]).sum())
         return SwitchingResult(
             scheme=plan.scheme.name,
@@ -112,6 +96,8 @@ class Switcher:
             resident_average=average["resident"],
             pcrf_entries=plan.pcrf_entries,
             pcrf_most=int(records["most_entries"].max()),
+            dram_ctas=max(0, self.ctas - plan.acrf_ctas) if plan.lines else 0,
+            dram_most=int(records["most_outside"].max()) if plan.lines else 0,
             cycles_to_stall=int(records["to_stall_sum"].sum()) / max(1, totals["stalls"]),
             cycles_to_first_stall=int(records["to_first_stall_sum"].sum())
             / max(1, int(records["first_stalls"].sum())),

@@ -6,6 +6,9 @@ ready again. L1 hits end when the instruction leaves the head of the LDST unit, 
 instruction may be between issue and the memory system, no register about to be written, no instruction being fetched:
 only loads in flight and unacknowledged stores may remain of a CTA that is switched out.
 
+Where warps take sections of a pool of registers, one that waits for a section is stalled while none is free, and such a
+warp will do in place of one that waits for memory: otherwise the CTAs that hold the sections could be outside for ever.
+
 A warp at a fence or a wait for copies is not stalled in this sense. Nor is one whose memory instruction finds the port
 closed; where the machine says so (`refused_is_stalled`) it is, while a cache refuses the instruction at the head of the
 LDST unit.
@@ -13,7 +16,8 @@ LDST unit.
 Timing-model section 6.1 (its choice of what a stall is); Oh et al., FineReg, MICRO 2018, section IV.C.
 """
 
-from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.base.jit import ctz, njit
+from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.timing.long_waits import waits_long
 from ptxsim.timing.residency.contexts import warps_of
 
@@ -23,17 +27,22 @@ NOT_STALLED = -1
 @njit
 def stalled_from(run, sm, switch, slot):
     """The cycle from which the CTA in a slot is stalled if no load returns before; NOT_STALLED if it is not."""
-    mine = warps_of(run, slot)
+    mine = warps_of(run, sm, slot)
     unfinished = sm.resident & ~sm.finishing & mine
     hindered = sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
     waiting = hindered & sm.blocked
     stalled = waiting | sm.at_barrier | sm.in_atomic
+    for_section = no_warps(sm)
+    if run.sections and sm.sections_taken == run.sections:
+        for_section = sm.lock_wait & unfinished
+        stalled |= for_section
     if switch.refused_is_stalled and sm.head_stuck and _port_is_closed(run, sm):
         stalled |= hindered & sm.ready & sm.head_class[2]
-    for_memory = (waiting | sm.in_atomic) & unfinished
-    if for_memory == 0 or unfinished & ~stalled:
+    if unfinished & ~stalled:
         return NOT_STALLED
-    if sm.imiss & mine or (sm.latch_warp >= 0 and mine & bit(sm.latch_warp)):
+    if not for_section and not waits_for_memory(sm, mine):
+        return NOT_STALLED
+    if sm.imiss & mine or (sm.latch_warp >= 0 and mine & warp_bit(sm, sm.latch_warp)):
         return NOT_STALLED
     since = 0
     left = sm.resident & mine
@@ -50,6 +59,13 @@ def stalled_from(run, sm, switch, slot):
         if not waits_long(run, sm, w):
             return NOT_STALLED
     return since
+
+
+@njit
+def waits_for_memory(sm, mine):
+    """Whether one of the warps of a stalled CTA, a mask, waits for memory."""
+    waiting = sm.has_head & sm.blocked & ~(sm.at_barrier | sm.in_membar | sm.in_wait)
+    return (waiting | sm.in_atomic) & ~sm.finishing & sm.resident & mine != 0
 
 
 @njit

@@ -9,18 +9,17 @@ issue nor count as valid. Both may keep numbers in `sm.policy[scheduler, ...]`, 
 """
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ptxsim.base import jit
+from ptxsim.base.warp_masks import MOST_WARPS, for_wide, no_warps
 from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
 from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxsim.timing.sm_state import MAX_WARPS
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
@@ -48,14 +47,19 @@ class Policy:
     number: int
     own: OwnPolicy | None = None
 
+    def for_records(self, is_wide: bool) -> "Policy":
+        """The policy for narrow or wide records of SMs; the functions of `policy` are for narrow ones. Raises E502."""
+        if not is_wide:
+            return self
+        if self.own is None:
+            return _built_in(self.name, True)
+        mine = self.own.wide
+        return replace(self, pick=mine.compiled_pick, window=mine.compiled_window or _whole(True), own=mine)
+
     @property
     def may_ask_for_long(self) -> bool:
         """Whether the policy may look at `sm.long_wait`: of the built-in ones only a window does."""
         return self.has_window or self.own is not None
-
-    def explained(self, problem: Exception) -> PtxError | None:
-        """The diagnostic for an exception of a user's policy; None if the policy did not raise it."""
-        return self.own.raised(problem) if self.own else None
 
 
 def policy(name: str) -> Policy:
@@ -66,7 +70,7 @@ def policy(name: str) -> Policy:
     found = own.split(name)
     if found is not None:
         mine = own.load(found)
-        window = mine.compiled_window or _whole()
+        window = mine.compiled_window or _whole(False)
         return Policy(name, mine.compiled_pick, window, mine.window is not None, found.number, mine)
     return _built_in(name)
 
@@ -82,7 +86,7 @@ def built_in_policy(name: str) -> Policy:
 
 
 @cache
-def _built_in(name: str) -> Policy:
+def _built_in(name: str, is_wide: bool = False) -> Policy:
     kind, _, number = name.partition(":")
     if kind not in SCHEDULERS:
         known = ", ".join(sorted(SCHEDULERS))
@@ -90,9 +94,9 @@ def _built_in(name: str) -> Policy:
         raise error("E502", f"no warp scheduler '{name}'", help=did_you_mean(kind, SCHEDULERS, then=there))
     module = SCHEDULERS[kind]
     window = getattr(module, "window", None)
-    compiled_window = _whole() if window is None else _compiled(WINDOW, window)
+    compiled_window = _whole(is_wide) if window is None else _compiled(WINDOW, window, is_wide)
     n = _number(name, kind, number)
-    return Policy(name, _compiled(PICK, module.pick), compiled_window, window is not None, n)
+    return Policy(name, _compiled(PICK, module.pick, is_wide), compiled_window, window is not None, n)
 
 
 def _number(name: str, kind: str, given: str) -> int:
@@ -104,22 +108,25 @@ def _number(name: str, kind: str, given: str) -> int:
     default = NUMBERED[kind]
     if ":" not in name and default is not None:
         return default
-    if not given.isdecimal() or len(given) > 9 or not 1 <= int(given) <= MAX_WARPS:
+    if not given.isdecimal() or len(given) > 9 or not 1 <= int(given) <= MOST_WARPS:
         what = f"'{given}' is no number of warps" if ":" in name else "a number of warps is missing"
-        help_text = f"write '{kind}:N' with N from 1 to {MAX_WARPS}, such as '{kind}:{default or 8}'"
+        help_text = f"write '{kind}:N' with N from 1 to {MOST_WARPS}, such as '{kind}:{default or 8}'"
         raise error("E502", f"scheduler '{name}': {what}", help=help_text)
     return int(given)
 
 
-def _everything(sm: Any, scheduler: int) -> int:
-    return -1
+def _everything(sm: Any, scheduler: int) -> Any:
+    return ~no_warps(sm)
 
 
-def _whole() -> Any:
+def _whole(is_wide: bool) -> Any:
     """The window of a policy that has none; it is never called."""
-    return _compiled(WINDOW, _everything)
+    return _compiled(WINDOW, _everything, is_wide)
 
 
 @cache
-def _compiled(signature: Any, function: Callable[..., int]) -> Any:
-    return jit.uncached(signature)(function)
+def _compiled(signatures: Any, function: FunctionType, is_wide: bool) -> Any:
+    """A function of a policy, compiled for narrow or wide records."""
+    if is_wide:
+        function = FunctionType(function.__code__, for_wide(function.__globals__))
+    return jit.uncached(signatures[is_wide])(function)

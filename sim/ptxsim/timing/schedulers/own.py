@@ -1,34 +1,27 @@
 """A warp scheduler of the user's own: `FILE.py:FUNCTION[:NUMBER]`, loaded, checked and compiled.
 
-The function is `pick`, whatever its name; a function `window` of the same file is its window. Both are compiled with
-bounds checks, so that a wrong index is an error, not a memory corruption. All errors are reported with their place in
-the file: while loading (E501, E502) and in a run (E416).
+The function is `pick`, whatever its name; a function `window` of the same file is its window. All errors are reported
+with their place in the file: while loading (E501, E502; `timing/own_code.py`) and in a run (E416).
 """
 
-import ast
-import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from types import CodeType
+from functools import cached_property
 from typing import Any
 
-import numba
-from numba import types
-from numba.core.errors import NumbaError
-
 from ptxsim.base import jit
+from ptxsim.base.warp_masks import MOST_WARPS, NARROW
+from ptxsim.timing.own_code import OwnFile, OwnKind, definition, run_own_file
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxsim.timing.sm_state import POLICY
+from ptxsim.timing.sm_state import policy_numbers
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
-from ptxtool.base.user_file import line_span, raised_at
+from ptxtool.base.user_file import raised_at
 
 _NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)
 _PARAMETERS = {"pick": ("sm", "scheduler", "candidates"), "window": ("sm", "scheduler")}
-_READ_MORE = "docs/schedulers.md builds one from nothing"
+_KIND = OwnKind("scheduler", "docs/schedulers.md", "an SM", "sm")
 
 
 @dataclass(frozen=True)
@@ -42,21 +35,30 @@ class OwnName:
 
 @dataclass(frozen=True)
 class OwnPolicy:
-    """A user's functions, compiled."""
+    """A user's functions, compiled: for narrow records of SMs, or for wide ones."""
 
-    source: Source
+    file: OwnFile
     function: str
     pick: Callable[..., Any]
     window: Callable[..., Any] | None
     compiled_pick: Any
     compiled_window: Any
 
+    @cached_property
+    def wide(self) -> "OwnPolicy":
+        """The same functions for wide records. Raises E502."""
+        return _policy_of(self.file.widened(), self.function)
+
+    @property
+    def source(self) -> Source:
+        return self.file.source
+
     def wrong_warp(self, warp: int, candidates: list[int]) -> PtxError:
         """The policy has chosen a warp that cannot issue."""
         able = ", ".join(map(str, candidates))
         message = f"'{self.function}' chose warp {warp}, which cannot issue now: the candidates are {able}"
         help_text = "return one of the candidates, for which `candidates & bit(warp)` is not 0"
-        return error("E416", message, self.source, *_definition(self.source, self.pick), help_text)
+        return error("E416", message, self.source, *definition(self.source, self.pick), help_text)
 
     def raised(self, problem: Exception) -> PtxError | None:
         """The diagnostic for an exception in a run; None if these functions did not raise it."""
@@ -64,11 +66,12 @@ class OwnPolicy:
         if place == (0, 0):
             if jit.JIT_DISABLED:
                 return None
-            place = _definition(self.source, self.pick)
+            place = definition(self.source, self.pick)
         message = f"'{self.function}' raised {type(problem).__name__}: {problem}"
-        help_text = f"a scheduler must return one of its candidates in every case; {_READ_MORE}"
+        help_text = f"a scheduler must return one of its candidates in every case; {_KIND.read_more}"
         if isinstance(problem, IndexError):
-            numbers = f"`sm.policy` has {POLICY} numbers for each scheduler"
+            n = policy_numbers(MOST_WARPS if self.file.is_wide else NARROW)
+            numbers = f"`sm.policy` has {n} numbers for each scheduler"
             help_text = f"look at every index of `sm`'s arrays; {numbers}"
         return error("E416", message, self.source, *place, help_text)
 
@@ -90,114 +93,17 @@ def split(name: str) -> OwnName | None:
 
 def load(name: OwnName) -> OwnPolicy:
     """Read, check and compile a user's scheduler. Raises `PtxError` E501 or E502."""
-    try:
-        source = Source.from_bytes(name.file, Path(name.file).read_bytes())
-    except OSError as problem:
-        message = f"cannot read '{name.file}': {(problem.strerror or str(problem)).lower()}"
-        raise error("E501", message, help="give the path of a Python file") from None
-    functions = _run(source)
-    if name.function not in functions:
-        there = f"its functions are: {', '.join(functions) or 'none'}"
-        help = did_you_mean(name.function, functions, then=there)
-        raise error("E502", f"no function '{name.function}' in '{name.file}'", source, help=help)
-    pick = functions[name.function]
-    window = functions.get("window") if name.function != "window" else None
-    _check_parameters(source, pick, "pick")
+    return _policy_of(run_own_file(name.file, _KIND), name.function)
+
+
+def _policy_of(file: OwnFile, name: str) -> OwnPolicy:
+    """Check and compile function `name` of a file, and its window."""
+    pick = file.function(name)
+    window = file.functions.get("window") if name != "window" else None
+    file.check_parameters(pick, _PARAMETERS["pick"])
+    compiled_window = None
     if window is not None:
-        _check_parameters(source, window, "window")
-    compiled_window = None if window is None else _compile(source, window, WINDOW)
-    return OwnPolicy(source, name.function, pick, window, _compile(source, pick, PICK), compiled_window)
-
-
-def _run(source: Source) -> dict[str, Callable[..., Any]]:
-    """Run a file; the Python functions that it defines, by name."""
-    names: dict[str, Any] = {"__name__": "scheduler", "__file__": source.name}
-    try:
-        exec(_code(source), names)
-    except PtxError:
-        raise
-    except Exception as problem:
-        message = f"{type(problem).__name__}: {problem}"
-        help_text = "the file is run when the scheduler is loaded: mend it there"
-        raise error("E502", message, source, *raised_at(source, problem), help_text) from None
-    functions = {name: getattr(value, "py_func", value) for name, value in names.items()}
-    return {
-        n: f for n, f in functions.items() if inspect.isfunction(f) and f.__code__.co_filename == source.name
-    }
-
-
-def _code(source: Source) -> CodeType:
-    """The code of a file. Raises E502 if it is not Python."""
-    text = source.text.replace("ptxsim.schedulers.warps", "ptxsim.jit")  # its name until 0.1
-    try:
-        return compile(text, source.name, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as problem:
-        line = getattr(problem, "lineno", None) or 1
-        start, end = line_span(source, line)
-        message = f"not Python: {getattr(problem, 'msg', None) or problem}"
-        raise error("E502", message, source, start, end, _READ_MORE) from None
-
-
-def _check_parameters(source: Source, function: Callable[..., Any], kind: str) -> None:
-    """Raise E502 for a function that cannot be called as a policy's."""
-    wanted = _PARAMETERS[kind]
-    try:
-        inspect.signature(function).bind(*wanted)
-    except TypeError:
-        name, given = function.__name__, ", ".join(inspect.signature(function).parameters)
-        message = f"'{name}({given})' cannot be called with {len(wanted)} arguments"
-        help_text = f"write 'def {name}({', '.join(wanted)})'; {_READ_MORE}"
-        raise error("E502", message, source, *_definition(source, function), help_text) from None
-
-
-def _compile(source: Source, function: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function of the user. Raises E502 where numba cannot, or where it returns no whole number."""
-    if jit.JIT_DISABLED:
-        return function
-    try:
-        probe = numba.njit(signature.args, boundscheck=True, **jit.OPTIONS)(function)
-        returned = probe.nopython_signatures[0].return_type
-        if not isinstance(returned, types.Integer):
-            what = "nothing" if returned == types.none else f"{returned}"
-            wanted = "the number of a warp" if signature == PICK else "a mask of warps"
-            message = f"'{function.__name__}' returns {what}, not {wanted}"
-            place = _definition(source, function)
-            raise error("E502", message, source, *place, f"return a whole number everywhere; {_READ_MORE}")
-        return numba.njit(signature, boundscheck=True, **jit.OPTIONS)(function)
-    except (NumbaError, KeyError, NotImplementedError, TypeError) as problem:
-        raise _uncompilable(source, function, problem) from None
-
-
-def _uncompilable(source: Source, function: Callable[..., Any], problem: Exception) -> PtxError:
-    """The error that numba reports for a function, at the line it names."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(problem))
-    if isinstance(problem, KeyError):  # the record has no such field
-        field = str(problem.args[0])
-        place = _mention(source, function, field)
-        help_text = "docs/schedulers.md says which fields there are"
-        return error("E502", f"an SM has no field '{field}'", source, *place, help_text)
-    file = re.escape(Path(source.name).name)  # numba's paths are relative to the working directory
-    lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
-    place = line_span(source, int(lines[-1])) if lines else _definition(source, function)
-    context = ("Failed in", "During:", "File", "<source", "-")
-    stripped = filter(None, map(str.strip, text.splitlines()))
-    reason = next((line for line in stripped if not line.startswith(context)), type(problem).__name__)
-    message = f"'{function.__name__}' cannot be compiled: {reason}"
-    help_text = "use numbers, loops, `sm`'s fields and functions of ptxsim.jit; helpers of your own need numba's @njit"
-    return error("E502", message, source, *place, help_text)
-
-
-def _definition(source: Source, function: Callable[..., Any]) -> tuple[int, int]:
-    """The line of a function's `def`."""
-    for node in ast.walk(ast.parse(source.text)):
-        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
-            return line_span(source, node.lineno)
-    return 0, 0
-
-
-def _mention(source: Source, function: Callable[..., Any], field: str) -> tuple[int, int]:
-    """The first line with `.field`; otherwise that of the function's `def`."""
-    for node in ast.walk(ast.parse(source.text)):
-        if isinstance(node, ast.Attribute) and node.attr == field:
-            return line_span(source, node.lineno)
-    return _definition(source, function)
+        file.check_parameters(window, _PARAMETERS["window"])
+        compiled_window = file.compiled(window, WINDOW[file.is_wide], "a mask of warps")
+    compiled_pick = file.compiled(pick, PICK[file.is_wide], "the number of a warp")
+    return OwnPolicy(file, name, pick, window, compiled_pick, compiled_window)

@@ -1,9 +1,8 @@
-"""The types of a policy's functions, as the compiled loop takes them."""
+"""The types of a policy's functions, as the compiled loop takes them: for narrow and for wide records of SMs."""
 
 from numba import types
 
-from ptxsim.base import jit
-from ptxsim.timing.sm_state import SM
+from ptxsim.timing.sm_state import MASK, SM, signatures
 
-PICK = types.int64(jit.record_type(SM), types.int64, types.int64)
-WINDOW = types.int64(jit.record_type(SM), types.int64)
+PICK = signatures(types.int64, SM, types.int64, MASK)
+WINDOW = signatures(MASK, SM, types.int64)

@@ -8,15 +8,13 @@ Timing-model section 2 (`two_level_active`); Narasiman et al., Improving GPU per
 warp scheduling, MICRO 2011; Gebhart et al., Energy-efficient mechanisms for managing thread context, ISCA 2011.
 
 sm.policy_number: active warps of a scheduler. sm.policy[scheduler, 0]: warps in all, 0 before the first cycle; from
-LIST on: the warps, active ones first, then the pending queue.
+LIST on: the warps, active ones first, then the pending queue; after these, those on their way to the end.
 """
 
 from ptxsim.base.jit import bit, ctz, njit
 from ptxsim.timing.schedulers.warps import runnable
-from ptxsim.timing.sm_state import MAX_WARPS
 
 LIST = 8
-LEAVING = LIST + MAX_WARPS  # scratch: those on their way to the end
 
 
 @njit
@@ -37,6 +35,7 @@ def window(sm, scheduler):
     n = sm.policy[scheduler, 0]
     active = min(sm.policy_number, n)
     stay = runnable(sm) & ~(sm.long_wait & sm.has_head)
+    end = LIST + n
     kept = 0
     leaving = 0
     for k in range(LIST, LIST + active):
@@ -45,13 +44,13 @@ def window(sm, scheduler):
             sm.policy[scheduler, LIST + kept] = w
             kept += 1
         else:
-            sm.policy[scheduler, LEAVING + leaving] = w
+            sm.policy[scheduler, end + leaving] = w
             leaving += 1
     if leaving:
-        for k in range(LIST + active, LIST + n):
+        for k in range(LIST + active, end):
             sm.policy[scheduler, k - leaving] = sm.policy[scheduler, k]
         for k in range(leaving):
-            sm.policy[scheduler, LIST + n - leaving + k] = sm.policy[scheduler, LEAVING + k]
+            sm.policy[scheduler, end - leaving + k] = sm.policy[scheduler, end + k]
     chosen = bit(0) & 0
     for k in range(LIST, LIST + active):
         chosen |= bit(sm.policy[scheduler, k])
@@ -59,16 +58,17 @@ def window(sm, scheduler):
 
 
 def pick(sm, scheduler, candidates):
-    active = min(sm.policy_number, sm.policy[scheduler, 0])
+    n = sm.policy[scheduler, 0]
+    active = min(sm.policy_number, n)
     first = LIST
     while not candidates & bit(sm.policy[scheduler, first]):
         first += 1
     w = sm.policy[scheduler, first]
     ahead = first - LIST + 1  # warps up to the issuer, which go to the end in their order
     for k in range(ahead):
-        sm.policy[scheduler, LEAVING + k] = sm.policy[scheduler, LIST + k]
+        sm.policy[scheduler, LIST + n + k] = sm.policy[scheduler, LIST + k]
     for k in range(active - ahead):
         sm.policy[scheduler, LIST + k] = sm.policy[scheduler, LIST + ahead + k]
     for k in range(ahead):
-        sm.policy[scheduler, LIST + active - ahead + k] = sm.policy[scheduler, LEAVING + k]
+        sm.policy[scheduler, LIST + active - ahead + k] = sm.policy[scheduler, LIST + n + k]
     return w

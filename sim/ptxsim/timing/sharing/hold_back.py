@@ -13,8 +13,9 @@ Jatala et al., register sharing, section 5.3; timing-model section 5.4.
 
 import numpy as np
 
-from ptxsim.base.jit import bit, njit, record, records
+from ptxsim.base.jit import njit, record, records
 from ptxsim.base.program import GENERIC, GLOBAL, LOCAL, NO_ACCESS, TEXTURE
+from ptxsim.base.warp_masks import MOST_WARPS, warp_bit
 
 CERTAIN = 1_000_000  # a chance of 1
 
@@ -26,14 +27,15 @@ DYNAMIC = record(
         ("step", "i8"),  # in parts of CERTAIN, as the chances
         ("chance", "i8"),
         ("stalls", "i8"),  # Stall slots up to this period
-        ("held", "i8"),  # warps that wait for the next draw
-        ("passed", "i8"),  # warps that may issue until the period ends
-        ("stopped", "i8"),  # warps whose head has been held back
         ("lowest", "i8"),
         ("raised", "i8"),
         ("lowered", "i8"),
         ("stops", "i8"),  # instructions that were held back
         ("held_cycles", "i8"),
+        # of each warp
+        ("held", "i1", (MOST_WARPS,)),  # it waits for the next draw
+        ("passed", "i1", (MOST_WARPS,)),  # it may issue until the period ends
+        ("stopped", "i1", (MOST_WARPS,)),  # its head has been held back
     ]
 )
 _units = records(DYNAMIC)
@@ -59,7 +61,8 @@ def _mixed(number):
 @njit
 def _draw(seed, index, w, cycle):
     """A number below CERTAIN."""
-    place = _mixed(seed + np.uint64(64 * index + w + 1) * np.uint64(0x9E3779B97F4A7C15))
+    warp = 64 * index + (w & 63) + (w >> 6 << 32)  # that of a warp below 64 is the same in wide records
+    place = _mixed(seed + np.uint64(warp + 1) * np.uint64(0x9E3779B97F4A7C15))
     return np.int64(_mixed(place + np.uint64(cycle)) % np.uint64(CERTAIN))
 
 
@@ -67,12 +70,12 @@ def _draw(seed, index, w, cycle):
 def admits(run, sm, w):
     """True if warp w of a non-owner CTA may issue its memory instruction in this cycle."""
     d = _units(run.dynamic, run.n_sms)[sm.index]
-    if d.passed & bit(w):
+    if d.passed[w]:
         return True
     if d.chance < CERTAIN and _draw(d.seed, sm.index, w, run.cycle) >= d.chance:
         return False
     if d.sticky:
-        d.passed |= bit(w)
+        d.passed[w] = 1
     return True
 
 
@@ -80,11 +83,11 @@ def admits(run, sm, w):
 def hold(run, sm, w):
     """Warp w has to wait for another draw: in the next cycle, or when a period ends."""
     d = _units(run.dynamic, run.n_sms)[sm.index]
-    d.held |= bit(w)
-    if not d.stopped & bit(w):
-        d.stopped |= bit(w)
+    d.held[w] = 1
+    if not d.stopped[w]:
+        d.stopped[w] = 1
         d.stops += 1
-    sm.lock_wait |= bit(w)
+    sm.lock_wait |= warp_bit(sm, w)
     sm.lock_since[w] = run.cycle
     if draws_again(run, sm):
         sm.release_cycle = run.cycle + 1
@@ -100,14 +103,14 @@ def draws_again(run, sm):
 @njit
 def is_held(run, sm, w):
     """Whether warp w waits for a draw, not for a lock."""
-    return _units(run.dynamic, run.n_sms)[sm.index].held & bit(w) != 0
+    return _units(run.dynamic, run.n_sms)[sm.index].held[w] != 0
 
 
 @njit
 def end_hold(run, sm, w, cycles):
     """Warp w is held back no longer."""
     d = _units(run.dynamic, run.n_sms)[sm.index]
-    d.held &= ~bit(w)
+    d.held[w] = 0
     d.held_cycles += cycles
 
 
@@ -115,5 +118,5 @@ def end_hold(run, sm, w, cycles):
 def forget_draw(run, sm, w):
     """Warp w issues."""
     d = _units(run.dynamic, run.n_sms)[sm.index]
-    d.passed &= ~bit(w)
-    d.stopped &= ~bit(w)
+    d.passed[w] = 0
+    d.stopped[w] = 0

@@ -9,7 +9,7 @@ waits for a lock occupies nothing of the pipeline.
 
 import numpy as np
 
-from ptxsim.base.jit import bit, ctz, flat_i64, njit
+from ptxsim.base.jit import ctz, flat_i64, njit
 from ptxsim.base.program import (
     FALLEN_REGISTERS,
     FALLEN_SCRATCHPAD,
@@ -18,6 +18,7 @@ from ptxsim.base.program import (
     LEADS_TO_MARK,
     instruction_at,
 )
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.sharing import registers, renaming, scratchpad, sections
 from ptxsim.timing.sharing.hold_back import admits, draws_again, end_hold, forget_draw, hold, is_far, is_held
 from ptxsim.timing.sharing.pairs import NON_OWNER, refuse
@@ -49,7 +50,7 @@ def see_head(run, sm, instruction, w):
     if run.renaming_words:
         renaming.see_head(run, sm, w)
         return False
-    me = bit(w)
+    me = warp_bit(sm, w)
     sm.needs_lock &= ~me
     sm.marked &= ~me
     sm.within &= ~me
@@ -69,11 +70,11 @@ def pass_marks(run, sm, marked):
     while marked:
         w = ctz(marked)
         marked &= marked - 1
-        sm.marked &= ~bit(w)
+        sm.marked &= ~warp_bit(sm, w)
         marks = instruction_at(run.code, sm.ib_pc[w]).marks & run.active_marks
         fell = sm.fell_to[w] == sm.ib_pc[w]
         if marks & (GIVES_REGISTERS | GIVES_SCRATCHPAD) or (fell and marks & ~LEADS_TO_MARK):
-            sm.has_released |= bit(w)
+            sm.has_released |= warp_bit(sm, w)
             _release(run, sm, w, True)
 
 
@@ -81,12 +82,12 @@ def pass_marks(run, sm, marked):
 def ask(run, sm, execution, instruction, w):
     """Warp w is about to issue its head: let it wait if a lock or dynamic warp execution refuses it. A fault, or 0."""
     if run.shares_scratchpad:
-        if instruction.reach_end and not sm.within & bit(w):
-            has_released = sm.has_released & bit(w)
+        if instruction.reach_end and not sm.within & warp_bit(sm, w):
+            has_released = sm.has_released & warp_bit(sm, w)
             if has_released or not scratchpad.holds(sm, w):
                 offset = scratchpad.shared_byte(run, sm, execution, w)
                 if offset < 0:
-                    sm.within |= bit(w)
+                    sm.within |= warp_bit(sm, w)
                 elif has_released:
                     execution.error_address = np.uint64(offset)
                     return TOUCHED_SCRATCHPAD
@@ -94,7 +95,7 @@ def ask(run, sm, execution, instruction, w):
                     refuse(run, sm, w, offset)
                     return 0
     elif registers.touches(run, instruction):
-        if sm.has_released & bit(w):
+        if sm.has_released & warp_bit(sm, w):
             return TOUCHED_REGISTER
         if not registers.may_touch(run, sm, w):
             refuse(run, sm, w, -1)
@@ -116,7 +117,7 @@ def acquire(run, sm, instruction, w, i):
         return
     if not run.shares_scratchpad:
         registers.acquire(run, sm, w)
-    elif not sm.within & bit(w) and not scratchpad.holds(sm, w):
+    elif not sm.within & warp_bit(sm, w) and not scratchpad.holds(sm, w):
         scratchpad.acquire(run, sm, w)
 
 
@@ -138,7 +139,7 @@ def warp_exited(run, sm, w):
 def end_lock_wait(run, sm, w):
     """Warp w waits no longer: charge the cycles to the instruction it waited at, its head."""
     waited = run.cycle - sm.lock_since[w]
-    sm.lock_wait &= ~bit(w)
+    sm.lock_wait &= ~warp_bit(sm, w)
     if run.dynamic != 0 and is_held(run, sm, w):
         end_hold(run, sm, w, waited)
         return

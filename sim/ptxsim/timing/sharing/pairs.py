@@ -11,7 +11,8 @@ Jatala et al., register sharing, sections 3 and 4.
 
 from typing import Any
 
-from ptxsim.base.jit import bit, flat_i64, njit
+from ptxsim.base.jit import flat_i64, njit
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.timeline_codes import LOCKED, OWNED, UNLOCKED
 from ptxsim.timing.timeline_events import note
 
@@ -85,7 +86,7 @@ def cta_started(run, sm, slot):
     sm.done[slot] = 0
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
         sm.fell_to[w] = -1
-        sm.has_released &= ~bit(w)
+        sm.has_released &= ~warp_bit(sm, w)
     classify(run, sm, slot)
 
 
@@ -103,7 +104,7 @@ def cta_ended(run, sm, slot):
 def refuse(run, sm, w, offset):
     """Note that a lock stops warp w at its head; `offset`: the byte of the scratchpad that it wants to access."""
     i = sm.ib_pc[w]
-    sm.lock_wait |= bit(w)
+    sm.lock_wait |= warp_bit(sm, w)
     sm.lock_since[w] = run.cycle
     sm.lock_refused += 1
     flat_i64(run.stall_warps, run.n_instructions)[i] += 1

@@ -15,7 +15,8 @@ Not handled: while lanes of a warp wait at a barrier in a branch and others run,
 H. Jeon, G. S. Ravi, N. S. Kim, M. Annavaram, "GPU register file virtualization", MICRO 2015.
 """
 
-from ptxsim.base.jit import bit, ctz, flat_i64, njit, popcount
+from ptxsim.base.jit import ctz, flat_i64, njit, popcount
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.sharing.pairs import refuse
 
 
@@ -30,9 +31,9 @@ def see_head(run, sm, w):
     for k in range(words):
         n += popcount(written[here + k] & ~mapped[mine + k])
     sm.mapped_next[w] = n
-    sm.needs_lock &= ~bit(w)
+    sm.needs_lock &= ~warp_bit(sm, w)
     if n:
-        sm.needs_lock |= bit(w)
+        sm.needs_lock |= warp_bit(sm, w)
 
 
 @njit

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import Program
 from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.flow.pressure import weight_of
 from ptxtool.analysis.occupancy.renaming_plan import RenamingPlan, renaming_plan
 from ptxtool.base.bits import indices
-from ptxtool.base.diag import error
 from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
@@ -66,28 +64,8 @@ def _found(kernel: Function) -> Needs:
     return Needs(rows([*needed, 0]), rows(written or [0]), most)
 
 
-def plan_renaming(
-    kernel: Function,
-    program: Program,
-    gpu: Gpu,
-    threads: int,
-    registers: int,
-    scratchpad: int,
-    is_shared: bool,
-) -> RenamingPlan:
-    """The CTAs and the physical registers of a launch. Raises E402 where a CTA does not fit, E502 for what is
-    excluded."""
-    found = [
-        what
-        for there, what in (
-            (is_shared, "sharing of registers or scratchpad"),
-            (len(program.first_registers) > 1, "functions that are called"),
-        )
-        if there
-    ]
-    if found:
-        what, help = f"release by name together with {found[0]}: not simulated", "leave one of the two out"
-        raise error("E502", what, kernel.source, kernel.start, kernel.body_start, help=help)
+def plan_renaming(kernel: Function, gpu: Gpu, threads: int, registers: int, scratchpad: int) -> RenamingPlan:
+    """The CTAs and the physical registers of a launch. Raises E402 where a CTA does not fit."""
     return renaming_plan(gpu, threads, registers, needs_of(kernel).most, scratchpad)
 
 

@@ -10,15 +10,16 @@ lane has exited, whatever is still in flight.
 F. Khorasani et al., "RegMutex: inter-warp GPU register time-sharing", ISCA 2018.
 """
 
-from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.base.jit import ctz, njit
 from ptxsim.base.program import ACQUIRES_EXTENDED, RELEASES_EXTENDED
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.sharing.pairs import refuse
 
 
 @njit
 def head_is_mark(run, sm, instruction, w):
     """Whether warp w has to pass a mark before its new head instruction: then that is ready to issue."""
-    me = bit(w)
+    me = warp_bit(sm, w)
     wanted = RELEASES_EXTENDED if sm.holds_section[sm.context[w]] else ACQUIRES_EXTENDED
     if instruction.marks & wanted == 0:
         sm.needs_lock &= ~me

@@ -1,11 +1,10 @@
-"""Sections of a pool of registers on the host: the plan of a launch, what excludes them, their result."""
+"""Sections of a pool of registers on the host: the plan of a launch, and their result."""
 
 from typing import Any
 
-from ptxsim.base.program import Program
 from ptxtool.analysis.occupancy.section_plan import SectionPlan, section_plan
 from ptxtool.analysis.regalloc.register_sets import RegisterSets, register_sets
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.marks import EXTENDED, marks
@@ -17,18 +16,12 @@ _sets: IdentityCache[RegisterSets | None] = IdentityCache(32)
 
 
 def plan_sections(
-    kernel: Function,
-    program: Program,
-    gpu: Gpu,
-    threads: int,
-    registers: int | None,
-    scratchpad: int,
-    is_shared: bool,
+    kernel: Function, gpu: Gpu, threads: int, registers: int | None, scratchpad: int
 ) -> SectionPlan | None:
     """The CTAs and sections of a kernel with marks; None where it has none, so that its base set is all it needs.
 
     `registers` per thread are those that a launch is given, base and extended; None: those that the kernel names.
-    Raises E402 where a CTA does not fit, E502 for what is excluded.
+    Raises E402 where a CTA does not fit, E502 for marks that cannot be.
     """
     sets = _sets.get(kernel, None, lambda: register_sets(kernel))
     if sets is None:
@@ -39,19 +32,10 @@ def plan_sections(
             help = "put it after the label, or before the instruction before it"
             raise error("E502", what, kernel.source, mark.statement.start, mark.statement.end, help=help)
     if not sets.extended:
-        raise _excluded(kernel, "marks of extended registers where none are named", "run split-registers")
-    if is_shared:
-        what = "extended registers together with sharing of registers or scratchpad"
-        raise _excluded(kernel, what, "leave one of the two out")
-    if len(program.first_registers) > 1:
-        what = "extended registers together with functions that are called"
-        raise _excluded(kernel, what, "inline them, or use another scheme")
+        what = "marks of extended registers where none are named: not simulated"
+        raise error("E502", what, kernel.source, kernel.start, kernel.body_start, help="run split-registers")
     base = max(sets.base, (registers or 0) - sets.extended)
     return section_plan(gpu, threads, base, sets.extended, scratchpad)
-
-
-def _excluded(kernel: Function, what: str, help: str) -> PtxError:
-    return error("E502", f"{what}: not simulated", kernel.source, kernel.start, kernel.body_start, help=help)
 
 
 def pool_result(plan: SectionPlan, sms: Any) -> PoolResult:

@@ -10,6 +10,7 @@ level go on; `inner_wait` has the warps with a waiting entry that is not on top.
 
 from ptxsim.base.jit import bit, njit, popcount
 from ptxsim.base.program import ARRIVE, instruction_at
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute import simt_stack
 from ptxsim.execute.warp import give_reduction
 from ptxsim.timing.sm_state import BARRIERS
@@ -26,16 +27,17 @@ def arrive(run, sm, execution, i, w, mask):
     lanes = live if instruction.barrier_aligned else mask
     sm.cta_arrived[slot, number] += popcount(lanes)
     sm.cta_counted[slot, number] += popcount(lanes)
-    if not sm.cta_seen[slot, number] & bit(w):
+    place = bit(sm.warp_in_cta[w])
+    if not sm.cta_seen[slot, number] & place:
         sm.cta_counted[slot, number] += 32 - popcount(live)
-    sm.cta_seen[slot, number] |= bit(w)
+    sm.cta_seen[slot, number] |= place
     sm.cta_expected[slot, number] = execution.barrier_threads
     sm.cta_holds[slot, number] += popcount(execution.barrier_votes)
     if instruction.barrier_kind == ARRIVE:
         simt_stack.advance(sm, w, i + 1)
     else:
         if simt_stack.wait(sm, w, number, i, mask, lanes != live):
-            sm.inner_wait |= bit(w)
+            sm.inner_wait |= warp_bit(sm, w)
         note_wait(sm, w)
     _test(run, sm, execution, slot, number)
 
@@ -44,9 +46,9 @@ def arrive(run, sm, execution, i, w, mask):
 def note_wait(sm, w):
     """See whether the top of a warp's stack waits."""
     if sm.depth[w] and sm.stack_wait[sm.depth[w] - 1, w]:
-        sm.at_barrier |= bit(w)
+        sm.at_barrier |= warp_bit(sm, w)
     else:
-        sm.at_barrier &= ~bit(w)
+        sm.at_barrier &= ~warp_bit(sm, w)
 
 
 @njit
@@ -76,7 +78,7 @@ def _test(run, sm, execution, slot, number):
                     sm.cta_arrived[slot, number],
                 )
                 sm.stack_wait[k, w] = 0
-        if sm.at_barrier & bit(w):
+        if sm.at_barrier & warp_bit(sm, w):
             simt_stack.settle(sm, w)
             note_wait(sm, w)
     execution.warp = executing

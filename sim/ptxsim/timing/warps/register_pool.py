@@ -11,8 +11,9 @@ source than `.dec`.
 Timing-model section 1.8; PTX ISA, `setmaxnreg`. A run without time has the same rules (functional/register_pool.py).
 """
 
-from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.base.jit import ctz, njit
 from ptxsim.base.program import FOR_REGISTERS, instruction_at
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute import simt_stack
 from ptxsim.timing.warps.barrier import note_wait
 
@@ -53,7 +54,7 @@ def _serve(run, sm, slot):
     free = _free(run, sm, slot)
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
         top = sm.depth[w] - 1
-        if not sm.at_barrier & bit(w) or sm.stack_wait[top, w] != FOR_REGISTERS:
+        if not sm.at_barrier & warp_bit(sm, w) or sm.stack_wait[top, w] != FOR_REGISTERS:
             continue
         context, goal = sm.context[w], instruction_at(run.code, sm.waits_since[top, w]).register_goal
         missing = goal - sm.warp_registers[context]

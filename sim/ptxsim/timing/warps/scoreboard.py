@@ -8,10 +8,11 @@ The wake-up of a warp's head is computed once, when the head changes or a regist
 ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
-from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, inline, njit
+from ptxsim.base.jit import ctz, flat_i64, flat_u8, inline, njit
 from ptxsim.base.program import CONST, LOAD, NO_ACCESS, PARAM, SHARED, instruction_at
+from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.sharing.locks import see_head
-from ptxsim.timing.sm_state import FOREVER, LONG, WAKES
+from ptxsim.timing.sm_state import FOREVER, LONG
 
 
 @inline
@@ -66,7 +67,7 @@ def release(run, sm, i, w, cycle):
     instruction = instruction_at(run.code, i)
     if run.long_lasting and instruction.access == NO_ACCESS:
         _set_long(run, sm, instruction, w, 0)
-    if instruction.n_destinations and sm.blocked & bit(w):
+    if instruction.n_destinations and sm.blocked & warp_bit(sm, w):
         set_wake(run, sm, w)
 
 
@@ -88,7 +89,7 @@ def set_wake(run, sm, w):
     instruction = instruction_at(run.code, sm.ib_pc[w])
     base = sm.first_register[w]
     wake = 0
-    me = bit(w)
+    me = warp_bit(sm, w)
     sm.long_wait &= ~me
     if run.long_lasting and _reads_long(run, sm, instruction, w):
         sm.long_wait |= me
@@ -108,7 +109,7 @@ def set_wake(run, sm, w):
     else:
         sm.ready &= ~me
         sm.wake[w] = wake
-        sm.wheel[wake & run.wheel, WAKES] |= me
+        sm.wakes[wake & run.wheel] |= me
 
 
 @inline
@@ -121,7 +122,7 @@ def accesses_outside(instruction):
 @inline
 def new_head(run, sm, w):
     """Warp w has a new head instruction: classify it and find its wake-up, unless it has to issue a mark before."""
-    me = bit(w)
+    me = warp_bit(sm, w)
     instruction = instruction_at(run.code, sm.ib_pc[w])
     if run.sees_heads and see_head(run, sm, instruction, w):
         return

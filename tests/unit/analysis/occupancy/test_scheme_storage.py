@@ -3,7 +3,7 @@
 import pytest
 
 from ptxtool.analysis.occupancy.overhead import LETTERS
-from ptxtool.analysis.occupancy.scheme_storage import SCHEMES, storage_of
+from ptxtool.analysis.occupancy.scheme_storage import SCHEMES, storage_bits, storage_of
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
@@ -51,6 +51,20 @@ def test_a_renaming_table_for_512_warps_has_44_kilobytes() -> None:
 
 def test_registers_in_dram() -> None:
     assert parts("reg-dram")["lines of each CTA on their way"] == 128 * 12  # 0 to 2048 of them
+
+
+def test_unified_memory_has_tags_for_as_many_entries_as_it_holds() -> None:
+    # 278528 bytes are 2176 registers of 128 bytes: 12 bits to name one, 2 flags, 5 and 6 bits
+    assert parts("finereg-unified")["tag of each PCRF entry"] == 2176 * (12 + 2 + 5 + 6)
+    assert parts("virtual-thread-unified") == parts("virtual-thread")
+    without = with_settings(GPU, ("switching.unified_bytes=0",))
+    assert storage_of(without, "finereg-unified").items == storage_of(GPU, "finereg").items
+
+
+def test_bits_that_are_not_known() -> None:
+    assert (storage_bits(GPU, "none"), storage_bits(GPU, "unified")) == (0, None)
+    assert storage_bits(GPU, "virtual-thread") == 256 + 19661
+    assert storage_bits(GPU, "mine.py:Mine") is None
 
 
 def test_every_scheme_has_parts_in_known_letters() -> None:

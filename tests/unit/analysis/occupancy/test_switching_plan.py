@@ -62,3 +62,23 @@ def test_parts_of_the_file() -> None:
     with pytest.raises(PtxError, match="are 65568 registers, of 65536"):
         switching_plan(more, FINEREG, 256, 16)
     assert switching_plan(more, VIRTUAL_THREAD, 256, 16).active.resident_ctas == 8
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "scratchpad", "beyond", "resident", "by"),
+    [
+        (256, 36, 0, 0, 6, "40 are allocated, 10240: 6 in the file"),
+        (256, 36, 0, 3, 9, "and 3 in DRAM"),
+        (64, 16, 4096, 100, 24, "scratchpad"),
+        (512, 64, 0, 100, 32, "512 warps"),
+        (32, 16, 0, 100, 128, "CTAs"),
+    ],
+)
+def test_registers_in_dram(
+    threads: int, registers: int, scratchpad: int, beyond: int, resident: int, by: str
+) -> None:
+    gpu = with_settings(GPU, [f"switching.dram_ctas={beyond}"])
+    plan = switching_plan(gpu, scheme_named("reg-dram"), threads, registers, scratchpad)
+    assert plan.ctas == plan.resident_ctas(7) == resident, by
+    assert plan.lines == threads // 32 * registers
+    assert plan.to_dict()["dram_bytes_of_a_cta"] == threads * registers * 4

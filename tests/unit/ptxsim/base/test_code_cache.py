@@ -146,4 +146,5 @@ def test_a_compilation_that_was_interrupted_is_not_complete(
 def test_the_last_functions_to_be_compiled_are_there() -> None:
     for function in notice.LOOPS.values():
         module, _, name = function.rpartition(".")
-        assert f"def {name}(" in SOURCES[module].read_text()
+        text = SOURCES[module].read_text()
+        assert f"def {name}(" in text or f"\n{name} = FunctionType(" in text

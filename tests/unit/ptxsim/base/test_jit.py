@@ -11,11 +11,16 @@ import hashlib, sys
 import numpy as np
 import ptxsim
 from ptxtool.base.resources import resource_dir
+from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.launch.launch_file import load_launch
+from ptxtool.formats.settings import with_settings
 from ptxtool.parse import parse
 
 name, grid, share, scheduler = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-if name == "full":  # 24 warps: divergence, a barrier, 64-bit integers that wrap, doubles, an atomic
+machine = "tesla-c2050"
+if name == "wide":  # the same on one SM with room for all CTAs: 72 warps of 128
+    machine = with_settings(load_gpu(machine), ["sm.count=1", "sm.warps=128", "sm.threads=4096", "sm.registers=131072"])
+if name in ("full", "wide"):  # 24 warps: divergence, a barrier, 64-bit integers that wrap, doubles, an atomic
     text = '''.version 3.0
 .target sm_20
 .address_size 64
@@ -50,7 +55,7 @@ else:
     options = {"registers": launch.registers, "dynamic_shared": launch.dynamic_shared}
 result = ptxsim.launch(
     kernel, grid, block, arguments, share_registers=share, scheduler=scheduler, max_cycles=20000, hotspots=True,
-    **options
+    gpu=machine, **options
 )
 print(result.to_json())
 for a in arguments:
@@ -64,6 +69,7 @@ for a in arguments:
     [
         ("reduction", 2, 0, "lrr"),
         ("full", 1, 0, "two_level:3"),
+        ("wide", 3, 0, "rrr"),
     ],
 )
 def test_same_without_compilation(name: str, grid: int, share: int, scheduler: str) -> None:

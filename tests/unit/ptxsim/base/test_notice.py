@@ -36,6 +36,19 @@ def test_what_is_said(
     assert capsys.readouterr() == ("", message)
 
 
+def test_the_loop_over_large_sms_is_compiled_by_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notice, "JIT_DISABLED", False)
+    monkeypatch.setattr(notice, "is_compiled", {RUN, LAUNCH}.__contains__)
+    notice.say_if_compiling("wide")
+    said = "compiling the timing model for large SMs (once after installation, half a minute) ...\n"
+    assert capsys.readouterr() == ("", said)
+    monkeypatch.setattr(notice, "is_compiled", lambda loop: True)
+    notice.say_if_compiling("wide")
+    assert capsys.readouterr() == ("", "")
+
+
 def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notice, "JIT_DISABLED", False)
     monkeypatch.setattr(notice, "is_compiled", lambda loop: False)

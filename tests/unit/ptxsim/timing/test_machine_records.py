@@ -3,7 +3,9 @@
 import pytest
 from built import GPU
 
-from ptxsim.timing.machine_records import check_machine, sm_records
+from ptxsim.base.wide_masks import mask_of
+from ptxsim.timing.machine_records import check_machine, needs_wide, sm_records
+from ptxsim.timing.sm_state import SM, SM_WIDE
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.settings import with_settings
@@ -12,8 +14,8 @@ from ptxtool.formats.settings import with_settings
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("sm.warps=65", "sm.warps: 65"),
-        ("sm.ctas=33", "sm.ctas: 33"),
+        ("sm.warps=129", "sm.warps: 129"),
+        ("sm.ctas=65", "sm.ctas: 65"),
         ("sm.schedulers=5", "sm.schedulers: 5"),
         ("sm.warp_size=16", "sm.warp_size is 16"),
         ("pipeline.register_banks=12", "pipeline.register_banks: 12"),
@@ -50,6 +52,18 @@ def test_partitions_have_as_many_banks() -> None:
 def test_warps_belong_to_schedulers_in_turn() -> None:
     sms = sm_records(with_settings(GPU, ["sm.warps=8", "sm.schedulers=3"])).array
     assert sms["supervised"][0].tolist() == [0b01001001, 0b10010010, 0b00100100, 0]
+    sms = sm_records(with_settings(GPU, ["sm.warps=128", "sm.schedulers=1"])).array
+    assert [mask_of(mask) for mask in sms["supervised"][0]] == [(1 << 128) - 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_wide"),
+    [(["sm.warps=64", "sm.ctas=32"], False), (["sm.warps=65"], True), (["sm.ctas=33"], True)],
+)
+def test_only_large_sms_have_wide_records(settings: list[str], is_wide: bool) -> None:
+    gpu = with_settings(GPU, settings)
+    assert needs_wide(gpu) == is_wide
+    assert sm_records(gpu).array.dtype == (SM_WIDE if is_wide else SM)
 
 
 def test_a_perfect_cache_is_one_line_that_is_there() -> None:

@@ -9,7 +9,7 @@ from ptxsim.base.jit import for_python
 from ptxsim.base.program import FOR_REGISTERS
 from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing import timeline_events
-from ptxsim.timing.sm_state import MAX_WARPS, RUN, SM
+from ptxsim.timing.sm_state import RUN, SM
 
 observe, note = for_python(timeline_events._observe), for_python(timeline_events._note)
 
@@ -19,7 +19,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.run, self.sm = np.zeros(1, RUN)[0], np.zeros(1, SM)[0]
-        self.buffer, self.states = np.zeros(codes.SIZE, np.int64), np.zeros(2 * MAX_WARPS, np.int64)
+        self.buffer, self.states = np.zeros(codes.SIZE, np.int64), np.zeros(2 * len(self.sm.ib_pc), np.int64)
         self.run["timeline"], self.run["timeline_states"] = self.buffer.ctypes.data, self.states.ctypes.data
         self.run["timeline_sms"], self.run["n_sms"], self.run["cycle"] = 0b11, 2, 40
         self.sm["index"], self.sm["resident"], self.sm["depth"][2] = 1, 0b100, 1

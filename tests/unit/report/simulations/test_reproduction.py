@@ -29,6 +29,20 @@ def test_text() -> None:
     assert "sign of the gain: hotspot  agrees  gain  gain" in text
 
 
+def test_a_wide_table_is_several() -> None:
+    """The first has the title, the last the notes; all have the rows."""
+    values = tuple(ExhibitValue("hotspot", f"a scheme with a long name {k}", float(k)) for k in range(8))
+    exhibit = Exhibit("speed", "Speed", "gpu", "percent", values, notes=("a note",), of_rows="kernel")
+    one = Reproduction("Schemes", "gpu", (), (exhibit,), (Finding("a on gpu", "gain", "", None),), (), 8)
+    lines = "\n".join(str(part) for part in reproduction_parts(one)).splitlines()
+    assert max(map(len, lines)) <= 120
+    rows, heads = (sum(line.startswith(word) for line in lines) for word in ("hotspot", "kernel"))
+    assert rows == heads > 1
+    assert sum("Speed (gpu)" in line for line in lines) == 1
+    assert lines[-1] == "a note"
+    assert "papers" not in "\n".join(lines)
+
+
 def test_page_escapes_and_draws_bars() -> None:
     page = reproduction_page(small())
     assert "The &lt;full&gt; scheme" in page

@@ -8,8 +8,9 @@ from built import GPU
 
 from ptxsim.base.jit import uncached
 from ptxsim.timing.core import ahead
-from ptxsim.timing.memory.memory_state import FOREVER, make_memory
-from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING, RUN, SM, WAKES
+from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.memory_state import FOREVER
+from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING, RUN, SM
 
 NOW, FOLLOWING = 100, 110
 MEMORY = make_memory(GPU)
@@ -42,7 +43,7 @@ def allowed(
     sm["memory_free"], sm["pending_free_n"] = ALL_MEMORY_FREE, PENDING
     wake = changes.pop("wake", None)
     if wake is not None:
-        sm["wheel"][0, wake & 63, WAKES] = 1
+        sm["wakes"][0, wake & 63] = 1
     for name, value in changes.items():
         (run if name in (run.dtype.names or ()) else sm)[name] = value
     MEMORY["next"] = memory_next

@@ -12,7 +12,8 @@ from ptxsim.base.jit import for_python
 from ptxsim.timing.memory.clock import rewind_l1, rewind_memory
 from ptxsim.timing.memory.counts import l1_counts, memory_counts
 from ptxsim.timing.memory.l1 import l1_fill, l1_forget, l1_load, l1_next_waiter
-from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK, make_l1
+from ptxsim.timing.memory.memory_setup import make_l1
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 

@@ -1,7 +1,7 @@
 """Lines that copies before a launch leave in the L2 (timing-model-42 section 3.6)."""
 
 from ptxsim.timing.memory.copied import ages, copies_clock, leave, leave_in_empty
-from ptxsim.timing.memory.memory_state import make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
 from ptxsim.timing.memory.sectors import LRU_START
 from ptxtool.formats.gpu import load_gpu
 

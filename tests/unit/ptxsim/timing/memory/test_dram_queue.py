@@ -10,7 +10,8 @@ from memory_machine import GPU, LINE, Machine
 
 from ptxsim.base.jit import uncached
 from ptxsim.timing.memory import dram_queue
-from ptxsim.timing.memory.memory_state import FILL, READ, WRITE, WRITEBACK, make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.memory_state import FILL, READ, WRITE, WRITEBACK
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.settings import with_settings

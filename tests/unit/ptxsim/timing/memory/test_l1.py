@@ -6,7 +6,8 @@ from typing import Any
 from ptxsim.base.jit import for_python
 from ptxsim.timing.memory import l1 as _l1
 from ptxsim.timing.memory.counts import l1_counts
-from ptxsim.timing.memory.memory_state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, make_l1
+from ptxsim.timing.memory.memory_setup import make_l1
+from ptxsim.timing.memory.memory_state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 l1_fill = for_python(_l1.l1_fill)

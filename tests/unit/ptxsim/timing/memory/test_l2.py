@@ -3,10 +3,12 @@
 import random
 from collections import OrderedDict
 
+import pytest
 from memory_machine import LINE, Machine
 
 from ptxsim.timing.memory.counts import memory_counts
-from ptxsim.timing.memory.memory_state import ATOMIC, READ, WRITE, WRITEBACK
+from ptxsim.timing.memory.memory_state import ATOMIC, READ, RESTORE, SAVE, WRITE, WRITEBACK
+from ptxtool.formats.gpu import load_gpu
 
 
 def test_loads_of_a_line_on_its_way_merge() -> None:
@@ -54,6 +56,25 @@ def test_a_write_back_of_an_l1_is_not_answered() -> None:
     machine.finish()
     assert machine.got == []
     assert memory_counts(machine.array)["l2_hits"] == 1
+
+
+@pytest.mark.parametrize(("gpu", "atom"), [("tesla-c2050", 64), ("gtx980-finereg", 32)])
+def test_registers_pass_the_cache_by(gpu: str, atom: int) -> None:
+    """Lines or sectors: what goes to DRAM is not answered, what comes is answered whole, and neither is an access."""
+    machine = Machine(load_gpu(gpu))
+    for line in range(40):
+        while not machine.send(LINE * line, SAVE):
+            machine.step()
+    machine.finish()
+    assert machine.got == []
+    for line in range(40):
+        while not machine.send(LINE * line, RESTORE, tag=line):
+            machine.step()
+    machine.finish()
+    assert sorted((line, tag) for _, _, line, _, tag in machine.got) == [(LINE * k, k) for k in range(40)]
+    counts = memory_counts(machine.array)
+    assert counts["l2_accesses"] == 0
+    assert counts["dram_writes"] == counts["dram_reads"] == 40 * LINE // atom
 
 
 def test_an_atomic_makes_its_line_dirty() -> None:

@@ -5,7 +5,8 @@ from memory_machine import Machine
 
 from ptxsim.base.jit import for_python
 from ptxsim.timing.memory import requests
-from ptxsim.timing.memory.memory_state import POOL, make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.memory_state import POOL
 from ptxtool.formats.gpu import load_gpu
 
 take = for_python(requests.new_request)

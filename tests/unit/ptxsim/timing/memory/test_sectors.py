@@ -17,7 +17,8 @@ from uncompiled import output_of
 
 from ptxsim.timing.memory import system as _system
 from ptxsim.timing.memory.counts import memory_counts
-from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, make_memory
+from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE
 from ptxsim.timing.memory.sectors import copies_fill
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu

@@ -39,7 +39,7 @@ def bench() -> Bench:
     sm["depth"][2:4] = 2, 1
     sm["stack_pc"][:2, 2] = 9, 7
     sm["stack_mask"][:2, 2] = 0xFFFFFFFF, 0xFF
-    sm["cta_arrived"][1, 4], sm["cta_seen"][1, 4] = 32, 0b1100
+    sm["cta_arrived"][1, 4], sm["cta_seen"][1, 4] = 32, 0b0011
     return Bench(run, sm, switch, warps)
 
 

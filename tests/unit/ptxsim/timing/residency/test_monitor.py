@@ -1,4 +1,4 @@
-"""CTA switching: Virtual Thread and FineReg (timing-model section 6.1). Resident CTAs are row 23 of `microkernels`.
+"""CTA switching: Virtual Thread, Reg+DRAM and FineReg (timing-model section 6). Row 23 of `microkernels` is of it too.
 
 The small cases are of one SM with one place for a CTA, and loads of 40000 cycles, so that what happens can be seen by
 hand. Kernels are `microkernels.switching.waiting_kernel`: a CTA loads, waits, stores, and ends with the
@@ -21,7 +21,7 @@ import ptxtool
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
 
-SCHEMES = ("virtual-thread", "finereg")
+SCHEMES = ("virtual-thread", "reg-dram", "finereg")
 
 
 # ---- Virtual Thread

@@ -9,7 +9,7 @@ from waiting_ctas import wait
 import ptxsim.timing.residency.switching_setup
 from ptxsim.base.jit import for_python
 from ptxsim.timing.residency import register_file
-from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, PCRF, SWITCH, WARP
+from ptxsim.timing.residency.switch_records import ACRF, NOWHERE, OUTSIDE, SWITCH, WARP
 from ptxsim.timing.sm_state import FOREVER, RUN, SM
 from ptxtool.base.diag import PtxError
 
@@ -112,7 +112,7 @@ def test_what_is_not_live_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_restored_cta_frees_its_entries() -> None:
     switch = np.zeros(1, SWITCH)[0]
     switch["pcrf_entries"], switch["free_entries"] = 100, 70
-    switch["entries"][2], switch["registers"][2] = 30, PCRF
+    switch["entries"][2], switch["registers"][2] = 30, OUTSIDE
     assert restore(switch, 2) == 30
     assert (int(switch["free_entries"]), int(switch["entries"][2])) == (100, 0)
     assert (int(switch["registers"][2]), int(switch["in_acrf"])) == (ACRF, 1)

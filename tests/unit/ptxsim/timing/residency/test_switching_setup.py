@@ -18,7 +18,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
 
-SCHEMES = ("virtual-thread", "finereg")
+SCHEMES = ("virtual-thread", "reg-dram", "finereg")
 
 
 def refused(text: str = "", **options: Any) -> str:
@@ -37,10 +37,11 @@ def test_unknown_scheme() -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_with_others(scheme: str) -> None:
     head = f"E502: CTA switching ({scheme}) together with "
-    assert refused(switching=scheme, share_registers=90) == head + "sharing of registers or scratchpad"
+    shared = refused(switching=scheme, share_registers=90)
+    assert shared == head + "sharing of registers or scratchpad: not simulated"
     copies = waiting_kernel(3).replace("sm_35", "sm_80").replace(".version 4.0", ".version 7.0")
     copies = copies.replace("\tret;", "\tcp.async.wait_all;\n\tret;")
-    assert refused(copies, switching=scheme) == head + "asynchronous copies"
+    assert refused(copies, switching=scheme) == head + "asynchronous copies: not simulated"
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,29 @@ def test_functions_that_cannot_be_compiled(own: Path, body: str, message: str) -
         policy(f"{own}:pick")
 
 
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            "window(sm, scheduler):\n    return 1 << sm.index",
+            "1:1: .*'window' returns int64, not a mask of warps",
+        ),
+        (
+            "pick(sm, scheduler, mask):\n    return ctz(mask & jit.bit(3))",
+            "2:5: .*cannot be compiled.*and_",
+        ),
+    ],
+)
+def test_masks_that_are_too_narrow_for_large_sms(own: Path, function: str, message: str) -> None:
+    pick = "" if function.startswith("pick") else "\n\ndef pick(sm, scheduler, mask):\n    return ctz(mask)\n"
+    own.write_text(f"def {function}\n{pick}\nfrom ptxsim import jit\nfrom ptxsim.jit import ctz\n")
+    narrow = policy(f"{own}:pick")
+    with pytest.raises(PtxError, match=f"(?s){re.escape(str(own))}:{message}") as refused:
+        narrow.for_records(is_wide=True)
+    assert "128 bits" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -58,7 +58,7 @@ def test_what_is_one_policy_under_two_names() -> None:
         ("lrr:3", "'lrr' takes no number.*write 'lrr'"),
         ("two_level:", "'' is no number of warps.*'two_level:6'"),
         ("two_level:0", "'0' is no number of warps"),
-        ("two_level:65", "'65' is no number of warps.*from 1 to 64"),
+        ("two_level:129", "'129' is no number of warps.*from 1 to 128"),
         ("static_limit", "a number of warps is missing.*'static_limit:8'"),
         ("no.py", "names no function.*'no.py:pick'"),
         ("no.py:pick:x", "'x' is no whole number"),

@@ -65,4 +65,7 @@ def test_what_is_excluded(body: str, before: str, options: dict[str, float], wha
     with pytest.raises(PtxError) as caught:
         ptxsim.launch(kernel(body, before), 1, 32, [np.zeros(1)], scheme="release-by-name", **options)  # type: ignore[arg-type]
     (found,) = caught.value.diagnostics
-    assert (found.code, found.message) == ("E502", f"release by name together with {what}: not simulated")
+    assert (found.code, found.message) == (
+        "E502",
+        f"release by name (release-by-name) together with {what}: not simulated",
+    )

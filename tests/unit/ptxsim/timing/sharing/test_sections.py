@@ -34,7 +34,7 @@ LOAD, USE = "\tld.global.cg.u32 %r6, [%rd0];\n", "\tadd.u32 %r5, %r6, 1;\n"
 LONG = 40000
 
 
-def launch(body: str, n_ctas: int, percent: float, threads: int = 32, **options: Any) -> Any:
+def launch(body: str, n_ctas: int, percent: float, threads: int = 32, ctas: int = 32, **options: Any) -> Any:
     slow = (
         "fetch.perfect=true",
         "l1c.perfect=true",
@@ -42,7 +42,7 @@ def launch(body: str, n_ctas: int, percent: float, threads: int = 32, **options:
         f"switching.pool_percent={percent}",
     )
     gpu = with_settings(load_gpu("gtx980-finereg"), slow)
-    gpu = replace(gpu, sm=replace(gpu.sm, count=1))
+    gpu = replace(gpu, sm=replace(gpu.sm, count=1, ctas=ctas))
     words = np.zeros(threads, np.uint32)
     given = {"gpu": gpu, "scheme": "regmutex"} | options
     return ptxsim.launch(parsed(HEAD + body + TAIL), n_ctas, threads, [words], **given)
@@ -122,3 +122,50 @@ def test_a_barrier_while_a_section_is_held() -> None:
     assert "for a section of the pool, held by CTA (0,0,0) warp 0" in found.message
     assert "waits at 'bar.sync 0;' in line 14 for CTA (0,0,0) warp 1" in found.message
     assert launch(body, 1, 0.1, 64).pool.sections_most == 2
+
+
+# ---- with Virtual Thread: one place for a CTA
+
+
+@pytest.mark.parametrize(
+    ("percent", "sections", "turns", "switches"), [(0, 1, 8, 4), (0.1, 2, 6, 6), (0.2, 4, 5, 4)]
+)
+def test_a_cta_outside_keeps_its_sections(percent: float, sections: int, turns: int, switches: int) -> None:
+    """Four CTAs load, each with a section, and then store; the place is taken until a store is acknowledged.
+
+    4 sections: all load at a time, then four stores. 2: CTA 0 and CTA 1 load, two stores; CTA 2 and CTA 3 load, two
+    stores. 1: CTA 0 leaves with it, CTA 1 and CTA 2 because they find none; a load and a store for each of the four.
+    """
+    options = {"scheme": "virtual-thread-regmutex", "ctas": 1}
+    result = launch(ACQUIRE + LOAD + USE + RELEASE, 4, percent, **options)
+    assert result.cycles // LONG == turns
+    assert (result.pool.sections, result.pool.sections_most, result.pool.acquired) == (sections, sections, 4)
+    found = result.switching
+    assert (found.resident_most, found.active_most, found.switches) == (4, 1, switches)
+    stepped = launch(ACQUIRE + LOAD + USE + RELEASE, 4, percent, event_skip=False, **options)
+    assert stepped.to_dict() == result.to_dict()
+
+
+def test_base_sets_bound_the_ctas_that_wait_too() -> None:
+    """41 registers in the base set, 48 allocated, for 64 threads: 65504 / 3072 = 21 CTAs, two in the pipeline."""
+    found = launch(
+        ACQUIRE + LOAD + USE + RELEASE, 40, 0, 64, registers=42, scheme="virtual-thread-regmutex", ctas=2
+    )
+    assert found.switching.resident_limit == found.switching.resident_most == 21
+    assert found.resident_ctas == 2
+
+
+def test_ctas_that_wait_for_each_other_outside() -> None:
+    """Two sections, which the first warps of both CTAs hold at their barriers; the second ones load, then find none.
+    CTA 0 gives way to CTA 1 when it waits for a section alone, and does not come back."""
+    body = "\t.reg .pred %p;\n\tsetp.lt.u32 %p, %r4, 32;\n\t@%p bra FIRST;\n" + LOAD.replace("%r6", "%r5")
+    body += "\tadd.u32 %r5, %r5, 1;\nFIRST:\n\tmov.u32 %r4, 1;\n" + ACQUIRE
+    body += "\tmov.u32 %r6, 1;\n\tbar.sync 0;\n" + RELEASE
+    with pytest.raises(PtxError) as caught:
+        launch(body, 2, 0.1, 64, ctas=1, scheme="virtual-thread-regmutex")
+    (found,) = caught.value.diagnostics
+    assert found.code == "E407"
+    assert "warps wait for each other in a circle" in found.message
+    assert "held by CTA (0,0,0) outside of the pipeline, waiting for a section too" in found.message
+    assert ", held by CTA (1,0,0) warp 0" in found.message
+    assert launch(body, 2, 0.2, 64, ctas=1, scheme="virtual-thread-regmutex").ctas_done == 2

@@ -6,7 +6,8 @@ import pytest
 from memory_machine import GPU
 from msgspec.structs import replace
 
-from ptxsim.timing.memory.memory_state import POOL, make_l1, make_memory
+from ptxsim.timing.memory.memory_setup import make_l1, make_memory
+from ptxsim.timing.memory.memory_state import POOL
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings

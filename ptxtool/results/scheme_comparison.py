@@ -1,0 +1,125 @@
+"""One kernel under several register schemes, as plain data: what `compare --schemes --json` prints.
+
+The first run is that without a scheme; changes are in percent over it. A scheme that cannot run the kernel is a run
+with the reason and without counters.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.base.mangled import cpp_name_data
+from ptxtool.results.sweeps import StoredResult
+
+
+@dataclass(frozen=True)
+class SchemeRun:
+    """The run of one scheme. `same_memory`: all buffers are as after the first run (True where one of the two did not
+    end). They need not be where results are checked: sums by atomics depend on the order of warps."""
+
+    scheme: str
+    outcome: StoredResult
+    same_memory: bool = True
+
+    @property
+    def counters(self) -> Mapping[str, Any]:
+        """Those of `sim --json`; {} where the scheme did not run."""
+        return self.outcome.counters
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the launch ran to its end, with whatever results."""
+        return self.outcome.status in ("done", "wrong")
+
+    @property
+    def registers(self) -> str:
+        """Registers per thread; under a pool those of the base set, and the extended ones: `24+10`."""
+        pool = self.counters.get("pool")
+        return f"{pool['base']}+{pool['extended']}" if pool else str(self.counters.get("registers", ""))
+
+    @property
+    def active_average(self) -> float:
+        """CTAs of an SM with a place in the pipeline, on average over SMs and cycles."""
+        switching = self.counters.get("switching")
+        return float(switching["active_average"] if switching else self.counters["resident_average"])
+
+
+@dataclass(frozen=True)
+class SchemeComparison:
+    """The runs of a kernel, that without a scheme first. `complete` is False after an interrupt."""
+
+    file: str
+    kernel: str
+    gpu: str
+    runs: tuple[SchemeRun, ...]
+    complete: bool = True
+
+    def change(self, run: SchemeRun, counter: str) -> float | None:
+        """A counter of a run over that of the first, in percent; None where one of the two has none."""
+        first = self.runs[0]
+        if not (first.has_ended and run.has_ended) or not first.counters[counter]:
+            return None
+        return float(100 * (run.counters[counter] / first.counters[counter] - 1))
+
+    def energy_change(self, run: SchemeRun) -> float | None:
+        """Energy over the first run's, in percent."""
+        first = self.runs[0]
+        if not (first.has_ended and run.has_ended) or not first.counters["energy"]["total_uj"]:
+            return None
+        return float(100 * (run.counters["energy"]["total_uj"] / first.counters["energy"]["total_uj"] - 1))
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """What went wrong: wrong results, unchecked ones that differ from the first run's, runs that failed.
+
+        A scheme that declines the kernel is no problem, unless it is the first.
+        """
+        found: list[Diagnostic] = []
+        for run in self.runs:
+            refused = run.outcome.is_refused and run is not self.runs[0]
+            if run.outcome.reason and run.outcome.status != "waiting" and not refused:
+                first = run.outcome.problems[0] if run.outcome.problems else {}
+                message = f"{run.scheme}: {run.outcome.reason}"
+                found.append(
+                    Diagnostic(str(first.get("code") or "E504"), message, help=str(first.get("help") or ""))
+                )
+            if not run.same_memory and not run.outcome.checked:
+                message = f"{run.scheme}: memory differs from that of {self.runs[0].scheme}"
+                help = "a kernel with a data race has no one result; otherwise this is a bug of ours: please report it"
+                found.append(Diagnostic("E409", message, help=help))
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {
+            "file": self.file,
+            "kernel": self.kernel,
+            **cpp_name_data(self.kernel),
+            "gpu": self.gpu,
+            "complete": self.complete,
+            "schemes": [
+                {
+                    "name": run.scheme,
+                    "status": run.outcome.status,
+                    "refused": run.outcome.reason if run.outcome.is_refused else "",
+                    "cycles_percent": self.change(run, "cycles"),
+                    "energy_percent": self.energy_change(run),
+                    "same_memory": run.same_memory,
+                    "checked": list(run.outcome.checked),
+                    "problems": list(run.outcome.problems),
+                    **run.counters,
+                }
+                for run in self.runs
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.kernel} on {self.gpu}"]
+        for run in self.runs:
+            change = self.change(run, "cycles")
+            text = (
+                run.outcome.reason if change is None else f"{run.counters['cycles']} cycles ({change:+.1f}%)"
+            )
+            lines.append(f"  {run.scheme}: {text}")
+        return "\n".join(lines)

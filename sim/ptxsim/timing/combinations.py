@@ -1,0 +1,62 @@
+"""Which parts of a register scheme are not simulated together with what else of a launch: the one place that says so.
+
+A scheme has up to four parts (`ptxtool/analysis/occupancy/register_schemes.py`); a kernel without marks of extended
+registers has no use for a pool of them.
+"""
+
+from ptxsim.base.program import Program
+from ptxtool.analysis.occupancy.register_schemes import RegisterScheme
+from ptxtool.base.diag import error
+from ptxtool.ir.nodes import Function
+
+SHARING = "sharing of registers or scratchpad"
+COPIES = "asynchronous copies"
+CALLS = "functions that are called"
+
+REFUSED: dict[str, dict[str, str]] = {
+    "CTA switching": {
+        SHARING: "a CTA that has left the pipeline would keep the locks of its pair",
+        COPIES: "the copies on their way are counted by the warp's place in the pipeline",
+    },
+    "a pool of registers": {
+        SHARING: "a warp waits for a lock or for a section, not for both",
+        CALLS: "the extended registers of a function are not known where it is called",
+    },
+    "unified memory": {SHARING: "a pair would share what the split gives to each CTA"},
+    "release by name": {
+        SHARING: "a register of a pair has no warp of its own",
+        CALLS: "the registers of a function are not known where it is called",
+    },
+}
+"""By part of a scheme what it is not simulated with, and why."""
+
+
+def check_combination(
+    scheme: RegisterScheme, kernel: Function, program: Program, is_shared: bool, has_pool: bool
+) -> None:
+    """Raise E502, placed at the kernel, for a scheme together with something that it excludes.
+
+    `is_shared`: pairs of CTAs share registers or scratchpad; `has_pool`: warps take sections of a pool.
+    """
+    parts = {
+        "CTA switching": scheme.switching != "none",
+        "a pool of registers": has_pool,
+        "unified memory": scheme.unified,
+        "release by name": scheme.renamed,
+    }
+    there = {
+        SHARING: is_shared,
+        COPIES: bool(program.instructions["copies"].any()),
+        CALLS: len(program.first_registers) > 1,
+    }
+    for part, excluded in REFUSED.items():
+        for what, why in excluded.items():
+            if parts[part] and there[what]:
+                raise error(
+                    "E502",
+                    f"{part} ({scheme.name}) together with {what}: not simulated",
+                    kernel.source,
+                    kernel.start,
+                    kernel.body_start,
+                    help=f'{why}: leave one of the two out (scheme="none")',
+                )
