@@ -24,6 +24,7 @@ from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, Error, Gone,
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.textures import texture_object
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.source import Source
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function
 
 _ERRORS = {
+    "E301": Error.OUT_OF_RESOURCES,
     "E401": Error.INVALID_VALUE,
     "E402": Error.OUT_OF_RESOURCES,
     "E403": Error.NOT_SUPPORTED,
@@ -43,7 +45,7 @@ _ERRORS = {
     "E413": Error.ASSERT,
     "E415": Error.STACK,
 }
-"""What CUDA returns for what stops a launch; for all else cudaErrorLaunchFailure."""
+"""What CUDA returns for what stops a launch; `_error_of` has the rest."""
 _MOST_GRID, _MOST_BLOCK, _MOST_THREADS = (2**31 - 1, 65535, 65535), (1024, 1024, 64), 1024
 _LOOK_SECONDS = 0.2
 """How often a launch looks whether its process still lives."""
@@ -59,6 +61,7 @@ class Reporter:
     problems: list[Diagnostic] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Calls of the application that the runtime does not have, each once."""
+    _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
 
     def problem(self, problem: PtxError, context: str = "") -> None:
         """Report why a call failed, and which one."""
@@ -67,9 +70,12 @@ class Reporter:
             self.diagnostic(replace(diagnostic, message=message))
 
     def diagnostic(self, diagnostic: Diagnostic) -> None:
-        """Report a diagnostic."""
+        """Report a diagnostic; of those at one place of a text, in launch after launch, the first is told."""
         self.problems.append(diagnostic)
-        self.tell(diagnostic)
+        place = diagnostic.code, diagnostic.source, diagnostic.start
+        if diagnostic.source is None or place not in self._told:
+            self._told.add(place)
+            self.tell(diagnostic)
 
 
 class Session:
@@ -239,9 +245,7 @@ class Session:
             with self._watched():
                 entry = self._run(entry, kernel, dynamic_shared, parameters)
         except PtxError as problem:
-            code = int(_ERRORS.get(problem.diagnostics[0].code, Error.LAUNCH_FAILURE))
-            if isinstance(problem, _Refused):
-                code = problem.error
+            code = _error_of(problem)
             self.reporter.problem(problem, str(entry))
             entry = replace(entry, error=code)
         except Gone:
@@ -383,6 +387,14 @@ class _Refused(PtxError):
     def __init__(self, message: str, help: str, code: int = Error.INVALID_CONFIGURATION):
         super().__init__(Diagnostic("E402", message, help=help))
         self.error = code
+
+
+def _error_of(problem: PtxError) -> int:
+    """What CUDA returns for a launch that was stopped, or never began."""
+    if isinstance(problem, _Refused):
+        return problem.error
+    code = problem.diagnostics[0].code
+    return _ERRORS.get(code, Error.INVALID_PTX if code[1] in "12" else Error.LAUNCH_FAILURE)
 
 
 def _check_extents(grid: tuple[int, ...], block: tuple[int, ...]) -> None:

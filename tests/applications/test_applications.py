@@ -13,7 +13,6 @@ LAST_LINES = {
     "launches": "launches are right",
     "device": "answers are right",
     "textures": "texels are right",
-    "textures": "texels are right",
     "mistakes": "errors are right",
 }
 

@@ -53,5 +53,4 @@ def run(capfd: pytest.CaptureFixture[str], *command: object, **changes: Any) -> 
     settings = Settings(load_gpu("tesla-c2050"), options, **{"memory_bytes": 64 << 20, **changes})
     capfd.readouterr()
     result = run_application([str(word) for word in command], settings, Reporter(told.append))
-    assert [message for message in told if not isinstance(message, str)] == list(result.problems)
     return Ran(result, capfd.readouterr().out, [message for message in told if isinstance(message, str)])
