@@ -261,9 +261,9 @@ def test_a_finding_is_told_once_for_all_launches() -> None:
     found.session.close()
 
 
-def test_an_instruction_without_meaning_is_invalid_ptx(device: Device) -> None:
+def test_an_instruction_that_cannot_be_simulated(device: Device) -> None:
     text = TEXT.replace(b"mov.u32 %r3, %tid.x;", b"mov.u32 %r9, %tid.x;")
     assert device.ask(Message.MODULE, fat_binary(entry(text)))[0] == 0
     assert device.ask(Message.KERNEL, struct.pack("<I", 0) + b"count")[0] == 0
-    assert device.launch(device.malloc(16))[0] == Error.INVALID_PTX
-    assert device.diagnostics[0].code == "E201"
+    assert device.launch(device.malloc(16))[0] == Error.NOT_SUPPORTED
+    assert device.diagnostics[0].code == "E403"
