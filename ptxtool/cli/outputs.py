@@ -89,9 +89,18 @@ def writes(path: Path, option: str) -> None:
 
 def reads_scheduler(name: str | None) -> None:
     """Note the file of a scheduler of the user's own, FILE.py:FUNCTION."""
+    _reads_own(name, "scheduler's file")
+
+
+def reads_scheme(name: str | None) -> None:
+    """Note the file of a register scheme of the user's own, FILE.py:FUNCTION."""
+    _reads_own(name, "register scheme's file")
+
+
+def _reads_own(name: str | None, what: str) -> None:
     file, found, _ = (name or "").rpartition(".py:")
     if found:
-        reads(f"{file}.py", "scheduler's file")
+        reads(f"{file}.py", what)
 
 
 def reads_passes(pipeline: str) -> None:

@@ -16,16 +16,23 @@ from ptxtool.results.sweeps import StoredResult
 @dataclass(frozen=True)
 class SchemeRun:
     """The run of one scheme. `same_memory`: all buffers are as after the first run (True where one of the two did not
-    end). They need not be where results are checked: sums by atomics depend on the order of warps."""
+    end). They need not be where results are checked: sums by atomics depend on the order of warps. `faults` are why a
+    scheme of the user's own could not be loaded."""
 
     scheme: str
     outcome: StoredResult
     same_memory: bool = True
+    faults: tuple[Diagnostic, ...] = ()
 
     @property
     def counters(self) -> Mapping[str, Any]:
         """Those of `sim --json`; {} where the scheme did not run."""
         return self.outcome.counters
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a pass or the machine declined the kernel."""
+        return self.outcome.is_refused and not self.faults
 
     @property
     def has_ended(self) -> bool:
@@ -71,16 +78,19 @@ class SchemeComparison:
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
-        """What went wrong: wrong results, unchecked ones that differ from the first run's, runs that failed.
+        """What went wrong: wrong results, unchecked ones that differ from the first run's, runs that failed, schemes of
+        the user's own that cannot be loaded.
 
         A scheme that declines the kernel is no problem, unless it is the first.
         """
         found: list[Diagnostic] = []
         for run in self.runs:
-            refused = run.outcome.is_refused and run is not self.runs[0]
-            if run.outcome.reason and run.outcome.status != "waiting" and not refused:
+            found += run.faults
+            refused = run.is_refused and run is not self.runs[0]
+            if not run.faults and run.outcome.reason and run.outcome.status != "waiting" and not refused:
                 first = run.outcome.problems[0] if run.outcome.problems else {}
-                message = f"{run.scheme}: {run.outcome.reason}"
+                place = ", {file}:{line}:{column}".format_map(first) if "file" in first else ""
+                message = f"{run.scheme}: {run.outcome.reason}{place}"
                 found.append(
                     Diagnostic(str(first.get("code") or "E504"), message, help=str(first.get("help") or ""))
                 )
@@ -102,7 +112,7 @@ class SchemeComparison:
                 {
                     "name": run.scheme,
                     "status": run.outcome.status,
-                    "refused": run.outcome.reason if run.outcome.is_refused else "",
+                    "refused": run.outcome.reason if run.is_refused else "",
                     "cycles_percent": self.change(run, "cycles"),
                     "energy_percent": self.energy_change(run),
                     "same_memory": run.same_memory,

@@ -53,10 +53,11 @@ class Configuration:
     `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it (in them
     `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
     `launch` is a launch file, or one that has been read (default: the one beside the file). `settings` change keys of
-    the GPU. `dynamic` may be options in a text. `register_scheme` is a scheme (default: the GPU's); the passes that it
-    needs (`ptxtool.runs.scheme_texts`) run after `passes`. `label` is unique in a sweep; without one the run is named
-    after what distinguishes it. `scheme` names what belongs together, for reports. `allocate` is that of
-    `ptxsim.launch`. `origin` is where a sweep file names the kernel, for messages.
+    the GPU. `dynamic` may be options in a text. `register_scheme` is a scheme, or `FILE.py:FUNCTION` for one of the
+    user's own (default: the GPU's); the passes that it needs (`ptxtool.runs.scheme_texts`) run after `passes`. `label`
+    is unique in a sweep; without one the run is named after what distinguishes it. `scheme` names what belongs
+    together, for reports. `allocate` is that of `ptxsim.launch`. `origin` is where a sweep file names the kernel, for
+    messages.
     """
 
     kernel: str | Path

@@ -1,7 +1,7 @@
-"""From configurations to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
+"""From configurations to tasks: every kernel, launch file, GPU, pass and policy is read and checked, once each.
 
-Raises all errors before anything runs. Only a pass that declines a kernel (E301, E303) does not stop the other runs: it
-is the outcome of the runs with that kernel and pass.
+Policies are warp schedulers and register schemes. Raises all errors before anything runs. Only a pass that declines a
+kernel (E301, E303) does not stop the other runs: it is the outcome of the runs with that kernel and pass.
 
 A task's key is a digest of all that its result depends on: the kernel's text after the passes, the launch file and
 the files that it names, all keys of the GPU, the options, and the simulator's sources. Names of files are not part of
@@ -23,6 +23,7 @@ from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
 from ptxtool.runs.run_values import asked_registers, for_run
+from ptxtool.sweep.run_schemes import RunSchemes
 from ptxtool.sweep.run_texts import RunTexts, once
 from ptxtool.sweep.task import Task, digest_of, failed
 from ptxtool.sweep.version import simulator_version
@@ -111,6 +112,7 @@ class _Planner:
     def __init__(self, kernel_named: KernelNamed, own: "Mapping[str, OwnPass]", allow_outside: bool) -> None:
         self._kernel_named = kernel_named
         self._texts = RunTexts(kernel_named, own)
+        self._schemes = RunSchemes()
         self._allow_outside = allow_outside
         self._kernels: dict[Any, Module] = {}
         self._machines: dict[Any, Gpu] = {}
@@ -134,10 +136,11 @@ class _Planner:
         files = dict(file.files)
         if own:
             files[own.file] = digest_of(own.file, _READABLE)
-        scheme = asked.register_scheme or gpu.switching.scheme
-        made = self._texts.made(
-            module, function, launch, _passes(asked, launch), scheme, gpu, self._gpu_digest(gpu)
-        )
+        scheme = self._schemes.on(asked.register_scheme, gpu)
+        if scheme.file:
+            files[scheme.file] = digest_of(scheme.file, _READABLE)
+        passes, digest = _passes(asked, launch), self._gpu_digest(scheme.gpu)
+        made = self._texts.made(module, function, launch, passes, scheme.built_in, scheme.gpu, digest)
         outcome = None if made.refusal is None else failed(made.refusal.diagnostics)
         parts = {
             "text": made.text,
@@ -166,7 +169,9 @@ class _Planner:
             scheduler=scheduler,
             scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
             remarks=made.remarks,
-            options=LaunchOptions(gpu=gpu, **options),
+            scheme=asked.register_scheme,
+            storage_bits=scheme.storage_bits,
+            options=LaunchOptions(gpu=gpu, **options | {"scheme": scheme.option}),
         )
         return Planned(asked, label, task, outcome)
 
@@ -294,7 +299,10 @@ def _one_scheduler(launch: "Launch") -> "Launch":
 
 
 def _options(asked: Configuration) -> dict[str, Any]:
-    """The options of the launch that differ from their defaults, and the semantics. Raises E502."""
+    """The options of the launch that differ from their defaults, by their names in the key; and the semantics.
+
+    Raises E502.
+    """
     options: dict[str, Any] = {"ptxplus_semantics": asked.ptxplus_semantics}
     shared = {n: p for n in ("share_registers", "share_scratchpad") if (p := _share(asked, n))}
     if len(shared) > 1:
@@ -312,7 +320,7 @@ def _options(asked: Configuration) -> dict[str, Any]:
     if not asked.allocate:
         options["allocate"] = False
     if asked.register_scheme:
-        options["scheme"] = asked.register_scheme
+        options["scheme"] = Path(asked.register_scheme).name  # of one's own without its folder
     for name in ("registers", "max_cycles"):
         value = getattr(asked, name)
         if value is not None:

@@ -1,14 +1,16 @@
 """One kernel under several register schemes: the runs of `compare --schemes`.
 
 They are runs of a sweep, so that several processes share the work and a scheme that declines the kernel, or fails,
-stops no other. The texts that schemes need are made on the way (`run_texts.py`).
+stops no other; nor does one of the user's own that cannot be loaded. The texts that schemes need are made on the way
+(`run_texts.py`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ptxtool.analysis.occupancy.register_schemes import SCHEMES, scheme_named
+from ptxtool.analysis.occupancy.register_schemes import SCHEMES, own_parts, scheme_named
+from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
@@ -16,7 +18,9 @@ from ptxtool.ir.nodes import Function
 from ptxtool.results.scheme_comparison import SchemeComparison, SchemeRun
 from ptxtool.results.sweeps import Configuration, Record
 from ptxtool.sweep.plan import KernelNamed
+from ptxtool.sweep.run_schemes import RunSchemes
 from ptxtool.sweep.runner import OnProgress, run_sweep
+from ptxtool.sweep.task import failed
 
 BASELINE = "none"
 ALL = "all"
@@ -38,10 +42,13 @@ class ComparisonOptions:
 def scheme_names(asked: Iterable[str]) -> tuple[str, ...]:
     """The schemes to run, in the order given after `none`, which is always one; "all" are those of the table.
 
-    Raises E502 for an unknown name.
+    FILE.py:FUNCTION is one of the user's own. Raises E502 for an unknown name.
     """
     named = [each for name in asked for each in ([s.name for s in SCHEMES] if name == ALL else [name])]
-    return tuple(dict.fromkeys([BASELINE, *(scheme_named(name).name for name in named)]))
+    for name in named:
+        if own_parts(name) is None:
+            scheme_named(name)
+    return tuple(dict.fromkeys([BASELINE, *named]))
 
 
 def compare_schemes(
@@ -54,9 +61,11 @@ def compare_schemes(
 ) -> SchemeComparison:
     """Run a launch under each scheme and under `none`.
 
-    Raises E502 for an unknown scheme and a list of launches, and what `run_sweep` raises.
+    A scheme of the user's own that cannot be loaded is a run with the reason. Raises E502 for an unknown scheme and a
+    list of launches, and what `run_sweep` raises.
     """
     names = scheme_names(schemes)
+    faults = _faults(names, gpu)
     runs = [
         Configuration(
             kernel.source.name,
@@ -72,6 +81,7 @@ def compare_schemes(
             ptxplus_semantics=options.ptxplus_semantics,
         )
         for name in names
+        if name not in faults
     ]
     result = run_sweep(
         runs,
@@ -82,8 +92,20 @@ def compare_schemes(
         on_interrupt=options.on_interrupt,
     )
     first = result[BASELINE]
-    found = tuple(SchemeRun(r.label, r.outcome, _is_same(first, r)) for r in result)
+    by_name = {r.label: SchemeRun(r.label, r.outcome, _is_same(first, r)) for r in result} | faults
+    found = tuple(by_name[name] for name in names)
     return SchemeComparison(kernel.source.name, kernel.name, gpu.name, found, result.complete)
+
+
+def _faults(names: Iterable[str], gpu: Gpu) -> dict[str, SchemeRun]:
+    """The schemes of the user's own that cannot be loaded, by name."""
+    schemes, found = RunSchemes(), {}
+    for name in names:
+        try:
+            schemes.on(name, gpu)
+        except PtxError as problem:
+            found[name] = SchemeRun(name, failed(problem.diagnostics), faults=problem.diagnostics)
+    return found
 
 
 def _is_same(first: Record, record: Record) -> bool:

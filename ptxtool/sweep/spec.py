@@ -24,7 +24,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
-from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
+from ptxtool.sweep.spec_values import READ_MORE, gpu_name, own_name, shown, value_of
 
 if TYPE_CHECKING:
     from ptxtool.passes.own import OwnPass
@@ -42,6 +42,8 @@ _OF_SCHEMES = (
     *("scheduler", "register_scheme", "share_registers", "share_scratchpad"),
     *("dynamic", "passes", "registers"),
 )
+_MAY_BE_OWN = {"scheduler", "register_scheme"}
+"""Axes whose values may be functions of the user's own, FILE.py:FUNCTION."""
 _SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles", "as_written")
 _TABLES = ("scheme", "exclude")
 _DEFAULTS: dict[str, Any] = {
@@ -294,6 +296,9 @@ class _SpecReader:
             if "gpu" in wanted:
                 gpus = filter(lambda gpu: isinstance(gpu, str), _listed(wanted["gpu"]))
                 wanted["gpu"] = [gpu_name(gpu, self.path.parent) for gpu in gpus]
+            for axis in _MAY_BE_OWN & wanted.keys():
+                names = filter(lambda name: isinstance(name, str), _listed(wanted[axis]))
+                wanted[axis] = [own_name(name, self.path.parent) for name in names]
             about = [run for run in runs if wanted and all(_is(run, key, v) for key, v in wanted.items())]
             if not about and len(wanted) == len(row):
                 place = self.place("exclude", "exclude", index)

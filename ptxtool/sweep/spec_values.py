@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ptxtool.analysis.occupancy.register_schemes import scheme_named
+from ptxtool.analysis.occupancy.register_schemes import own_parts, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
@@ -40,6 +40,11 @@ def gpu_name(given: str, folder: Path) -> str:
     """A packaged machine's name, or the path of a file."""
     is_file = given.endswith((".toml", ".config")) or "/" in given
     return str(folder / given) if is_file else given
+
+
+def own_name(given: str, folder: Path) -> str:
+    """The name of a scheduler or register scheme; of the user's own, FILE.py:FUNCTION, the path as a run has it."""
+    return str(folder / given) if ".py:" in given else given
 
 
 def _wrong(what: str, help: str = "") -> PtxError:
@@ -106,9 +111,15 @@ def _scheduler(given: Any, folder: Path) -> str:
 
 
 def _register_scheme(given: Any, folder: Path) -> str:
-    if not isinstance(given, str):
+    if not isinstance(given, str) or "\0" in given:
         raise _wrong(f"{shown(given)} is no register scheme", "give its name in quotes")
-    return scheme_named(given).name if given else ""
+    if own_parts(given) is None:
+        return scheme_named(given).name if given else ""
+    from ptxsim.timing.residency.schemes.own import own_scheme
+
+    name = str(folder / given)
+    own_scheme(name)
+    return name
 
 
 def _share(axis: str) -> Callable[[Any, Path], Any]:

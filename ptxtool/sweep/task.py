@@ -1,8 +1,8 @@
 """One run of a sweep as it is sent to the process that executes it, and the outcome that it returns: plain data both.
 
-A task has the texts of kernel and launch file. Files that these name in turn (.npy files, a scheduler of the user's
-own) are read by the process, which must have them under the same path; their digests are part of the task. Every error
-becomes part of the outcome: the only exception that leaves `execute` is Ctrl-C.
+A task has the texts of kernel and launch file. Files that these name in turn (.npy files) and those of the user's own
+schedulers and register schemes are read by the process, which must have them under the same path; their digests are
+part of the task. Every error becomes part of the outcome: the only exception that leaves `execute` is Ctrl-C.
 """
 
 import hashlib
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptxtool.analysis.energy.breakdown import EnergyBreakdown
-from ptxtool.analysis.occupancy.scheme_storage import storage_bits
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.files import read_bytes
@@ -38,7 +37,8 @@ class Task:
     """A run that is ready to be executed. `files` are the digests of files by path, `scheduler_path` is absolute;
     `remarks` go before those of the run.
 
-    The scheduler of the `options` is that of `scheduler_path`, reported as `scheduler`.
+    The scheduler of the `options` is that of `scheduler_path`, reported as `scheduler`. Their register scheme, of the
+    user's own with an absolute path, is reported as `scheme`; `storage_bits` is what it adds to an SM.
     """
 
     key: str
@@ -54,6 +54,8 @@ class Task:
     scheduler: str = ""
     scheduler_path: str = ""
     remarks: tuple[str, ...] = ()
+    scheme: str = ""
+    storage_bits: int | None = None
     options: "LaunchOptions | None" = field(default=None, repr=False)
 
 
@@ -132,22 +134,27 @@ def _launch(name: str, text: str, folder: str) -> "Launch":
 def _outcome(run: "Run | SequenceRun", task: Task) -> StoredResult:
     together = of_all([result.to_dict() for result in run.results])
     counters = {name: value for name, value in together.items() if name not in _LEFT_OUT}
-    counters |= _about_scheme(task) | {"remarks": [*task.remarks, *counters["remarks"]]}
+    counters |= _about_scheme(task) | {"remarks": [*task.remarks, *_remarks(task, counters["remarks"])]}
+    if task.scheme and "switching" in counters:
+        counters["switching"] |= {"scheme": task.scheme}
     status: Any = "failed" if run.status != "done" else "wrong" if run.problems else "done"
     return StoredResult(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
+
+
+def _remarks(task: Task, of_run: list[str]) -> list[str]:
+    """The remarks of a run, with the name of the register scheme that reports have."""
+    name = task.options and task.options.scheme
+    return [each.replace(name, task.scheme) for each in of_run] if name else of_run
 
 
 def _about_scheme(task: Task) -> dict[str, int | None]:
     """The storage of the register scheme, None where it is not known, and what its passes changed: instructions and
     marks in the kernel's text."""
-    from ptxtool.formats.gpu import machine_of
     from ptxtool.ir.marks import EXTENDED, marks
 
-    assert task.options is not None
-    kernel, gpu = _module(task.kernel_file, task.text).functions[task.entry], machine_of(task.options.gpu)
-    bits = storage_bits(gpu, task.options.scheme_name or gpu.switching.scheme)
+    kernel = _module(task.kernel_file, task.text).functions[task.entry]
     return {
-        "storage_bits": bits,
+        "storage_bits": task.storage_bits,
         "text_instructions": len(kernel.instructions),
         "extended_marks": sum(1 for _ in marks(kernel, EXTENDED)),
     }

@@ -8,7 +8,7 @@ from ptxtool import api
 from ptxtool.cli import common
 from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
-from ptxtool.cli.outputs import reads_passes, reads_scheduler
+from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus, SweepStatus
 from ptxtool.cli.streams import print_note
 from ptxtool.formats.cuda_sources import CudaSources
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--schemes",
     metavar="all|NAME,...",
-    help="Compare register schemes instead, with each other and with none.",
+    help="Compare register schemes instead, with each other and with none. FILE.py:FUNCTION is one of your own.",
 )
 @common.jobs_option
 @source_option()
@@ -66,7 +66,7 @@ def command(
     place of loose round robin. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
 
     With --schemes: one launch under each register scheme, in several processes. Texts that a scheme needs are made; a
-    scheme that cannot run the kernel is a line with the reason.
+    scheme that cannot run the kernel, or one of your own that cannot be loaded, is a line with the reason.
     """
     if schemes is not None:
         given = {"--source": sources, "--stack-bytes": job.stack_bytes, "--heap-bytes": job.heap_bytes}
@@ -132,11 +132,14 @@ def _compare_schemes(
     function, launch = job.load()
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
+    names = [name.strip() for name in schemes.split(",")]
+    for name in names:
+        reads_scheme(name)
     with SweepStatus(quiet) as status:
         comparison = api.compare_schemes(
             function,
             launch,
-            [name.strip() for name in schemes.split(",")],
+            names,
             gpu=common.machine(gpu),
             scheduler=options["scheduler"],
             passes=options["passes"],

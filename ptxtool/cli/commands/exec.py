@@ -8,7 +8,7 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cli import common, streams
-from ptxtool.cli.outputs import reads_scheduler
+from ptxtool.cli.outputs import reads_scheduler, reads_scheme
 
 if TYPE_CHECKING:
     from ptxtool.results.applications import ApplicationRun
@@ -102,6 +102,7 @@ def command(
     if checks is not None and timed:
         raise click.UsageError("--check goes with a run without time: leave --sim out")
     reads_scheduler(scheduler)
+    reads_scheme(scheme)
     chosen = common.machine(gpu)
     options = (
         LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, **timing, **shares)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from ptxtool import api
 from ptxtool.cli import common
 from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
-from ptxtool.cli.outputs import reads_scheduler
+from ptxtool.cli.outputs import reads_scheduler, reads_scheme
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.timeline import trace_options
 from ptxtool.formats.cuda_sources import CudaSources
@@ -83,6 +83,7 @@ def command(
     as_json = sink.as_json or stats == "json"
     module, launch = job.load_any()
     reads_scheduler(scheduler)
+    reads_scheme(others["scheme"])
     chosen = common.machine(gpu)
     status = SimulationStatus(quiet)
     options = LaunchOptions(

@@ -21,7 +21,7 @@ from ptxtool.cli.common import (
     report_options,
 )
 from ptxtool.cli.completion import complete_path
-from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
+from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler, reads_scheme
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
 from ptxtool.formats.gpu_names import DEFAULT_GPU
@@ -225,6 +225,7 @@ def _reads_of(path: str, store: str | None, own: "Mapping[str, OwnPass]") -> Non
         if not isinstance(run.gpu, Gpu):
             reads(run.gpu, "GPU file")
         reads_scheduler(run.scheduler)
+        reads_scheme(run.register_scheme)
 
 
 def _origins(result: "SweepResult") -> str:

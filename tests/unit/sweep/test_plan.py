@@ -87,7 +87,16 @@ def test_another_content_is_another_key(tmp_path: Path, run: Configuration) -> N
     keys.add(key(mine))
     own.write_text(own.read_text() + "# changed\n")
     keys.add(key(mine))
-    assert len(keys) == 7
+    own.write_text("def stay(view):\n    return 0\n")
+    mine = replace(run, register_scheme=f"{own}:stay")
+    keys.add(key(mine))
+    (tmp_path / "elsewhere").mkdir()
+    moved = tmp_path / "elsewhere" / "mine.py"
+    moved.write_text(own.read_text())
+    assert key(replace(run, register_scheme=f"{moved}:stay")) == key(mine)
+    own.write_text(own.read_text() + "# changed\n")
+    keys.add(key(mine))
+    assert len(keys) == 9
 
 
 def test_another_simulator_is_another_key(run: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:

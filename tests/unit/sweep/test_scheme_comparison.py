@@ -29,6 +29,7 @@ def test_names() -> None:
     assert scheme_names(["all"]) == tuple(scheme.name for scheme in SCHEMES)
     assert scheme_names(["finereg", "none", "finereg"]) == ("none", "finereg")
     assert scheme_names(["unified", "all"])[:2] == ("none", "unified")
+    assert scheme_names(["mine.py:go"]) == ("none", "mine.py:go")
     with pytest.raises(PtxError, match=r"(?s)E502.*did you mean 'finereg'"):
         scheme_names(["finreg"])
 
@@ -92,3 +93,22 @@ def test_a_list_of_launches_is_refused(tmp_path: Path) -> None:
         compare_schemes(
             kernel, api.load_launch(tmp_path / "launch.toml"), GPU, [], api.kernel, ComparisonOptions()
         )
+
+
+def test_schemes_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that cannot be loaded, or decide what is not possible, stop no other."""
+    monkeypatch.chdir(tmp_path)
+    head = 'settings = {"ctas": 40}\ndef stay(view):\n    return 0\n'
+    Path("mine.py").write_text(f"{head}def wild(view):\n    return 9\n")
+    found = compared(tmp_path, "mine.py:stay", "mine.py:wild", "mine.py:go", "nowhere.py:go")
+    none, stay, *wrong = found.runs
+    assert (stay.scheme, stay.counters["switching"]["scheme"]) == ("mine.py:stay", "mine.py:stay")
+    assert stay.counters["storage_bits"] == 2 * 40 + 19661
+    assert stay.counters["cycles"] == none.counters["cycles"]
+    assert not any(run.is_refused for run in wrong)
+    assert [(p.code, p.source is None) for p in found.problems] == [
+        ("E416", True),
+        ("E502", False),
+        ("E501", True),
+    ]
+    assert found.problems[0].message.endswith(f"{tmp_path}/mine.py:4:1")

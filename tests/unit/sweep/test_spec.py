@@ -263,3 +263,20 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(PtxError, match=r"error\[E501\]: cannot read '.*nowhere\.toml'"):
         read_spec(tmp_path / "nowhere.toml")
+
+
+def test_functions_of_ones_own_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from ptxsim.jit import ctz\n"
+        "def pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+        "def stay(view):\n    return 0\n"
+    )
+    head = 'kernels = ["saxpy"]\nschedulers = ["lrr", "mine.py:pick"]\nregister_schemes = ["none", "mine.py:stay"]\n'
+    left_out = '[[exclude]]\nscheduler = "mine.py:pick"\nregister_scheme = "mine.py:stay"\n'
+    runs = read_spec(write(tmp_path, head + left_out)).configurations
+    pick, stay = f"{tmp_path}/mine.py:pick", f"{tmp_path}/mine.py:stay"
+    assert [(run.scheduler, run.register_scheme) for run in runs] == [
+        ("lrr", "none"),
+        ("lrr", stay),
+        (pick, "none"),
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.sweep.spec_values import gpu_name, shown, value_of
+from ptxtool.sweep.spec_values import gpu_name, own_name, shown, value_of
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,18 @@ def test_a_gpu_is_a_file_by_its_ending_or_its_folder() -> None:
 
 def test_a_message_quotes_a_value_as_json() -> None:
     assert shown({"a": True, "é": None}) == '{"a": true, "é": null}'
+
+
+def test_a_register_scheme_of_ones_own_is_relative_to_the_sweep_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def stay(view):\n    return 0\n")
+    assert value_of("register_scheme", "mine.py:stay", tmp_path) == f"{tmp_path}/mine.py:stay"
+    for given, code in (
+        ("mine.py:go", "E502"),
+        ("mine.py", "E502"),
+        ("no.py:stay", "E501"),
+        ("a\0.py:f", "E502"),
+    ):
+        with pytest.raises(PtxError, match=code):
+            value_of("register_scheme", given, tmp_path)
+    assert own_name("mine.py:stay", tmp_path) == f"{tmp_path}/mine.py:stay"
+    assert own_name("finereg", tmp_path) == "finereg"
