@@ -74,7 +74,7 @@ def own_scheme(name: str | None) -> OwnScheme | None:
     function = file.function(parts[1])
     file.check_parameters(function, ("view",))
     base = file.names.get("based_on", _BASE)
-    if base not in _BASES:
+    if not isinstance(base, str) or base not in _BASES:
         there = f"there are {', '.join(_BASES)}"
         help = did_you_mean(str(base), _BASES, then=there)
         raise error("E502", f"based_on is {base!r}: no scheme that switches CTAs", file.source, help=help)

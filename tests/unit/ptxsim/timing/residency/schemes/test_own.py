@@ -109,6 +109,7 @@ def test_other_names() -> None:
         ("def dcide(view):\n    return 0\n", "no function 'decide'.*did you mean 'dcide'"),
         ("def decide():\n    return 0\n", "1:1: error.E502.*cannot be called with one argument"),
         ("based_on = 'none'\ndef decide(view):\n    return 0\n", "based_on is 'none'.*that switches"),
+        ("based_on = []\ndef decide(view):\n    return 0\n", "based_on is .*that switches"),
         ("settings = 3\ndef decide(view):\n    return 0\n", "settings is 3.*write a dictionary"),
         ("settings = {'scheme': 'none'}\ndef decide(view):\n    return 0\n", "settings is .*based_on names"),
     ],
