@@ -19,6 +19,15 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled("faults", tmp_path_factory.mktemp("faults"))
 
 
+@pytest.fixture(scope="session")
+def endless(faults: Path) -> list[str]:
+    """The command of a launch that never ends; other processes need not compile the simulator any more."""
+    command = [sys.executable, "-m", "ptxtool", "exec", "--", str(faults)]
+    done = subprocess.run([*command, "fork"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [*command, "endless"]
+
+
 def line_of(text: str) -> int:
     """The line of `faults.cu` that has a text."""
     lines = (PROGRAMS / "faults.cu").read_text().splitlines()
@@ -108,27 +117,25 @@ def test_the_static_runtime_and_machine_code_alone(tmp_path: Path, capfd: pytest
 
 
 @pytest.mark.parametrize("to_group", [True, False])
-def test_an_interrupt_ends_both(to_group: bool, faults: Path) -> None:
-    command = [sys.executable, "-m", "ptxtool", "exec", "--", str(faults), "endless"]
+def test_an_interrupt_ends_both(to_group: bool, endless: list[str], faults: Path) -> None:
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "launched\n"
     (os.killpg if to_group else os.kill)(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "exit status 130" in errors
     assert not _running(faults)
 
 
-def test_the_application_dies_with_the_simulator(faults: Path) -> None:
-    command = [sys.executable, "-m", "ptxtool", "exec", "--", str(faults), "endless"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def test_the_application_dies_with_the_simulator(endless: list[str], faults: Path) -> None:
+    process = subprocess.Popen(endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "launched\n"
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert not _running(faults)
 
 
