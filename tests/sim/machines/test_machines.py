@@ -177,8 +177,8 @@ def test_64_warps_count_the_same_without_compilation() -> None:
 
 
 LIMITS = [
-    ("sm", "warps", 65),
-    ("sm", "ctas", 33),
+    ("sm", "warps", 129),
+    ("sm", "ctas", 65),
     ("sm", "schedulers", 5),
     ("sm", "count", 129),
     ("sm", "warp_size", 64),

@@ -43,7 +43,8 @@ def test_a_result_is_that_of_a_single_run(tmp_path: Path) -> None:
     counters = alone.result.to_dict()
     assert record.ok
     kept = {k: v for k, v in counters.items() if k not in ("issues", "printed")}
-    assert record.counters == json.loads(json.dumps(kept))
+    of_text = {"extended_marks": 0, "storage_bits": 0, "text_instructions": 12}
+    assert record.counters == json.loads(json.dumps(kept)) | of_text
     assert record.outcome.checked == ("x",)
     assert record.value("cycles") == alone.result.cycles
     assert record.value("slots.stall") == alone.result.slots["stall"]
