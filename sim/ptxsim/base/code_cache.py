@@ -33,6 +33,7 @@ HOST_ONLY = (
     "ptxsim.functional_run",
     "ptxsim.launch_options",
     "ptxsim.launcher",
+    "ptxsim.loaded_modules",
     "ptxsim.lowering",
     "ptxsim.machine",
     "ptxsim.memory_image",
