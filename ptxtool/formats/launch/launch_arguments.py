@@ -38,7 +38,10 @@ def _key(argument: Input) -> str:
 
 
 def _mismatch(parameter: Declaration, argument: Input, by_address: bool) -> tuple[str, str] | None:
-    """Why an argument does not fit a parameter, and what to do; None if it fits. `by_address`: numbers may be pointers."""
+    """Why an argument does not fit a parameter, and what to do; None if it fits.
+
+    `by_address`: numbers may be pointers.
+    """
     declarator = parameter.declarators[0]
     known = TYPES.get(parameter.type)
     what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
