@@ -31,6 +31,11 @@ class Block:
     """None: unknown."""
     is_changed: bool = False
 
+    @property
+    def element_bytes(self) -> int:
+        """Words where there are whole ones: a launch file has at most 2**30 elements."""
+        return 1 if self.n_bytes % 4 else 4
+
 
 def launch_text(
     title: str,
@@ -81,8 +86,8 @@ def launch_text(
 
 def _contents(block: Block) -> Iterable[str]:
     yield f"address = {block.address:#x}"
-    yield 'type = "u8"'
-    yield f"count = {block.n_bytes}"
+    yield f'type = "u{8 * block.element_bytes}"'
+    yield f"count = {block.n_bytes // block.element_bytes}"
     yield f'file = "{block.file}"' if block.file else "value = 0"
 
 

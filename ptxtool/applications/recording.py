@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ptxtool.applications.launch_choice import ALL, LaunchChoice
 from ptxtool.applications.launch_text import Block, launch_text
 from ptxtool.base.demangle import demangle
@@ -41,7 +43,7 @@ def not_recordable(kernel: "LoadedKernel") -> str:
     for function in CallGraph(kernel.function).functions:
         if any(i.opcode.base in _TEXTURES for i in function.instructions):
             return "it uses textures or surfaces"
-        if any(str(call.target) in ("malloc", "free") for _, call in calls_in(function)):
+        if any(getattr(call.target, "text", "") in ("malloc", "free") for _, call in calls_in(function)):
             return "it allocates memory"
     return ""
 
@@ -195,9 +197,10 @@ class PendingRecord:
 
 
 def contents(heap: "Heap", address: int, n_bytes: int) -> Any:
-    """The bytes of a block in place, as a uint8 array."""
+    """A block in place, as an array of uint32, or of uint8 where its size is no multiple of 4."""
     start = address + len(heap.memory) - heap.end
-    return heap.memory[start : start + n_bytes]
+    data = heap.memory[start : start + n_bytes]
+    return data if n_bytes % 4 else data.view(np.uint32)
 
 
 def _digest(data: Any) -> bytes:
