@@ -16,7 +16,7 @@ from ptxtool.formats.launch.launch_values import DTYPES, element_type
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
-    from ptxsim.loaded_modules import KernelParameter, LoadedKernel
+    from ptxsim.loaded_modules import KernelParameter, LoadedKernel, LoadedModule
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Block:
     def element_bytes(self) -> int:
         """Words where there are whole ones: a launch file has at most 2**30 elements."""
         return 1 if self.n_bytes % 4 else 4
+
+
+def needs_addresses(module: "LoadedModule") -> bool:
+    """Whether it matters where a module lies: it has variables, or is not the first with code."""
+    return bool(module.symbols) or module.origin.code > 0
 
 
 def launch_text(
@@ -58,13 +63,16 @@ def launch_text(
         f"grid = {list(entry.grid)}",
         f"block = {list(entry.block)}",
         *(f"{key} = {value}" for key, value in settings.items() if value),
-        "",
-        "[module]",
-        f"variables = {origin.variables:#x}",
-        f"constants = {origin.constants}",
-        f"code = {origin.code}",
-        f"constant_memory = {kernel.module.constants_start:#x}",
     ]
+    if needs_addresses(kernel.module):
+        lines += [
+            "",
+            "[module]",
+            f"variables = {origin.variables:#x}",
+            f"constants = {origin.constants}",
+            f"code = {origin.code}",
+            f"constant_memory = {kernel.module.constants_start:#x}",
+        ]
     left = {block.address: block for block in blocks}
     names: dict[int, str] = {}
     for k, parameter in enumerate(kernel.parameters):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxtool.applications.launch_choice import ALL, LaunchChoice
-from ptxtool.applications.launch_text import Block, launch_text
+from ptxtool.applications.launch_text import Block, launch_text, needs_addresses
 from ptxtool.base.demangle import demangle
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.mangled import shown_name
@@ -91,6 +91,9 @@ class Recorder:
             return None
         if not self._can_record(kernel):
             return None
+        module, left_out = kernel.module, set[int]()
+        if not needs_addresses(module):
+            left_out = {module.origin.variables, module.constants_start}
         name = demangle(entry.kernel)
         short = re.sub(r"\W+", "_", name.name if name else entry.kernel)[:60].strip("_")
         folder = self.folder / f"{entry.number:04}-{short}"
@@ -98,7 +101,9 @@ class Recorder:
             folder.mkdir()
             text = kernel.module.module.source.text.encode("utf-8", "surrogateescape")
             self._store(folder / "kernel.ptx", text, lambda: text)
-            blocks = [self._block(folder, heap, *block) for block in heap.blocks()]
+            blocks = [
+                self._block(folder, heap, *block) for block in heap.blocks() if block[0] not in left_out
+            ]
         except OSError as problem:
             self._fail(folder, problem)
             return None

@@ -50,7 +50,7 @@ class Ran:
 def run(
     capfd: pytest.CaptureFixture[str], *command: object, record: Path | None = None, **changes: Any
 ) -> Ran:
-    """Run a command; `changes` are those of `Settings`, and `options` of its launches, which are recorded in a folder."""
+    """Run a command; `changes` are those of `Settings`, and `options` of its launches, recorded in a folder."""
     told: list[Diagnostic | str] = []
     options = LaunchOptions(**changes.pop("options", {}))
     settings = Settings(load_gpu("tesla-c2050"), options, **{"memory_bytes": 64 << 20, **changes})

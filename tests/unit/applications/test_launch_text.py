@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import ptxsim
-from ptxtool.applications.launch_text import Block, launch_text
+from ptxtool.applications.launch_text import Block, launch_text, needs_addresses
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_file import Launch, check_arguments, parse_launch
 from ptxtool.formats.npy import compressed
@@ -16,6 +16,7 @@ TEXT = """
 .version 8.0
 .target sm_80
 .address_size 64
+.global .align 4 .u32 calls = 0;
 .visible .entry k(.param .u64 .ptr .global .align 4 x, .param .u64 inner, .param .s8 small, .param .f32 f,
 	.param .f64 infinite, .param .align 8 .b8 pair[12], .param .u64 again)
 {
@@ -82,3 +83,12 @@ def test_a_launch_that_failed_expects_nothing(tmp_path: Path) -> None:
     launch = read(tmp_path, [Block(X, 8, "", b"")], failed)
     assert launch.expectations == ()
     assert "# ended with CUDA's error 700" in launch.source.text
+
+
+def test_a_module_without_variables_needs_no_place() -> None:
+    text = TEXT.replace(".global .align 4 .u32 calls = 0;\n", "")
+    machine = ptxsim.Machine(memory=1 << 20)
+    first, second = machine.load(text), machine.load(TEXT)
+    assert [needs_addresses(each) for each in (first, second)] == [False, True]
+    written = launch_text("t", ENTRY, first.kernels["k"], PARAMETERS, {}, [Block(X, 8, "", b"")])
+    assert "[module]" not in written

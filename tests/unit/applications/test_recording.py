@@ -39,12 +39,12 @@ TEXT = f"""{HEAD}
 class Program:
     """A machine with a pointer in memory to the middle of a block, and a recorder."""
 
-    def __init__(self, folder: Path, choice: LaunchChoice = ALL):
+    def __init__(self, folder: Path, choice: LaunchChoice = ALL, text: str = TEXT):
         self.notes: list[str] = []
         self.problems: list[PtxError] = []
         self.recorder = Recorder(folder, ["./app"], self.notes.append, self.problems.append, choice)
         self.machine = ptxsim.Machine(memory=1 << 20)
-        self.module = self.machine.load(TEXT, "app.ptx")
+        self.module = self.machine.load(text, "app.ptx")
         self.kernel = self.module.kernels["_Z5chasePPjj"]
         heap = self.machine.heap
         self.cell, self.data, self.unused = heap.malloc(8), heap.malloc(1000), heap.malloc(4096)
@@ -196,3 +196,17 @@ def test_an_error_while_recording_is_reported_once(tmp_path: Path) -> None:
     assert problem.diagnostics[0].code == "E503"
     assert "0001-chase': file exists" in str(problem)
     assert program.recorder.recording.launches == 0
+
+
+def test_a_module_without_variables_is_no_block(tmp_path: Path) -> None:
+    text = TEXT.replace(".global .align 4 .u32 calls = 0;\n", "").replace(
+        "atom.global.add.u32 %r5, [calls], 1;", ""
+    )
+    text = text.replace(".const .align 4 .u32 step = 2;\n", "").replace(
+        "ld.const.u32 %r3, [step]", "mov.u32 %r3, 2"
+    )
+    program = Program(tmp_path / "out", text=text)
+    program.launch()
+    outcome = replayed(tmp_path / "out" / "0001-chase")
+    assert outcome.wrong == ()
+    assert len(outcome.checked) == len(program.machine.heap.blocks()) - 2
