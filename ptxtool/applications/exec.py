@@ -69,6 +69,7 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         launches=tuple(reporter.launches),
         missing=tuple(reporter.missing),
         problems=tuple(reporter.problems),
+        recording=reporter.recorder.recording if reporter.recorder else None,
     )
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ptxtool.applications.device import device_record
 from ptxtool.applications.fat_binary import HELP, chosen, ptx_images
 from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, Error, Gone, Message, Request
+from ptxtool.applications.recording import PendingRecord, Recorder
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.textures import texture_object
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -61,6 +62,8 @@ class Reporter:
     problems: list[Diagnostic] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Calls of the application that the runtime does not have, each once."""
+    recorder: Recorder | None = None
+    """Records launches, of all processes."""
     _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
 
     def problem(self, problem: PtxError, context: str = "") -> None:
@@ -238,10 +241,12 @@ class Session:
         parameters = data[LAUNCH.size :].ljust(kernel.parameter_bytes, b"\0")
         self._printed.clear()
         entry = Launch(len(self.reporter.launches) + 1, kernel.name, grid, block)
+        record: PendingRecord | None = None
         try:
             _check_extents(grid, block)
             if cooperative:
                 self._check_cooperative(kernel, grid, block, dynamic_shared)
+            record = self._record(entry, kernel, dynamic_shared, parameters)
             with self._watched():
                 entry = self._run(entry, kernel, dynamic_shared, parameters)
         except PtxError as problem:
@@ -250,12 +255,25 @@ class Session:
             entry = replace(entry, error=code)
         except Gone:
             self.reporter.tell(f"ptxtool exec: {entry}: the process has ended, and so has the launch")
+            if record is not None:
+                record.discard()
             raise
+        if record is not None:
+            record.end(entry)
         self.reporter.launches.append(entry)
         self.seconds += entry.seconds
         return entry.error, struct.pack("<d", self.seconds) + "".join(self._printed).encode(
             "utf-8", "surrogateescape"
         )
+
+    def _record(
+        self, entry: Launch, kernel: "LoadedKernel", dynamic_shared: int, parameters: bytes
+    ) -> PendingRecord | None:
+        """Begin to record a launch, if it is to be."""
+        if self.reporter.recorder is None:
+            return None
+        settings = {"dynamic_shared": dynamic_shared, **self._limits}
+        return self.reporter.recorder.begin(entry, kernel, parameters, self.machine.heap, settings)
 
     def _run(self, entry: Launch, kernel: "LoadedKernel", dynamic_shared: int, parameters: bytes) -> Launch:
         options = self._options.get(dynamic_shared)

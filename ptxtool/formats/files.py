@@ -37,11 +37,12 @@ def sample_names() -> tuple[str, ...]:
 def find_input(name: str | Path) -> Path:
     """The file that a name means: itself if it exists, else the kernel of the packaged sample of that name.
 
-    A launch file stands for the kernel file it lies beside. The path need not be readable.
+    A folder with a `launch.toml`, such as a recorded launch, means that file. A launch file stands for the kernel file
+    it lies beside. The path need not be readable.
     """
     path = Path(name)
     if str(name) not in sample_names() or path.exists():
-        return path
+        return path / LAUNCH_NAME if is_file(path / LAUNCH_NAME) else path
     return sample_file(str(name))
 
 

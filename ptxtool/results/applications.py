@@ -1,7 +1,7 @@
 """What an application did on the simulated GPU: its launches, their sums by kernel, and how it ended."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
@@ -63,6 +63,22 @@ class KernelSums:
 
 
 @dataclass(frozen=True)
+class Recording:
+    """Launches that were recorded in a folder."""
+
+    folder: str
+    launches: int
+    content_bytes: int
+    """Of the memory of all of them, before each launch."""
+    file_bytes: int
+    """Of all files; contents that several launches have count once."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class ApplicationRun:
     """A run of an application that has ended."""
 
@@ -78,6 +94,8 @@ class ApplicationRun:
     """Calls of the CUDA runtime that the application made and that are not implemented."""
     problems: tuple[Diagnostic, ...] = ()
     """Calls and launches that failed, and what the checks found."""
+    recording: Recording | None = None
+    """The launches that were recorded, if any should be."""
 
     @property
     def kernels(self) -> tuple[KernelSums, ...]:
@@ -104,6 +122,7 @@ class ApplicationRun:
             "missing": list(self.missing),
             "kernels": [kernel.to_dict() for kernel in self.kernels],
             "problems": [problem.to_dict() for problem in self.problems],
+            "recording": self.recording.to_dict() if self.recording else None,
         }
 
 

@@ -23,24 +23,29 @@ def run_functional(kernel: Function, launch: Launch, options: "LaunchOptions | N
     Buffers without contents are undefined to the check "init". Raises E401 where the arguments do not fit the kernel,
     and what `ptxsim.run` raises.
     """
-    arguments, values, options = prepared(kernel, launch, options)
+    contents, values, options = prepared(kernel, launch, options)
     import ptxsim
     from ptxsim.sanitizer.prepare import check_names
 
-    undefined = [a for i, a in zip(launch.inputs, arguments, strict=True) if i.undefined]
+    undefined = [a for i, a in zip(launch.contents, contents, strict=True) if i.undefined]
     result = ptxsim.run(kernel, launch.grid, launch.block, values, options=options, undefined=undefined)
     buffers = tuple(
         Buffer(i.name, i.type, after, changed(i.value, after))
-        for i, after, parameter in zip(launch.inputs, arguments, kernel.parameters, strict=True)
-        if isinstance(i.value, np.ndarray) and not parameter.declarators[0].dimensions  # those are by value
+        for k, (i, after) in enumerate(zip(launch.contents, contents, strict=True))
+        if isinstance(i.value, np.ndarray) and not _is_by_value(kernel, k)
     )
     return Outcome(
         **launched(kernel, launch, result),
         buffers=buffers,
         checked=launch.compared,
-        wrong=launch.check(arguments),
+        wrong=launch.check(contents),
         looked_for=check_names(options.check),
     )
+
+
+def _is_by_value(kernel: Function, k: int) -> bool:
+    """Whether the k-th array of a launch is a structure among the parameters."""
+    return k < len(kernel.parameters) and bool(kernel.parameters[k].declarators[0].dimensions)
 
 
 def launched(kernel: Function, launch: Launch, result: "FunctionalResult") -> dict[str, Any]:

@@ -12,21 +12,39 @@ from ptxtool.ir.nodes import Function
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
+    from ptxsim.memory_image.fixed_memory import FixedMemory
 
 
 def prepared(
     kernel: Function, launch: Launch, options: "LaunchOptions | None"
 ) -> "tuple[list[Any], list[Any], LaunchOptions]":
-    """Fresh arguments of a single launch, the same as the simulator takes them, and the options with the file's inputs.
+    """Fresh contents of a single launch, its arguments as the simulator takes them, and the options with the file's
+    inputs.
 
     Raises E401 where the arguments do not fit the kernel, E502 for a list of launches.
     """
     problems = check_arguments(only_one(launch), kernel)
     if problems:
         raise PtxError(problems)
-    arguments = launch.arguments()
-    values = [simulator_value(launch, i, a) for i, a in zip(launch.inputs, arguments, strict=True)]
-    return arguments, values, with_inputs(options, launch, launch.constants(), textures(launch))
+    contents = [i.fresh() for i in launch.contents]
+    values = [simulator_value(launch, i, a) for i, a in zip(launch.inputs, contents, strict=False)]
+    chosen = with_inputs(options, launch, launch.constants(), textures(launch))
+    if launch.is_placed:
+        chosen = replace(chosen, memory=_fixed_memory(launch, contents))
+    return contents, values, chosen
+
+
+def _fixed_memory(launch: Launch, contents: list[Any]) -> "FixedMemory":
+    """The arrays that have addresses, and where the module lies."""
+    from ptxsim.lowering.variable_layout import ModuleBase
+    from ptxsim.memory_image.fixed_memory import FixedMemory
+
+    pairs = zip(launch.contents, contents, strict=True)
+    blocks = {i.address: array for i, array in pairs if i.address is not None}
+    if launch.module is None:
+        return FixedMemory(blocks)
+    base = ModuleBase(launch.module.variables, launch.module.constants, launch.module.code)
+    return FixedMemory(blocks, base, launch.module.constant_memory)
 
 
 def with_inputs(
@@ -54,7 +72,10 @@ def textures(launch: Launch) -> dict[str, Any]:
 
 
 def simulator_value(launch: Launch, of: Input, value: Any) -> Any:
-    """An argument as the simulator takes it: an array that is declared a texture or surface becomes one."""
+    """An argument as the simulator takes it: an array that is declared a texture or surface becomes one, one with an
+    address is that address."""
+    if of.address is not None:
+        return of.address
     if of.opaque is None:
         return value
     from ptxsim.memory_image.texture_objects import Surface, Texture

@@ -26,7 +26,7 @@ def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None"
     The options' registers and scheduler take precedence over the launch file's. Raises E401 where the arguments do not
     fit the kernel, and what `ptxsim.launch` raises. A run that did not end (E408) is not compared.
     """
-    arguments, values, options = prepared(kernel, launch, options)
+    contents, values, options = prepared(kernel, launch, options)
     import ptxsim
 
     gpu = machine_of(options.gpu)
@@ -43,11 +43,11 @@ def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None"
     found: tuple[Diagnostic, ...] = ()
     checked: tuple[str, ...] = ()
     if result.status == "done":
-        found = launch.check(arguments)
+        found = launch.check(contents)
         checked = launch.compared
     elif result.status == "max-cycles":
         found = (limit_reached(kernel, result),)
-    return Run(result, tuple(arguments), checked, found)
+    return Run(result, tuple(contents), checked, found)
 
 
 def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:

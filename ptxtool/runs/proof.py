@@ -132,7 +132,7 @@ def _lacking(after: Module, names: Iterable[str | None], kernel_named: KernelNam
 
 def _changes(launch: Launch, found: "_Ended") -> int:
     """How many elements of buffers are other ones than before the run, and of variables without contents not 0."""
-    before = {i.name: i.value for i in (*launch.inputs, *launch.constant_inputs)}
+    before = {i.name: i.value for i in (*launch.contents, *launch.constant_inputs)}
     pairs = [(before.get(name, np.zeros_like(array)), array) for name, array in found.buffers.items()]
     return sum(
         changed(was, now) for was, now in pairs if isinstance(was, np.ndarray) and was.dtype == now.dtype
@@ -234,7 +234,7 @@ class _Runs:
             run = run_launch(self.kernel_named(module, self.name), self.launch, options)
         if run.problems:
             raise PtxError(run.problems)
-        arrays = zip(self.launch.inputs, run.arguments, strict=True)
+        arrays = zip(self.launch.contents, run.arguments, strict=True)
         buffers = {i.name: array for i, array in arrays if i.is_buffer}
         printed = "".join(result.printed for result in run.results)
         return _Ended(buffers, sorted(printed.splitlines()), sum(result.cycles for result in run.results))

@@ -10,11 +10,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from ptxtool.base.diag import error
 from ptxtool.formats.launch.launch_data import Input, Launch
 
 
 def with_random_inputs(launch: Launch, seed: int, buffers: Collection[str]) -> Launch:
-    """The launch with random contents of these buffers, its constants and textures: the same for the same seed."""
+    """The launch with random contents of these buffers, its constants and textures: the same for the same seed.
+
+    Raises E502 for a launch with memory at fixed addresses, whose contents may be pointers.
+    """
+    if launch.is_placed:
+        help = "leave --random out: its own inputs are compared"
+        raise error("E502", "random inputs for memory at fixed addresses", launch.source, help=help)
     generator = np.random.default_rng(seed)
 
     def redrawn(inputs: tuple[Input, ...]) -> tuple[Input, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions as LaunchOptions
     from ptxsim.launcher import launch as launch
     from ptxsim.machine import Machine as Machine
+    from ptxsim.memory_image.fixed_memory import FixedMemory as FixedMemory
     from ptxsim.memory_image.texture_objects import Sampler as Sampler
     from ptxsim.memory_image.texture_objects import Surface as Surface
     from ptxsim.memory_image.texture_objects import Texture as Texture
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "DynamicExecution": "ptxsim.timing.dynamic_execution",
     "DynamicResult": "ptxsim.timing.dynamic_execution",
+    "FixedMemory": "ptxsim.memory_image.fixed_memory",
     "FunctionalResult": "ptxsim.functional_run",
     "LaunchOptions": "ptxsim.launch_options",
     "Machine": "ptxsim.machine",

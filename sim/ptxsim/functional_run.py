@@ -16,7 +16,9 @@ from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
 from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
 from ptxsim.lowering.lower import lower
+from ptxsim.lowering.variable_layout import AT_BEGINNING
 from ptxsim.memory_image.faults import tolerated
+from ptxsim.memory_image.fixed_memory import device_of
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.sanitizer.prepare import Checks, check_flags
@@ -91,11 +93,12 @@ def functional_launch(
         if amount > most:
             raise error("E402", f"{amount} {what}", *where, f"a CTA has at most {most}")
     semantics, stack_bytes = options.ptxplus_semantics, options.stack_bytes
+    gpu, kept = (machine_of(options.gpu), None) if state is None else (state.gpu, state.device)
+    device = device_of(kernel, gpu, options.memory, options.heap_bytes, kept)
     if state is None:
-        gpu, device = machine_of(options.gpu), None
-        program = lower(kernel, gpu, block, semantics, stack_bytes, own_rows=bool(options.check))
+        origin = AT_BEGINNING if device is None else device.origin(kernel.module)
+        program = lower(kernel, gpu, block, semantics, stack_bytes, origin, own_rows=bool(options.check))
     else:
-        gpu, device = state.gpu, state.device
         program = state.program(kernel, block, semantics, stack_bytes)
     n_warps = -(-n_threads // 32)
     image = MemoryImage.build(
@@ -126,6 +129,8 @@ def functional_launch(
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     FunctionalLaunch(kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer).run()
     image.read_back()
+    if options.memory is not None:
+        options.memory.read_back(image.device)
     if options.variables is not None:
         options.variables.update(image.variables(program.layout))
     found = diagnostics(program, image, checks, block, grid)

@@ -19,6 +19,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from ptxsim.functional.tracing import Trace
+    from ptxsim.memory_image.fixed_memory import FixedMemory
     from ptxsim.observe.timeline import Timeline
     from ptxsim.timing.drive import Progress
     from ptxsim.timing.dynamic_execution import DynamicExecution
@@ -39,6 +40,9 @@ class LaunchOptions:
     """Filled after the run with the contents of the module's variables in global memory: arrays of uint8, by name."""
     textures: Mapping[str, Any] | None = None
     """Textures, samplers and surfaces of the module, by name. (Handles among the parameters are arguments.)"""
+    memory: "FixedMemory | None" = None
+    """Memory at addresses of its own (a recorded launch); arguments that point to it are numbers. Not for a machine,
+    which has a heap."""
     names: Sequence[str] = ()
     """What reports call the arguments, one for each; by default the names of the parameters."""
     stack_bytes: int = limits.STACK_BYTES
@@ -160,6 +164,7 @@ class _Keywords(TypedDict, total=False):
 class RunKeywords(_Keywords, total=False):
     """The options of `ptxsim.run`."""
 
+    memory: "FixedMemory | None"
     check: Collection[str]
     undefined: Sequence[Any]
     max_instructions: int | None
@@ -197,6 +202,7 @@ class LaunchKeywords(MachineKeywords, total=False):
     """The options of `ptxsim.launch`."""
 
     gpu: str | Path | Gpu
+    memory: "FixedMemory | None"
 
 
 _REFUSED = {

@@ -15,7 +15,9 @@ from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
 from ptxsim.lowering.lower import lower
 from ptxsim.lowering.sequence_numbers import with_physical_numbers
+from ptxsim.lowering.variable_layout import AT_BEGINNING
 from ptxsim.memory_image.faults import tolerated
+from ptxsim.memory_image.fixed_memory import device_of
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.fault_report import fault_report
@@ -104,8 +106,11 @@ def timed_launch(
         say_if_compiling("wide")
         policy = policy.for_records(is_wide=True)
     scheme = own.scheme if own else scheme_named(options.scheme_name or gpu.switching.scheme)
+    kept = None if state is None else state.device
+    device = device_of(kernel, gpu, options.memory, options.heap_bytes, kept)
     if state is None:
-        program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes)
+        origin = AT_BEGINNING if device is None else device.origin(kernel.module)
+        program = lower(kernel, gpu, block, options.ptxplus_semantics, options.stack_bytes, origin)
     else:
         program = state.program(kernel, block, options.ptxplus_semantics, options.stack_bytes)
     image = MemoryImage.build(
@@ -119,7 +124,7 @@ def timed_launch(
         names=options.names,
         heap_bytes=options.heap_bytes,
         warp_slots=_warp_slots(gpu, scheme, grid, _threads(block)),
-        device=None if state is None else state.device,
+        device=device,
         tolerant=options.out_of_bounds == "count",
     )
     registers = options.registers
@@ -141,6 +146,8 @@ def timed_launch(
         state.resume(simulation, policy.name)
     status = _run_to_end(kernel, simulation, policy, options)
     image.read_back()
+    if options.memory is not None:
+        options.memory.read_back(image.device)
     if options.variables is not None:
         options.variables.update(image.variables(program.layout))
     result = launch_result(kernel, simulation, policy.name, status, registers)

@@ -65,6 +65,8 @@ class LoadedModule:
         loaded = device.add(module)
         self.name = name
         self.module = module
+        self.origin, self.constants_start = loaded.origin, loaded.constants_start
+        """Where its variables, constants and code begin, each in its space, and its constants in global memory."""
         self.kernels: Mapping[str, LoadedKernel] = MappingProxyType(
             {name: LoadedKernel.of(name, function, self) for name, function in module.kernels.items()}
         )

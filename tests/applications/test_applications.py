@@ -13,6 +13,7 @@ LAST_LINES = {
     "launches": "launches are right",
     "device": "answers are right",
     "textures": "texels are right",
+    "pointers": "lists are right",
     "mistakes": "errors are right",
 }
 

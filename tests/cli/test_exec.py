@@ -35,6 +35,7 @@ def test_options_after_the_application_are_its_own(cli: Cli, tmp_path: Path) -> 
         (["--sim", "--check", "all"], "--check goes with a run without time: leave --sim out"),
         (["--memory", "9g"], "'9g' is not a size of 1m to 3760m, such as 512m or 2g"),
         (["--memory", "much"], "'much' is not a size"),
+        (["--record-launches", "3"], "--record-launches goes with --record"),
         (["--arch", "75"], "'75' is not a compute capability, such as sm_75"),
     ],
 )
@@ -55,3 +56,29 @@ def test_an_application_that_is_not_there(cli: Cli) -> None:
 @pytest.mark.parametrize("size", ["64m", "64M", "64MiB", "67108864"])
 def test_sizes(cli: Cli, size: str) -> None:
     assert cli("exec", "--memory", size, "true").exit_code == 0
+
+
+@needs_compiler
+def test_a_recording_is_reported(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    data = json.loads(cli("exec", "--json", "--record", out, "--record-launches", "first:2", "true").stderr)
+    assert data["recording"] == {"folder": str(out), "launches": 0, "content_bytes": 0, "file_bytes": 0}
+    assert out.is_dir()
+    assert json.loads(cli("exec", "--json", "true").stderr)["recording"] is None
+
+
+@needs_compiler
+def test_what_cannot_be_recorded_ends_before_the_application_begins(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    begun = tmp_path / "begun"
+    for options, problem in (
+        (["--record", tmp_path], "error[E503]"),
+        (
+            ["--record", tmp_path / "out", "--record-launches", "most"],
+            "error[E502]: 'most' chooses no launches",
+        ),
+    ):
+        result = cli("exec", *options, "--", "touch", begun)
+        assert result.exit_code == 1
+        assert problem in result.stderr
+    assert not begun.exists()

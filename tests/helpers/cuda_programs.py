@@ -11,6 +11,7 @@ from checkout import TESTS
 
 from ptxsim.launch_options import LaunchOptions
 from ptxtool.applications.exec import run_application
+from ptxtool.applications.recording import Recorder
 from ptxtool.applications.session import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic
@@ -46,11 +47,16 @@ class Ran:
         return list(self.run.problems)
 
 
-def run(capfd: pytest.CaptureFixture[str], *command: object, **changes: Any) -> Ran:
-    """Run a command; `changes` are those of `Settings`, and `options` of its launches."""
+def run(
+    capfd: pytest.CaptureFixture[str], *command: object, record: Path | None = None, **changes: Any
+) -> Ran:
+    """Run a command; `changes` are those of `Settings`, and `options` of its launches, recorded in a folder."""
     told: list[Diagnostic | str] = []
     options = LaunchOptions(**changes.pop("options", {}))
     settings = Settings(load_gpu("tesla-c2050"), options, **{"memory_bytes": 64 << 20, **changes})
     capfd.readouterr()
-    result = run_application([str(word) for word in command], settings, Reporter(told.append))
+    reporter = Reporter(told.append)
+    if record is not None:
+        reporter.recorder = Recorder(record, ["app"], told.append, reporter.problem)
+    result = run_application([str(word) for word in command], settings, reporter)
     return Ran(result, capfd.readouterr().out, [message for message in told if isinstance(message, str)])

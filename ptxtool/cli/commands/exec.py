@@ -69,6 +69,17 @@ class _Target(click.ParamType[int]):
 @click.option(
     "--arch", "target", type=_Target(), metavar="sm_NN", help="The compute capability of the device."
 )
+@click.option(
+    "--record",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Record launches in a new folder, as launch files for run, sim, compare, sweep.",
+)
+@click.option(
+    "--record-launches",
+    metavar="WHICH",
+    help="Which launches to record: 3,7-9 (numbers), every:10 or first:2. [default: all]",
+)
 @common.report_options
 @click.pass_context
 def command(
@@ -84,6 +95,8 @@ def command(
     scheme: str | None,
     memory_bytes: int,
     target: int | None,
+    record: str | None,
+    record_launches: str | None,
     sink: common.Sink,
 ) -> int:
     """Run a CUDA application with the simulator for its GPU.
@@ -101,6 +114,8 @@ def command(
         raise click.UsageError(f"--{given[0].replace('_', '-')} is an option of the simulation: add --sim")
     if checks is not None and timed:
         raise click.UsageError("--check goes with a run without time: leave --sim out")
+    if record_launches is not None and record is None:
+        raise click.UsageError("--record-launches goes with --record")
     reads_scheduler(scheduler)
     reads_scheme(scheme)
     chosen = common.machine(gpu)
@@ -118,6 +133,8 @@ def command(
         options=options,
         memory_bytes=memory_bytes,
         target=target,
+        record=record,
+        record_launches=record_launches,
         tell=_tell,
     )
     _put(run, sink)

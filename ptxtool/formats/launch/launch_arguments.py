@@ -25,7 +25,7 @@ def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
         return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
     found: list[Diagnostic] = []
     for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
-        problem = _mismatch(parameter, argument)
+        problem = _mismatch(parameter, argument, launch.is_placed)
         if problem:
             start, end = launch.arguments_place or key_span(launch.source, "args", k, _key(argument))
             found.append(Diagnostic("E401", problem[0], launch.source, start, end, problem[1]))
@@ -37,8 +37,11 @@ def _key(argument: Input) -> str:
     return "value" if argument.type == "" else "type"
 
 
-def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
-    """Why an argument does not fit a parameter, and what to do; None if it fits."""
+def _mismatch(parameter: Declaration, argument: Input, by_address: bool) -> tuple[str, str] | None:
+    """Why an argument does not fit a parameter, and what to do; None if it fits.
+
+    `by_address`: numbers may be pointers.
+    """
     declarator = parameter.declarators[0]
     known = TYPES.get(parameter.type)
     what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
@@ -62,7 +65,7 @@ def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None
     if declarator.dimensions:
         advice = f"give type and count for {n_bytes} bytes, or a struct"
         return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value", advice
-    if "ptr" in parameter.qualifiers:
+    if "ptr" in parameter.qualifiers and not by_address:
         return f"{what} is a scalar, but the parameter is a pointer", "make it a buffer with shape or count"
     if argument.type == "":
         try:

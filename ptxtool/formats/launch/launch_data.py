@@ -39,6 +39,9 @@ class Input:
     opaque: Opaque | None = None
     """The texture or surface that the array is passed as, if it is one."""
 
+    address: int | None = None
+    """Where the buffer lies in global memory, if that is fixed."""
+
     @property
     def is_buffer(self) -> bool:
         return isinstance(self.value, np.ndarray)
@@ -46,6 +49,20 @@ class Input:
     def fresh(self) -> Any:
         """A copy to run with."""
         return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
+
+
+@dataclass(frozen=True)
+class ModuleAddresses:
+    """Where the kernel's module lies."""
+
+    variables: int
+    """The address of its variables in global memory."""
+    constants: int
+    """The offset of its constants in constant memory."""
+    code: int
+    """The bytes of code of the modules before it."""
+    constant_memory: int
+    """The address of its constants in global memory, 0 without constants."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +127,10 @@ class Launch(LaunchHead):
     definitions: tuple[tuple[str, Expression], ...]
     expectations: tuple[Expectation, ...]
     texture_inputs: tuple[Input, ...] = ()
+    memory: tuple[Input, ...] = ()
+    """Blocks of global memory that are no arguments, each with its address."""
+    module: ModuleAddresses | None = None
+    """Where the kernel's module lies, if that is fixed."""
     stack_bytes: int | None = None
     heap_bytes: int | None = None
     steps: tuple[LaunchEntry, ...] = ()
@@ -128,6 +149,16 @@ class Launch(LaunchHead):
         """Blocks of the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
+    @property
+    def contents(self) -> tuple[Input, ...]:
+        """The arguments, and the memory beside them."""
+        return self.inputs + self.memory
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether memory has fixed addresses. Numbers may be pointers then."""
+        return self.module is not None or any(i.address is not None for i in self.contents)
+
     def arguments(self) -> list[Any]:
         """The arguments in parameter order: fresh arrays, and scalars."""
         return [i.fresh() for i in self.inputs]
@@ -145,7 +176,7 @@ class Launch(LaunchHead):
     @cached_property
     def _before(self) -> Mapping[str, Any]:
         """The names of expressions: inputs before the launch, and the definitions."""
-        names: dict[str, Any] = {i.name: i.value for i in self.inputs}
+        names: dict[str, Any] = {i.name: i.value for i in self.contents}
         for name, expression in self.definitions:
             names[name] = _evaluate(expression, names, self.source)
         return MappingProxyType(names)
@@ -155,7 +186,7 @@ class Launch(LaunchHead):
         return {wanted.arg: self._expected(wanted) for wanted in self.expectations}
 
     def _expected(self, wanted: Expectation) -> np.ndarray:
-        value = next(i.value for i in self.inputs if i.name == wanted.arg)
+        value = next(i.value for i in self.contents if i.name == wanted.arg)
         assert isinstance(value, np.ndarray)
         result = wanted.result
         if isinstance(result, Expression):
@@ -184,7 +215,7 @@ class Launch(LaunchHead):
         return tuple(dict.fromkeys(wanted.arg for wanted in self.expectations))
 
     def check(self, after: Sequence[Any], step: int = 0) -> tuple[Diagnostic, ...]:
-        """Compare the inputs after a run with the expected results: one E409 for every buffer that differs.
+        """Compare `contents` after a run with the expected results: one E409 for every buffer that differs.
 
         `step` is the number of a launch of a list; 0 after the last.
         """
@@ -192,7 +223,7 @@ class Launch(LaunchHead):
         for wanted in self.expectations:
             if wanted.after != step:
                 continue
-            index = next(k for k, i in enumerate(self.inputs) if i.name == wanted.arg)
+            index = next(k for k, i in enumerate(self.contents) if i.name == wanted.arg)
             message = difference(after[index], self._expected(wanted), wanted.rtol, wanted.atol)
             if message:
                 when = f" after launch {step}" if step else ""

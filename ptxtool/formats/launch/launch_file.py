@@ -9,7 +9,7 @@ Not handled: samplers of their own (those of a module's text count).
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ptxtool.formats.expression import Expression, ExpressionError, compile_expr
 from ptxtool.formats.files import read_source
 from ptxtool.formats.launch.launch_arguments import check_arguments
 from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, difference
+from ptxtool.formats.launch.launch_memory import address_of, check_placed, read_module
 from ptxtool.formats.launch.launch_paths import check_paths
 from ptxtool.formats.launch.launch_steps import read_steps
 from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTable, Span, key_span
@@ -40,6 +41,8 @@ _TOP_KEYS = (
     "stack_bytes",
     "heap_bytes",
     "args",
+    "memory",
+    "module",
     "launch",
     "repeat",
     "constants",
@@ -48,7 +51,8 @@ _TOP_KEYS = (
     "define",
     "expect",
 )
-_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", *OPTIONS)
+_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", "address", *OPTIONS)
+_MEMORY_KEYS = ("name", "address", "type", "shape", "count", *SOURCES)
 _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES, "struct")
 _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol", "after")
 
@@ -70,9 +74,12 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
     if not allow_outside:
         check_paths(head)
     inputs = _inputs(head)
-    definitions = _definitions(head, inputs)
+    memory = _memory(head, {i.name for i in inputs})
+    contents = inputs + memory
+    definitions = _definitions(head, contents)
     file = head.text("file")
     steps = read_steps(head, inputs)
+    check_placed(head, sum(i.address is not None for i in contents), len(steps))
     first = steps[0] if steps else head.launch()
     return Launch(
         **first.head,
@@ -83,8 +90,10 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         inputs=inputs,
         constant_inputs=_symbols(head, "constant"),
         definitions=definitions,
-        expectations=_expectations(head, inputs, definitions, len(steps)),
+        expectations=_expectations(head, contents, definitions, len(steps)),
         texture_inputs=_symbols(head, "texture") + _symbols(head, "surface"),
+        memory=memory,
+        module=read_module(head),
         steps=steps,
         files=_files(head),
     )
@@ -92,7 +101,7 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
 
 def _files(head: LaunchTable) -> tuple[Path, ...]:
     """The files that values come from."""
-    rows = [*head.values.get("args", []), *head.values.get("expect", [])]
+    rows = [row for table in ("args", "memory", "expect") for row in head.values.get(table, [])]
     for table in ("constants", "textures", "surfaces"):
         rows += head.values.get(table, {}).values()
     return tuple(head.folder / row["file"] for row in rows if "file" in row)
@@ -108,12 +117,7 @@ def _inputs(head: LaunchTable) -> tuple[Input, ...]:
     found: list[Input] = []
     known: dict[str, Any] = {}
     for row in head.rows("args", _ARG_KEYS):
-        name = row.values.get("name", f"arg{row.index}")
-        if not isinstance(name, str) or not name.isidentifier() or name == "np":
-            help = "names are used in expressions: letters, digits and '_'"
-            raise row.fail(f"'{name}' cannot be an argument's name", "name", help)
-        if name in known:
-            raise row.fail(f"two arguments named '{name}'", "name")
+        name = _name(row, f"arg{row.index}", known)
         output = row.flag("output", False)
         given = row.values.keys()
         undefined = output and not given & set(SOURCES) and bool(given & {"shape", "count"})
@@ -125,7 +129,37 @@ def _inputs(head: LaunchTable) -> tuple[Input, ...]:
         if output and not isinstance(value, np.ndarray):
             raise row.fail(f"scalar '{name}' cannot be an output", "output")
         known[name] = value
-        found.append(Input(name, _type(row.values), value, output, undefined, _opaque(row, name, value)))
+        is_buffer = isinstance(value, np.ndarray)
+        opaque, address = _opaque(row, name, value), address_of(row, is_buffer)
+        found.append(Input(name, _type(row.values), value, output, undefined, opaque, address))
+    return tuple(found)
+
+
+def _name(row: LaunchTable, default: str, known: Collection[str]) -> str:
+    """The name of a row, which no other has."""
+    name = row.values.get("name", default)
+    if not isinstance(name, str) or not name.isidentifier() or name == "np":
+        help = "names are used in expressions: letters, digits and '_'"
+        raise row.fail(f"'{name}' cannot be an argument's name", "name", help)
+    if name in known:
+        raise row.fail(f"two arguments named '{name}'", "name")
+    return name
+
+
+def _memory(head: LaunchTable, known: set[str]) -> tuple[Input, ...]:
+    """The blocks of memory that are no arguments."""
+    found: list[Input] = []
+    for row in head.rows("memory", _MEMORY_KEYS):
+        name = _name(row, f"memory{row.index}", known)
+        known.add(name)
+        try:
+            value = make_value(row.values, row.folder, {})
+        except ValueProblem as problem:
+            raise row.fail(f"memory '{name}': {problem}", problem.key, problem.help, problem.code) from None
+        address = address_of(row, isinstance(value, np.ndarray))
+        if address is None:
+            raise row.fail("missing key 'address'", help="for example address = 0x10010000")
+        found.append(Input(name, _type(row.values), value, address=address))
     return tuple(found)
 
 

@@ -38,7 +38,7 @@ def _files(head: LaunchTable) -> Iterator[tuple[str, Span]]:
     """The files that are named, each with its place. Tables of a wrong kind are reported elsewhere."""
     if isinstance(head.values.get("file"), str):
         yield head.values["file"], head.span("file")
-    for table in ("args", "expect"):
+    for table in ("args", "memory", "expect"):
         rows = head.values.get(table)
         for index, row in enumerate(rows if isinstance(rows, list) else ()):
             if isinstance(row, dict) and isinstance(row.get("file"), str):

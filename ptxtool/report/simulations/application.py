@@ -33,9 +33,21 @@ def application_parts(run: ApplicationRun) -> list[Part]:
     outside = sum(kernel.out_of_bounds for kernel in run.kernels)
     if outside:
         parts.append(f"outside of all allocations: {counted(outside, 'access', 'accesses')}")
+    if run.recording:
+        sizes = f"{_size(run.recording.file_bytes)} for {_size(run.recording.content_bytes)} of memory"
+        what = counted(run.recording.launches, "launch", "launches")
+        parts.append(f"recorded: {what} in {run.recording.folder}, {sizes}")
     if run.missing:
         parts.append(f"not implemented: {', '.join(run.missing)}")
     return parts
+
+
+def _size(n_bytes: int) -> str:
+    """Bytes with a unit: `12.3 MB`."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.3g} {unit}"
+    return f"{n_bytes} B"
 
 
 def _duration(seconds: float) -> str:

@@ -145,12 +145,31 @@ class Device:
             loaded = self._keep(module, layout)
         if not loaded.constants_start:
             start, n_bytes = self._allocate(len(loaded.constants)), len(loaded.constants)
-            constants = self.arena[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes]
-            constants[:] = loaded.constants
-            loaded.constants, loaded.constants_start = constants, start
-            places = (s for s in loaded.symbols if s.space == CONST and s.size)
-            self.variables += [(start + s.address, start + s.address + s.size) for s in places]
+            self.arena[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes] = loaded.constants
+            self._lay_constants(loaded, start, n_bytes)
         return loaded
+
+    def _lay_constants(self, loaded: _Loaded, start: int, n_bytes: int) -> None:
+        """Make bytes of the arena the constant memory of a module."""
+        loaded.constants = self.arena[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes]
+        loaded.constants_start = start
+        places = (s for s in loaded.symbols if s.space == CONST and s.size)
+        self.variables += [(start + s.address, start + s.address + s.size) for s in places]
+
+    def add_at(self, module: Module, origin: ModuleBase, constants: int) -> None:
+        """Place a module whose variables have their addresses and contents on the heap already, and its constants at
+        `constants` (0: there are none). Raises E401 where no block is large enough."""
+        assert self.allocator is not None
+        layout = lay_out(next(iter(module.kernels.values())), origin=origin)
+        needed = [(origin.variables, len(layout.global_bytes)), (constants, len(layout.constant_bytes))]
+        for address, n_bytes in needed:
+            block = self.allocator.allocation(address)
+            if n_bytes and (block is None or address + n_bytes > sum(block)):
+                what = f"the module's variables take {n_bytes} bytes at {address:#x}, where no such block is"
+                raise error("E401", what, help="give the origin at which the module was loaded")
+        loaded = self._keep(module, layout)
+        if layout.constant_bytes:
+            self._lay_constants(loaded, constants, len(loaded.constants))
 
     def load(self, module: Module, layout: VariableLayout) -> Any:
         """Place the variables of a module, laid out at its origin, with their initial values; its constant memory."""

@@ -74,6 +74,7 @@ class Heap:
         self.end = GLOBAL_BASE + len(memory)
         """The first address after the heap."""
         start = round_up(max(first, GLOBAL_BASE + BEFORE_FIRST), ALIGNMENT)
+        self._first = start
         self._free = [(start, self.end)] if start < self.end else []
         """Start and end of the free ranges, ascending."""
         self._starts: list[int] = []
@@ -107,6 +108,20 @@ class Heap:
             raise error("E404", f"free of address {address:#x}, {self.described(address)}", help=help)
         self._release(address)
 
+    def place(self, address: int, n_bytes: int, own: bool = False) -> None:
+        """Allocate bytes at an address, a multiple of 256; `own`: a block of the machine's own.
+
+        Raises E401 for another address, and where a block or no memory is.
+        """
+        end = address + round_up(n_bytes + 1, ALIGNMENT)
+        k = bisect_right(self._free, (address, self.end)) - 1
+        if address % ALIGNMENT or n_bytes < 1 or k < 0 or end > self._free[k][1]:
+            help = f"a block begins at a multiple of {ALIGNMENT} from {self._first:#x} on, and ends before the next one"
+            raise error("E401", f"no block of {_bytes(n_bytes)} can be at {address:#x}", help=help)
+        self._take(k, address, n_bytes)
+        if own:
+            self._owned.add(address)
+
     def reserve(self, n_bytes: int) -> int:
         """A block of the machine's own, filled with zeros. Raises E402."""
         start = self._allocate(n_bytes, ALIGNMENT)
@@ -125,13 +140,7 @@ class Heap:
             start = round_up(free, align)
             if start + needed > end:
                 continue
-            rest = [(free, start), (start + needed, end)]
-            self._free[k : k + 1] = [piece for piece in rest if piece[0] < piece[1]]
-            insort(self._starts, start)
-            self._sizes[start] = n_bytes
-            self._cut_freed(start, start + needed)
-            self.most = max(self.most, start + needed)
-            self._ranges = None
+            self._take(k, start, n_bytes)
             return start
         used, largest = sum(self._sizes.values()), max((end - start for start, end in self._free), default=0)
         what = f"no room for {n_bytes} bytes on the heap: {len(self._sizes)} blocks have {used} of "
@@ -139,6 +148,17 @@ class Heap:
         raise error(
             "E402", what, help="free memory that is not used any more, or give the machine more 'memory'"
         )
+
+    def _take(self, k: int, start: int, n_bytes: int) -> None:
+        """Make a block of a part of the k-th free range."""
+        after = start + round_up(n_bytes + 1, ALIGNMENT)
+        rest = [(self._free[k][0], start), (after, self._free[k][1])]
+        self._free[k : k + 1] = [piece for piece in rest if piece[0] < piece[1]]
+        insort(self._starts, start)
+        self._sizes[start] = n_bytes
+        self._cut_freed(start, after)
+        self.most = max(self.most, after)
+        self._ranges = None
 
     def _release(self, start: int) -> None:
         n_bytes = self._sizes.pop(start)
@@ -172,6 +192,10 @@ class Heap:
         if k < 0 or address >= self._starts[k] + self._sizes[self._starts[k]]:
             return None
         return self._starts[k], self._sizes[self._starts[k]]
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Address and bytes of all blocks, the machine's own too, ascending."""
+        return [(start, self._sizes[start]) for start in self._starts]
 
     def freed(self, address: int) -> tuple[int, int] | None:
         """Start and bytes of the freed block that held an address, where no block is now; None otherwise."""

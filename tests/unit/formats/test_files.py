@@ -127,3 +127,9 @@ def test_names_of_thousands_of_characters(tmp_path: Path) -> None:
     assert launch_beside(name) is None
     with pytest.raises(PtxError, match=r"cannot read '[^']{1,80}': file name too long"):
         read_input(name)
+
+
+def test_a_folder_with_a_launch_file_is_that_file(tmp_path: Path) -> None:
+    assert find_input(tmp_path) == tmp_path
+    (tmp_path / "launch.toml").write_text("")
+    assert find_input(tmp_path) == tmp_path / "launch.toml"

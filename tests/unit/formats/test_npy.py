@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
-from ptxtool.formats.npy import NpyError, read_npy
+from ptxtool.formats.npy import NpyError, compressed, read_npy
 
 
 def with_header(header: str, data: bytes = b"") -> bytes:
@@ -52,3 +53,44 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_npy(tmp_path / "a.npy")
     with pytest.raises(NpyError, match=r"^file name too long$"):
         read_npy(tmp_path / ("a" * 5000))
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(6, dtype=np.int16).reshape(2, 3).T, np.zeros(1 << 20), np.float32(3)]
+)
+def test_a_compressed_array_is_read(tmp_path: Path, array: np.ndarray) -> None:
+    data = compressed(np.asarray(array))
+    (tmp_path / "a.npy.zst").write_bytes(data)
+    assert len(data) < 1000
+    found = read_npy(tmp_path / "a.npy.zst")
+    assert found.dtype == array.dtype
+    assert np.array_equal(found, array)
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "reported"),
+    [
+        (b"root:secret", "it is no .npy file"),
+        (zstd(b"root:secret"), "it is no .npy file"),
+        (compressed(np.arange(1000))[:-50], "it is no .npy file"),
+        (
+            zstd(
+                with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,)}", b"secret")
+            ),
+            "its header claims another number of elements than the file has",
+        ),
+        (
+            zstd(with_header("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}")),
+            "it holds objects, not numbers",
+        ),
+    ],
+)
+def test_what_is_no_compressed_array_is_refused(tmp_path: Path, data: bytes, reported: str) -> None:
+    (tmp_path / "a.npy.zst").write_bytes(data)
+    with pytest.raises(NpyError) as caught:
+        read_npy(tmp_path / "a.npy.zst")
+    assert str(caught.value) == reported

@@ -15,6 +15,7 @@ import ptxsim
 import ptxtool
 from ptxsim.functional.tracing import Trace
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, RunKeywords
+from ptxsim.memory_image.fixed_memory import FixedMemory
 from ptxsim.observe.timeline import Timeline
 from ptxsim.timing.drive import Progress
 from ptxsim.timing.dynamic_execution import DynamicExecution
@@ -28,6 +29,7 @@ TYPES = {
     "Progress": Progress,
     "DynamicExecution": DynamicExecution,
     "Policy": Policy,
+    "FixedMemory": FixedMemory,
 }
 IDLE = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry idle(.param .u64 out)\n{\nret;\n}\n"
 

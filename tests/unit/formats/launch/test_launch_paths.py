@@ -16,6 +16,7 @@ ROWS = {
         HEAD + '[[args]]\nname = "x"\ntype = "f32"\ncount = 2\noutput = true\n[[expect]]\narg = "x"\n',
         10,
     ),
+    "memory": (HEAD + '[[memory]]\naddress = 256\ntype = "f32"\ncount = 2\n', 7),
     "constants": (HEAD + '[constants.c]\ntype = "f32"\n', 5),
     "textures": (HEAD + '[textures.c]\ntype = "f32"\n', 5),
     "surfaces": (HEAD + '[surfaces.c]\ntype = "f32"\n', 5),

@@ -135,3 +135,17 @@ def test_it_lies_over_the_memory_of_the_caller() -> None:
 def test_memory_that_cannot_be_a_heap_is_refused(given: object) -> None:
     with pytest.raises(PtxError, match="E401"):
         memory_of(given)
+
+
+def test_blocks_can_be_placed_at_addresses() -> None:
+    h = heap()
+    h.place(FIRST + 1024, 100)
+    h.place(FIRST + 512, 255, own=True)
+    assert h.blocks() == [(FIRST + 512, 255), (FIRST + 1024, 100)]
+    assert [h.malloc(n) for n in (300, 400)] == [FIRST, FIRST + 1280]
+    h.free(FIRST + 1024)
+    with pytest.raises(PtxError, match=r"E404.*the machine's own"):
+        h.free(FIRST + 512)
+    for address, n_bytes in ((FIRST, 8), (FIRST + 1, 8), (FIRST + 1024, 256), (FIRST - 256, 8), (h.end, 1)):
+        with pytest.raises(PtxError, match=f"E401.*can be at {address:#x}"):
+            h.place(address, n_bytes)
