@@ -14,6 +14,7 @@ import click
 
 from ptxtool.base.diag import PtxError
 from ptxtool.cli import colour
+from ptxtool.cli.interrupts import DroppedInterrupts
 from ptxtool.cli.progress import INTERRUPTED
 from ptxtool.cli.streams import (
     ReaderGone,
@@ -113,7 +114,8 @@ class LazyGroup(click.Group):
         colour.choose("auto")
         show_sources(None)
         try:
-            code = self._run(args, prog_name or "ptxtool", extra)
+            with DroppedInterrupts() as dropped:
+                code = self._run(args, prog_name or "ptxtool", extra, dropped)
             flush()
         except PtxError as problem:  # standard output cannot be written
             print_diagnostics(problem.diagnostics)
@@ -124,7 +126,9 @@ class LazyGroup(click.Group):
             code = BROKEN_PIPE
         sys.exit(code)
 
-    def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
+    def _run(
+        self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any], dropped: DroppedInterrupts
+    ) -> int:
         try:
             result = super().main(args, prog_name, **{**extra, "standalone_mode": False})
         except click.exceptions.Exit as done:
@@ -139,13 +143,16 @@ class LazyGroup(click.Group):
         except (KeyboardInterrupt, click.Abort) as stop:
             if isinstance(stop.__cause__, EOFError):  # click takes it for the end of an interactive input
                 return self._bug(stop.__cause__)
-            print_error("interrupted")
-            return INTERRUPTED
+            return self._interrupted()
         except ReaderGone:
             raise
         except Exception as bug:
-            return self._bug(bug)
+            return self._interrupted() if dropped.any else self._bug(bug)
         return result if isinstance(result, int) else OK
+
+    def _interrupted(self) -> int:
+        print_error("interrupted")
+        return INTERRUPTED
 
     def _bug(self, bug: Exception) -> int:
         """An unexpected exception: print that it is a bug of ptxtool and how to report it."""

@@ -1,0 +1,60 @@
+"""Interrupts that arrive in callbacks of C libraries, where Python drops them."""
+
+import ctypes
+import sys
+import time
+
+import pytest
+from smallkernel import Cli
+
+import ptxtool.cli.commands.lookup.gpus as gpus
+from ptxtool.cli.interrupts import DroppedInterrupts
+
+
+@ctypes.CFUNCTYPE(None)
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+@ctypes.CFUNCTYPE(None)
+def wrong() -> None:
+    raise ZeroDivisionError
+
+
+def test_an_interrupt_is_raised_again() -> None:
+    before = sys.unraisablehook
+    dropped = DroppedInterrupts()
+
+    def wait() -> None:
+        with dropped:
+            interrupted()
+            time.sleep(60)
+
+    pytest.raises(KeyboardInterrupt, wait)
+    assert dropped.any
+    assert sys.unraisablehook is before
+
+
+def test_at_the_end_none_is_left() -> None:
+    with DroppedInterrupts() as dropped:
+        interrupted()
+    time.sleep(0.1)
+    assert dropped.any
+
+
+def test_other_exceptions_go_where_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: seen.append(what.exc_type))
+    with DroppedInterrupts() as dropped:
+        wrong()
+    assert (seen, dropped.any) == ([ZeroDivisionError], False)
+
+
+def test_what_fails_after_one_was_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        interrupted()
+        raise RuntimeError("no compiled object")
+
+    monkeypatch.setattr(gpus.command, "callback", fail)
+    result = cli("gpus")
+    assert (result.exit_code, result.stderr) == (130, "ptxtool: interrupted\n")
