@@ -30,7 +30,8 @@ def test_an_interrupt_is_raised_again() -> None:
             interrupted()
             time.sleep(60)
 
-    pytest.raises(KeyboardInterrupt, wait)
+    with pytest.raises(KeyboardInterrupt):
+        wait()
     assert dropped.any
     assert sys.unraisablehook is before
 

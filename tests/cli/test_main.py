@@ -71,6 +71,7 @@ def test_help_imports_no_command() -> None:
         "ptxtool.cfg",
         "ptxtool.cli",
         "ptxtool.cli.colour",
+        "ptxtool.cli.interrupts",
         "ptxtool.cli.main",
         "ptxtool.cli.progress",
         "ptxtool.cli.streams",
