@@ -584,7 +584,7 @@ def run_application(
     from ptxtool.applications.exec import run_application
     from ptxtool.applications.launch_choice import ALL, launch_choice
     from ptxtool.applications.recording import Recorder
-    from ptxtool.applications.session import Reporter
+    from ptxtool.applications.reporter import Reporter
     from ptxtool.applications.settings import Settings
 
     machine = _machine(DEFAULT_GPU if gpu is None else gpu)

@@ -22,7 +22,8 @@ from pathlib import Path
 from ptxtool.applications.executable import check_executable, find_executable
 from ptxtool.applications.library import library_folder
 from ptxtool.applications.protocol import Gone, answer, is_gone, receive
-from ptxtool.applications.session import Reporter, Session
+from ptxtool.applications.reporter import Reporter
+from ptxtool.applications.session import Session
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import error
 from ptxtool.results.applications import ApplicationRun

@@ -12,7 +12,7 @@ from checkout import TESTS
 from ptxsim.launch_options import LaunchOptions
 from ptxtool.applications.exec import run_application
 from ptxtool.applications.recording import Recorder
-from ptxtool.applications.session import Reporter
+from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.gpu import load_gpu

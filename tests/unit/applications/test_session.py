@@ -9,7 +9,8 @@ from fat_binaries import entry, fat_binary
 
 from ptxsim.launch_options import LaunchOptions
 from ptxtool.applications.protocol import DEVICE, LAUNCH, NEEDS, Error, Gone, Message, Request
-from ptxtool.applications.session import Reporter, Session
+from ptxtool.applications.reporter import Reporter
+from ptxtool.applications.session import Session
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.gpu import load_gpu

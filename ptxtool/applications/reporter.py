@@ -1,0 +1,38 @@
+"""What the user is told about an application while it runs, and what the report at its end needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ptxtool.applications.recording import Recorder
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.source import Source
+from ptxtool.results.applications import Launch
+
+
+@dataclass
+class Reporter:
+    """Where messages for the user go, and what the report at the end tells."""
+
+    tell: Callable[[Diagnostic | str], object]
+    """Called with each diagnostic and each note, when it comes."""
+    launches: list[Launch] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """Calls of the application that the runtime does not have, each once."""
+    recorder: Recorder | None = None
+    """Records launches, of all processes."""
+    _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
+
+    def problem(self, problem: PtxError, context: str = "") -> None:
+        """Report why a call failed, and which one."""
+        for diagnostic in problem.diagnostics:
+            message = f"{context}: {diagnostic.message}" if context else diagnostic.message
+            self.diagnostic(replace(diagnostic, message=message))
+
+    def diagnostic(self, diagnostic: Diagnostic) -> None:
+        """Report a diagnostic; of those at one place of a text, in launch after launch, the first is told."""
+        self.problems.append(diagnostic)
+        place = diagnostic.code, diagnostic.source, diagnostic.start
+        if diagnostic.source is None or place not in self._told:
+            self._told.add(place)
+            self.tell(diagnostic)
