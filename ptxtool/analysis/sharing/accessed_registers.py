@@ -65,7 +65,9 @@ def _assigned(function: Function, physical: PhysicalNumbers) -> tuple[int, ...]:
     """The registers that virtual ones are assigned: a number is that of the last one, from 1, or 0."""
     table = function.registers
     return tuple(
-        _union(((1 << table[k].units) - 1) << number >> table[k].units for k, number in each.items() if number)
+        _union(
+            ((1 << table[k].units) - 1) << number >> table[k].units for k, number in each.items() if number
+        )
         for each in physical.functions[function.name]
     )
 

@@ -101,7 +101,9 @@ class Totals:
             return None
         if of_windows == "mean":
             return self.mean("register_use.mean", "register_use.windows")
-        return (min if of_windows == "least" else max)(_at(run, f"register_use.{of_windows}") for run in self.runs)
+        return (min if of_windows == "least" else max)(
+            _at(run, f"register_use.{of_windows}") for run in self.runs
+        )
 
     @property
     def held_share(self) -> float:

@@ -75,7 +75,9 @@ def test_functions_come_after_what_lives_across_their_calls() -> None:
 
 def test_what_is_not_known() -> None:
     module = parse(CALLS)
-    assert accessed_registers(module.kernels["k"], 9, [module.functions["other"]]) is None  # it is never called
+    assert (
+        accessed_registers(module.kernels["k"], 9, [module.functions["other"]]) is None
+    )  # it is never called
     vector = ptx("mov.v4.u32 %v, {1, 2, 3, 4}; ret;", ".reg .v4 .u32 %v;")
     assert accessed_registers(vector, 9, [vector]) is None
     nowhere = ptx("bra L; ret;")

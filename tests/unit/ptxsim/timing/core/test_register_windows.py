@@ -33,7 +33,9 @@ DONE:
 
 def use(text: str, trips: int, block: int = 64, grid: int = 1, registers: int = 8) -> RegisterUse | None:
     kernel = parse(text).kernels["k"]
-    found = ptxsim.launch(kernel, grid, block, [np.uint32(trips)], registers=registers, hotspots=True).hotspots
+    found = ptxsim.launch(
+        kernel, grid, block, [np.uint32(trips)], registers=registers, hotspots=True
+    ).hotspots
     assert found is not None
     return found.register_use
 
