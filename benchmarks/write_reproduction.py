@@ -35,19 +35,8 @@ REGDEM_SHOWN = (
 )
 FINEREG_SHOWN = (
     *("machine", "types", "turnover", "first-stall", "ctas", "speed", "assumptions", "causes"),
-    *(
-        "register-use",
-        "live",
-        "larger",
-        "one-more",
-        "headroom",
-        "depletion",
-        "traffic",
-        "energy",
-        "energy-parts",
-        "splits",
-        "sms",
-    ),
+    *("register-use", "live", "larger", "one-more", "headroom", "depletion", "traffic", "energy"),
+    *("energy-parts", "splits", "sms"),
     *("unified", "unified-ways"),
 )
 
