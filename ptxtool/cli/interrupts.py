@@ -9,6 +9,7 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, NoReturn, Self
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Interrupts:
             self._timer.cancel()
             if self._timer.is_alive():
                 self._timer.join()
+            time.sleep(0)  # Python raises after such a call, not after the `with`
         if self._handles:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.unraisablehook = self._hook
