@@ -192,9 +192,7 @@ def test_a_structure_by_value(semantics: str, expected: int, run: Callable[..., 
     body = "mov.u32 $r6, s[0x0020]; add.u32 $r6, s[0x002c], $r6;"
     out = np.zeros(1, np.uint32)
     structure = np.array([0x304, 0, 0, 0x0A000000], np.uint32)
-    run(
-        kernel(body, " , .param .align 8 .b8 a[16]"), 1, 1, [out, 0, structure], ptxplus_semantics=semantics
-    )
+    run(kernel(body, " , .param .align 8 .b8 a[16]"), 1, 1, [out, 0, structure], ptxplus_semantics=semantics)
     assert hex(out[0]) == hex(expected)
 
 
