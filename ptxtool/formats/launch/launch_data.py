@@ -114,7 +114,8 @@ class LaunchEntry(LaunchHead):
 
 @dataclass(frozen=True, kw_only=True)
 class Launch(LaunchHead):
-    """A launch file that has been read; `stack_bytes` of a thread, `heap_bytes` and `out_of_bounds` are None where the file has none.
+    """A launch file that has been read; `stack_bytes` of a thread, `heap_bytes` and `out_of_bounds` are None where the
+    file has none.
 
     A list of launches is `steps`, each as often as it is made; kernel, grid and block are the first one's then, and
     `launch_steps.py` makes launches of them.
