@@ -8,7 +8,7 @@ FILE is a kernel's file or a launch file that names one. The launch comes from a
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -21,6 +21,7 @@ from ptxtool.cli.common import (
     load_launch,
     load_module,
     one_kernel_option,
+    out_of_bounds_option,
 )
 from ptxtool.cli.completion import complete_file
 from ptxtool.cli.outputs import reads
@@ -44,6 +45,7 @@ class Job:
     kernel: str | None
     stack_bytes: int | None
     heap_bytes: int | None
+    out_of_bounds: Literal["error", "count"] | None
 
     def load(self) -> "tuple[Function, Launch]":
         """The kernel and its launch. Raises E501, E502 (for a list of launches too), E205, and what is wrong with the
@@ -71,6 +73,7 @@ class Job:
             launch,
             stack_bytes=launch.stack_bytes if self.stack_bytes is None else self.stack_bytes,
             heap_bytes=launch.heap_bytes if self.heap_bytes is None else self.heap_bytes,
+            out_of_bounds=self.out_of_bounds or launch.out_of_bounds,
         )
 
     def _from_options(self) -> "tuple[Module, Launch]":
@@ -162,6 +165,7 @@ def job_options(command: F) -> F:
         metavar="N",
         help="Bytes of malloc's heap (default: 8388608).",
     )
+    @out_of_bounds_option(None)
     @wraps(command)
     def with_job(**given: Any) -> Any:
         job = Job(**{field.name: given.pop(field.name) for field in fields(Job)})

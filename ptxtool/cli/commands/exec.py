@@ -51,7 +51,7 @@ class _Target(click.ParamType[int]):
 @click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
 )
-@common.out_of_bounds_option
+@common.out_of_bounds_option("error")
 @common.gpu_option
 @common.scheduler_option
 @common.share_option("registers")

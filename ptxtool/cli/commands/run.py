@@ -9,7 +9,6 @@ from ptxtool import api
 from ptxtool.cli.common import (
     Sink,
     exit_code,
-    out_of_bounds_option,
     ptxplus_semantics_option,
     report_options,
 )
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     metavar="N",
     help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
 )
-@out_of_bounds_option
 @ptxplus_semantics_option
 @report_options
 def command(
@@ -77,6 +75,7 @@ def command(
     options = LaunchOptions(
         check=checks or (),
         output=None if sink.as_json else printed,
+        out_of_bounds=job.out_of_bounds or "error",
         trace=_trace(trace, (lambda step: steps.append(step.to_dict())) if sink.as_json else shown.step),
         **others,  # have the names that they have here
     )

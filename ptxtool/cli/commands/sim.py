@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 )
 @source_option()
 @trace_options
-@common.out_of_bounds_option
 @common.ptxplus_semantics_option
 @common.quiet_option
 @common.report_options

@@ -40,6 +40,7 @@ _TOP_KEYS = (
     "scheduler",
     "stack_bytes",
     "heap_bytes",
+    "out_of_bounds",
     "args",
     "memory",
     "module",
@@ -87,6 +88,7 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         file=folder / file if file else None,
         stack_bytes=head.optional_whole("stack_bytes", 0),
         heap_bytes=head.optional_whole("heap_bytes", 64),
+        out_of_bounds=_out_of_bounds(head),
         inputs=inputs,
         constant_inputs=_symbols(head, "constant"),
         definitions=definitions,
@@ -97,6 +99,14 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         steps=steps,
         files=_files(head),
     )
+
+
+def _out_of_bounds(head: LaunchTable) -> str | None:
+    """What becomes of accesses outside of all buffers. Raises E502."""
+    found = head.text("out_of_bounds")
+    if found not in (None, "error", "count"):
+        raise head.fail(f"out_of_bounds = '{found}'", "out_of_bounds", 'give "error" or "count"')
+    return found
 
 
 def _files(head: LaunchTable) -> tuple[Path, ...]:
