@@ -53,7 +53,7 @@ def library_folder() -> Path:
 
 def implemented() -> set[str]:
     """The calls that the library implements."""
-    return {name for path in RUNTIME.glob("*.c") for name in _IMPLEMENTED.findall(path.read_text("utf-8"))}
+    return {name for path in RUNTIME.rglob("*.c") for name in _IMPLEMENTED.findall(path.read_text("utf-8"))}
 
 
 def calls() -> list[str]:
@@ -99,7 +99,7 @@ def _build(compiler: str, version: str, folder: Path) -> None:
         f"-Wl,-soname,{name}",
         f"-Wl,--version-script,{symbols}",
     ]
-    command += [*map(str, sorted(RUNTIME.glob("*.c"))), str(source), "-o", str(folder / name)]
+    command += [*map(str, sorted(RUNTIME.rglob("*.c"))), str(source), "-o", str(folder / name)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode:
         what = f"'{compiler}' cannot compile the runtime library: {one_line(done.stderr, 300)}"
@@ -118,7 +118,7 @@ def _compiler() -> str:
 def _digest(compiler: str) -> str:
     """A name for what is built: of all sources, this file, and the compiler."""
     found = hashlib.sha256(f"{compiler} {platform.machine()}".encode())
-    for path in [*sorted(RUNTIME.iterdir()), Path(__file__)]:
+    for path in [*sorted(RUNTIME.rglob("*")), Path(__file__)]:
         if path.is_file():
             found.update(path.name.encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:16]

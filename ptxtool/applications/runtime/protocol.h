@@ -24,6 +24,8 @@ enum message {
     MESSAGE_NEEDS = 13,     /* u32 kernel -> NEEDS */
     MESSAGE_TEXTURE = 14,   /* TEXTURE -> u64 handle */
     MESSAGE_UNTEXTURE = 15, /* u64 handle -> */
+    MESSAGE_BIND = 20,      /* u32 module, TEXTURE, name of a texture or surface reference -> */
+    MESSAGE_UNBIND = 21,    /* u32 module, name -> */
 };
 
 #pragma pack(push, 1)
