@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ptxtool.formats.gpu import gpus as gpus
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.launch.launch_file import load_launch as load_launch
+    from ptxtool.formats.launch.launch_recording import LaunchRecording
+    from ptxtool.formats.launch.launch_recording import load_recording as load_recording
     from ptxtool.formats.samples import samples as samples
     from ptxtool.formats.vectors import read_vectors as read_vectors
     from ptxtool.ir.edit import TextEdit as TextEdit
@@ -78,6 +80,7 @@ _HOMES = {
     "first_use": "ptxtool.analysis.sharing.first_use",
     "liveness": "ptxtool.analysis.flow.liveness",
     "load_launch": "ptxtool.formats.launch.launch_file",
+    "load_recording": "ptxtool.formats.launch.launch_recording",
     "loops": "ptxtool.analysis.flow.loops",
     "post_dominators": "ptxtool.cfg.dominance",
     "pressure": "ptxtool.analysis.flow.pressure",
@@ -639,6 +642,39 @@ def simulate_sequence(
         options_of("launch", options, changes),
         announce,
     )
+
+
+def run_recording(
+    recording: "LaunchRecording",
+    *,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[RunKeywords]",
+) -> "SequenceOutcome":
+    """Run the launches that `exec --record` wrote, without time, each on the memory that it had in the application.
+
+    `recording` is what `load_recording` returns. The result and the options are those of `run_sequence`.
+    """
+    from ptxsim.launch_options import options_of
+    from ptxtool.runs.recorded_launches import run_recording
+
+    return run_recording(recording, options_of("run", options, changes))
+
+
+def simulate_recording(
+    recording: "LaunchRecording",
+    *,
+    announce: "Callable[[str], None] | None" = None,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[LaunchKeywords]",
+) -> "SequenceRun":
+    """Simulate the launches that `exec --record` wrote on one machine: with the caches that the application found.
+
+    `recording` is what `load_recording` returns. The result and the options are those of `simulate_sequence`.
+    """
+    from ptxsim.launch_options import options_of
+    from ptxtool.runs.recorded_launches import simulate_recording
+
+    return simulate_recording(recording, options_of("launch", options, changes), announce)
 
 
 def compare(

@@ -81,7 +81,9 @@ def command(
     if hotspots and stats == "gpgpusim":
         raise click.UsageError("--hotspots goes with --stats table or json")
     as_json = sink.as_json or stats == "json"
-    module, launch = job.load_any()
+    recording = job.recording()
+    if recording is None:
+        module, launch = job.load_any()
     reads_scheduler(scheduler)
     reads_scheme(others["scheme"])
     chosen = common.machine(gpu)
@@ -99,7 +101,9 @@ def command(
     )
     run: Run | SequenceRun
     try:
-        if launch.steps:
+        if recording is not None:
+            run = api.simulate_recording(recording, options=options, announce=status.announce)
+        elif launch.steps:
             run = api.simulate_sequence(module, launch, options=options, announce=status.announce)
         else:
             run = api.simulate(job.kernel_of(module, launch), launch, options=options)
@@ -112,7 +116,9 @@ def command(
 
         common.put_text(counters(run.results, version("ptxtool")), sink.output)
     else:
-        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, module.source.name, sources))
+        common.Sink(as_json, sink.output).put(
+            run.to_dict, lambda: _parts(run, job.file if recording else module.source.name, sources)
+        )
     return INTERRUPTED if run.status == "interrupted" else common.exit_code(run.problems)
 
 

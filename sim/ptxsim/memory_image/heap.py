@@ -110,7 +110,8 @@ class Heap:
         self._release(address)
 
     def place(self, address: int, n_bytes: int) -> None:
-        """Allocate bytes at an address, a multiple of 256. Raises E401 for another address, and where a block or no memory is."""
+        """Allocate bytes at an address, a multiple of 256. Raises E401 for another address, and where a block or no
+        memory is."""
         end = address + round_up(n_bytes + 1, ALIGNMENT)
         k = bisect_right(self._free, (address, self.end)) - 1
         if address % ALIGNMENT or n_bytes < 1 or k < 0 or end > self._free[k][1]:
