@@ -17,7 +17,7 @@ one. The heap of kernels keeps the size that the first kernel with a heap asked 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -158,6 +158,12 @@ class Device:
         loaded.constants_start = start
         places = (s for s in loaded.symbols if s.space == CONST and s.size)
         self.variables += [(start + s.address, start + s.address + s.size) for s in places]
+
+    def add_like(self, module: Module, origin: ModuleBase, constants: int) -> _Loaded:
+        """Place another text of a module at its variables and constants; its code follows that of all modules. Raises
+        E401 as `add_at` does."""
+        self.add_at(module, replace(origin, code=self._next_origin(origin.variables).code), constants)
+        return self._modules[id(module)]
 
     def add_at(self, module: Module, origin: ModuleBase, constants: int) -> None:
         """Place a module whose variables have their addresses and contents on the heap already, and its constants at

@@ -113,9 +113,10 @@ def test_contents_are_stored_once_and_zeros_not_at_all(tmp_path: Path) -> None:
     first, second = (tmp_path / "out" / f"000{k}-chase" / f"{program.unused:x}.npy.zst" for k in (1, 2))
     assert first.samefile(second)
     assert second.with_name("kernel.ptx").samefile(first.with_name("kernel.ptx"))
-    calls = f"{program.module.symbols['calls'][0]:x}"
-    assert not first.with_name(f"{calls}.npy.zst").exists()
-    assert second.with_name(f"{calls}.npy.zst").exists()
+    calls = program.module.symbols["calls"][0]
+    texts = [file.with_name("launch.toml").read_text() for file in (first, second)]
+    zeros = f'address = {calls:#x}\ntype = "u32"\ncount = 1\nvalue = 0\n'
+    assert [zeros in text for text in texts] == [True, False]
 
 
 def test_only_chosen_launches_are_recorded(tmp_path: Path) -> None:
