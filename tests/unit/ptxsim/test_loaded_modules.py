@@ -144,5 +144,5 @@ def test_another_text_of_a_module_has_its_variables() -> None:
     codes = [each.origin.code for each in (module, other, again)]
     assert codes == sorted(set(codes))
     assert blocks == machine.heap.blocks()[: len(blocks)]
-    with pytest.raises(PtxError, match="'less.ptx' has other variables than 'first.ptx'"):
+    with pytest.raises(PtxError, match=r"'less\.ptx' has other variables than 'first\.ptx'"):
         machine.load(TEXT.replace("limits[4]", "limits[2]"), "less.ptx", like=module)

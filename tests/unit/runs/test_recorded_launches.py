@@ -157,7 +157,7 @@ def test_another_result_is_found_and_does_not_spread(tmp_path: Path) -> None:
     [
         ("grid = 1\nblock = 1\n", "does not say which file its kernel is in"),
         ('file = "kernel.ptx"\ngrid = 1\nblock = 1\n', "no memory of it has an address"),
-        ('file = "kernel.ptx"\ngrid = 1\nblock = 1\n[module]\ncode = 0\n', "E401.*1 parameter"),
+        ('file = "kernel.ptx"\ngrid = 1\nblock = 1\n[module]\ncode = 0\n', "E401.*takes 1 argument, 0 given"),
     ],
 )
 def test_launch_files_that_are_no_recorded_ones(tmp_path: Path, text: str, what: str) -> None:
