@@ -87,5 +87,5 @@ def not_a_recording(head: LaunchTable) -> PtxError:
     n = len(head.values["launch"])
     return head.inner({}, "launch", ()).fail(
         f"a list of {n} recorded launch{'es' * (n != 1)}, where one launch is needed",
-        help="'ptxtool run', 'ptxtool sim' and 'ptxtool compare' take lists; here give the folder of one launch",
+        help="'ptxtool run' and 'ptxtool sim' take it; here give the folder of one launch",
     )
