@@ -71,6 +71,8 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         missing=tuple(reporter.missing),
         problems=tuple(reporter.problems),
         recording=reporter.recorder.recording if reporter.recorder else None,
+        passes=settings.passes,
+        rewritten=tuple(reporter.rewritten),
     )
 
 

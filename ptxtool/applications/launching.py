@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.applications.protocol import Error, Gone
 from ptxtool.applications.recording import PendingRecord
 from ptxtool.applications.reporter import Reporter
+from ptxtool.applications.rewriting import Rewriter
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.passes.context import CtaSize
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
@@ -57,6 +59,10 @@ class Launcher:
         self._limits: dict[str, int] = {}
         self._options: dict[int, LaunchOptions] = {}
         self._printed: list[str] = []
+        limits = settings.gpu if settings.timed or settings.gpu_chosen else None
+        self._rewriter = Rewriter(
+            settings.stages, machine, limits, reporter.problem, reporter.rewritten.append
+        )
 
     def limit(self, name: str, n_bytes: int) -> None:
         """Choose the bytes of the stack or of the kernels' heap. Raises E401 for a number that cannot be."""
@@ -83,6 +89,7 @@ class Launcher:
         record: PendingRecord | None = None
         try:
             _check_extents(grid, block)
+            kernel = self.text_of(kernel, prod(block), dynamic_shared)
             if cooperative:
                 self._check_cooperative(kernel, grid, block, dynamic_shared)
             record = self._record(entry, kernel, dynamic_shared, parameters)
@@ -102,6 +109,10 @@ class Launcher:
         self.reporter.launches.append(entry)
         self.seconds += entry.seconds
         return entry.error, "".join(self._printed)
+
+    def text_of(self, kernel: "LoadedKernel", threads: int = 0, dynamic_shared: int = 0) -> "LoadedKernel":
+        """What runs of a kernel, after the passes, in CTAs of so many threads (0: unknown)."""
+        return self._rewriter.kernel(kernel, CtaSize(threads, dynamic_shared) if threads else None)
 
     def _record(
         self, entry: Launch, kernel: "LoadedKernel", dynamic_shared: int, parameters: bytes

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from ptxtool.applications.recording import Recorder
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
-from ptxtool.results.applications import Launch
+from ptxtool.results.applications import Launch, RewrittenKernel
 
 
 @dataclass
@@ -19,6 +19,8 @@ class Reporter:
     problems: list[Diagnostic] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Calls of the application that the runtime does not have, each once."""
+    rewritten: list[RewrittenKernel] = field(default_factory=list)
+    """Kernels that went through passes."""
     recorder: Recorder | None = None
     """Records launches, of all processes."""
     _told: set[tuple[str, Source | None, int]] = field(default_factory=set)

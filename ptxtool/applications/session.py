@@ -207,7 +207,7 @@ class Session:
         from ptxsim.lowering.variable_layout import lay_out
         from ptxtool.analysis.regalloc.register_need import registers_per_thread
 
-        kernel = self._kernels[struct.unpack("<I", data)[0]]
+        kernel = self.launcher.text_of(self._kernels[struct.unpack("<I", data)[0]])
         function, layout = kernel.function, lay_out(kernel.function)
         major, minor = function.module.version
         return Error.SUCCESS, NEEDS.pack(
@@ -222,7 +222,8 @@ class Session:
 
     def _occupancy(self, data: bytes) -> tuple[int, bytes]:
         number, threads, dynamic_shared = struct.unpack("<IIQ", data)
-        resident = self.launcher.resident(self._kernels[number].function, threads, dynamic_shared)
+        kernel = self.launcher.text_of(self._kernels[number], threads, dynamic_shared)
+        resident = self.launcher.resident(kernel.function, threads, dynamic_shared)
         return Error.SUCCESS, struct.pack("<I", resident)
 
     # ---- what is wrong

@@ -7,6 +7,7 @@ from ptxtool.formats.gpu import Gpu
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
+    from ptxtool.passes.syntax import Stage
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,7 @@ class Settings:
     """Of device memory."""
     target: int | None = None
     """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""
+    passes: str = ""
+    """The pipeline that every kernel goes through before it runs."""
+    stages: "tuple[Stage, ...]" = ()
+    """The passes in it."""

@@ -79,6 +79,22 @@ class Recording:
 
 
 @dataclass(frozen=True)
+class RewrittenKernel:
+    """A kernel before and after passes: registers per thread, with CTAs of so many `threads` (0: of any number)."""
+
+    kernel: str
+    threads: int
+    registers_before: int
+    registers_after: int
+    refused: str = ""
+    """The code of a pass's refusal: the kernel runs as it was."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return asdict(self) | cpp_name_data(self.kernel)
+
+
+@dataclass(frozen=True)
 class ApplicationRun:
     """A run of an application that has ended."""
 
@@ -96,6 +112,10 @@ class ApplicationRun:
     """Calls and launches that failed, and what the checks found."""
     recording: Recording | None = None
     """The launches that were recorded, if any should be."""
+    passes: str = ""
+    """The pipeline that every kernel went through before it ran."""
+    rewritten: tuple[RewrittenKernel, ...] = ()
+    """What these passes did, in the order of first launches."""
 
     @property
     def kernels(self) -> tuple[KernelSums, ...]:
@@ -123,6 +143,8 @@ class ApplicationRun:
             "kernels": [kernel.to_dict() for kernel in self.kernels],
             "problems": [problem.to_dict() for problem in self.problems],
             "recording": self.recording.to_dict() if self.recording else None,
+            "passes": self.passes,
+            "rewritten": [kernel.to_dict() for kernel in self.rewritten],
         }
 
 

@@ -8,7 +8,8 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cli import common, streams
-from ptxtool.cli.outputs import reads_scheduler, reads_scheme
+from ptxtool.cli.completion import complete_passes
+from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
 
 if TYPE_CHECKING:
     from ptxtool.results.applications import ApplicationRun
@@ -70,6 +71,14 @@ class _Target(click.ParamType[int]):
     "--arch", "target", type=_Target(), metavar="sm_NN", help="The compute capability of the device."
 )
 @click.option(
+    "-p",
+    "--passes",
+    metavar="PIPELINE",
+    shell_complete=complete_passes,
+    default="",
+    help="Passes for every kernel before it runs, as those of rewrite: allocate:max-regs=32.",
+)
+@click.option(
     "--record",
     metavar="DIR",
     type=click.Path(file_okay=False),
@@ -95,6 +104,7 @@ def command(
     scheme: str | None,
     memory_bytes: int,
     target: int | None,
+    passes: str,
     record: str | None,
     record_launches: str | None,
     sink: common.Sink,
@@ -118,6 +128,7 @@ def command(
         raise click.UsageError("--record-launches goes with --record")
     reads_scheduler(scheduler)
     reads_scheme(scheme)
+    reads_passes(passes)
     chosen = common.machine(gpu)
     options = (
         LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, **timing, **shares)  # type: ignore[arg-type]
@@ -133,6 +144,7 @@ def command(
         options=options,
         memory_bytes=memory_bytes,
         target=target,
+        passes=passes,
         record=record,
         record_launches=record_launches,
         tell=_tell,

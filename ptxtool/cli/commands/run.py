@@ -65,13 +65,14 @@ def command(
     from ptxtool.report.simulations.outcome import outcome_parts
     from ptxtool.report.simulations.sequence import sequence_outcome_parts
 
-    module, launch = job.load_any()
-    if save is not None:
-        for given in launch.inputs:
-            writes(Path(save) / f"{given.name}.npy", "--save")
+    recording = job.recording()
+    if recording is None:
+        module, launch = job.load_any()
+        for given in launch.inputs if save is not None else ():
+            writes(Path(save or "") / f"{given.name}.npy", "--save")
     steps: list[dict[str, Any]] = []
     printed = SimulationStatus().printed
-    shown = _Shown(module.source.name, sources, printed)
+    shown = _Shown(module.source.name if recording is None else job.file, sources, printed)
     options = LaunchOptions(
         check=checks or (),
         output=None if sink.as_json else printed,
@@ -80,7 +81,10 @@ def command(
         **others,  # have the names that they have here
     )
     outcome: Outcome | SequenceOutcome
-    if launch.steps:
+    if recording is not None:
+        sequence = outcome = api.run_recording(recording, options=options)
+        parts = sequence_outcome_parts(sequence)
+    elif launch.steps:
         sequence = outcome = api.run_sequence(module, launch, options=options)
         parts = sequence_outcome_parts(sequence)
     else:

@@ -6,6 +6,7 @@ from ptxtool.report.tables import Part, head, table
 from ptxtool.results.applications import ApplicationRun
 
 _TIMED = head("kernel:bold | >launches | >warp instructions | >cycles | >time | >share")
+_REWRITTEN = head("kernel:bold | >threads of a CTA | >before | >after:bold")
 _UNTIMED = head("kernel:bold | >launches | >warp instructions | >share")
 
 
@@ -33,6 +34,17 @@ def application_parts(run: ApplicationRun) -> list[Part]:
     outside = sum(kernel.out_of_bounds for kernel in run.kernels)
     if outside:
         parts.append(f"outside of all allocations: {counted(outside, 'access', 'accesses')}")
+    if run.rewritten:
+        shown = [
+            (
+                shown_name(each.kernel),
+                each.threads or "any",
+                each.registers_before,
+                f"as it was ({each.refused})" if each.refused else each.registers_after,
+            )
+            for each in run.rewritten
+        ]
+        parts += ["", table(_REWRITTEN, shown, f"registers per thread before and after {run.passes}")]
     if run.recording:
         sizes = f"{_size(run.recording.file_bytes)} for {_size(run.recording.content_bytes)} of memory"
         what = counted(run.recording.launches, "launch", "launches")

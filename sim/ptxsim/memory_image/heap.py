@@ -10,6 +10,7 @@ A freed range is remembered until its bytes are allocated again: reports name it
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -108,19 +109,27 @@ class Heap:
             raise error("E404", f"free of address {address:#x}, {self.described(address)}", help=help)
         self._release(address)
 
-    def place(self, address: int, n_bytes: int, own: bool = False) -> None:
-        """Allocate bytes at an address, a multiple of 256; `own`: a block of the machine's own.
-
-        Raises E401 for another address, and where a block or no memory is.
-        """
+    def place(self, address: int, n_bytes: int) -> None:
+        """Allocate bytes at an address, a multiple of 256. Raises E401 for another address, and where a block or no
+        memory is."""
         end = address + round_up(n_bytes + 1, ALIGNMENT)
         k = bisect_right(self._free, (address, self.end)) - 1
         if address % ALIGNMENT or n_bytes < 1 or k < 0 or end > self._free[k][1]:
             help = f"a block begins at a multiple of {ALIGNMENT} from {self._first:#x} on, and ends before the next one"
             raise error("E401", f"no block of {_bytes(n_bytes)} can be at {address:#x}", help=help)
         self._take(k, address, n_bytes)
-        if own:
-            self._owned.add(address)
+
+    def replace(self, sizes: Mapping[int, int], own: Collection[int] = ()) -> None:
+        """Make these the blocks of the program, bytes by address: others are freed, but not the machine's own. Those in
+        `own` become the machine's. Raises E401 as `place` does."""
+        for address, n_bytes in self.blocks():
+            if address not in self._owned and sizes.get(address) != n_bytes:
+                self._release(address)
+        for address, n_bytes in sizes.items():
+            if self._sizes.get(address) != n_bytes:
+                self.place(address, n_bytes)
+        self._owned.update(address for address in own if address in sizes)
+        self._ranges = None
 
     def reserve(self, n_bytes: int) -> int:
         """A block of the machine's own, filled with zeros. Raises E402."""
