@@ -182,7 +182,7 @@ API int cudaPointerGetAttributes(struct attributes *attributes, const void *poin
     const struct allocation *found = allocation_of(pointer);
     void *address = (void *)pointer;
     if (!found)
-        *attributes = (struct attributes){0, RUNTIME == 11 ? 0 : -2, NULL, address};
+        *attributes = (struct attributes){0, runtime_version == 11 ? 0 : -2, NULL, address};
     else
         *attributes = (struct attributes){found->memory, 0, address, found->memory == DEVICE ? NULL : address};
     return SUCCESS;
