@@ -83,7 +83,7 @@ def generated_source(machine: str) -> str:
         else:
             lines.append(f'API int {name}(void) {{ static int named; return missing("{name}", &named); }}')
     names = sorted(driver_calls())
-    lines += [f"extern const char {name}_code[] __asm__(\"{name}\");" for name in names]
+    lines += [f'extern const char {name}_code[] __asm__("{name}");' for name in names]
     rows = ", ".join(f'{{"{name}", {name}_code}}' for name in names)
     lines.append(f"const struct entry_point entry_points[] = {{{rows}}};")
     lines.append(f"const size_t n_entry_points = {len(names)};")
@@ -120,9 +120,7 @@ def _build(compiler: str, folder: Path) -> None:
         _link(compiler, folder / name, name, calls(), runtime_source(machine, version), *needs)
 
 
-def _link(
-    compiler: str, path: Path, symbol_version: str, names: list[str], source: str, *more: str
-) -> None:
+def _link(compiler: str, path: Path, symbol_version: str, names: list[str], source: str, *more: str) -> None:
     """Compile a library that exports some names. Raises E502."""
     with tempfile.TemporaryDirectory(prefix="ptxtool-") as folder:
         symbols, generated = Path(folder, "symbols.map"), Path(folder, "generated.c")
@@ -131,7 +129,10 @@ def _link(
         generated.write_text(source, "utf-8")
         command = [compiler, *_FLAGS, f"-Wl,-soname,{path.name}", f"-Wl,--version-script,{symbols}"]
         done = subprocess.run(
-            [*command, str(generated), *more, "-o", str(path)], capture_output=True, text=True, errors="replace"
+            [*command, str(generated), *more, "-o", str(path)],
+            capture_output=True,
+            text=True,
+            errors="replace",
         )
     if done.returncode:
         what = f"'{compiler}' cannot compile the runtime library: {one_line(done.stderr, 300)}"

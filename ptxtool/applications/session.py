@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
-from ptxtool.applications.fat_binary import HELP, module_text
+from ptxtool.applications.fat_binary import module_text
 from ptxtool.applications.launching import MOST_THREADS, Launcher
 from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
@@ -140,7 +140,9 @@ class Session:
         module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4:])
         kernel = module.kernels.get(name)
         if kernel is None:
-            self.reporter.problem(error("E205", f"no kernel '{name}' in {module.name}", help=HELP))
+            known = ", ".join(sorted(module.kernels)[:5]) or "none"
+            help = f"its kernels: {known}" + ", ..." * (len(module.kernels) > 5)
+            self.reporter.problem(error("E205", f"no kernel '{name}' in {module.name}", help=help))
             return Error.INVALID_FUNCTION, b""
         self._kernels.append(kernel)
         parameters = (PARAMETER.pack(p.offset, p.n_bytes) for p in kernel.parameters)
