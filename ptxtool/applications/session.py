@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
-from ptxtool.applications.fat_binary import HELP, chosen, ptx_images
+from ptxtool.applications.fat_binary import module_text
 from ptxtool.applications.launching import MOST_THREADS, Launcher
 from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
@@ -125,23 +125,24 @@ class Session:
     # ---- modules
 
     def _module(self, data: bytes) -> tuple[int, bytes]:
+        """Load a module; what is wrong is the answer's text, for programs that read the compiler's log."""
         try:
-            image = chosen(ptx_images(data), self.target)
-            if image is None:
-                what = "a module of the application has no PTX, only machine code"
-                raise error("E501", what, help=f"{HELP}; code compiled with -rdc=true has none either")
-            name = f"{_program(self.process)}.{len(self._modules) + 1}.sm_{image.target}.ptx"
-            self._modules.append(self.machine.load(image.text().decode("utf-8", "surrogateescape"), name))
+            text, target = module_text(data, self.target)
+            name = f"{_program(self.process)}.{len(self._modules) + 1}{target}.ptx"
+            self._modules.append(self.machine.load(text.decode("utf-8", "surrogateescape"), name))
         except PtxError as problem:
             self.reporter.problem(problem)
-            return Error.NO_KERNEL_IMAGE if problem.diagnostics[0].code == "E501" else Error.INVALID_PTX, b""
+            is_missing = problem.diagnostics[0].code == "E501"
+            return Error.NO_KERNEL_IMAGE if is_missing else Error.INVALID_PTX, str(problem).encode()
         return Error.SUCCESS, struct.pack("<I", len(self._modules) - 1)
 
     def _kernel(self, data: bytes) -> tuple[int, bytes]:
         module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4:])
         kernel = module.kernels.get(name)
         if kernel is None:
-            self.reporter.problem(error("E205", f"no kernel '{name}' in {module.name}", help=HELP))
+            known = ", ".join(sorted(module.kernels)[:5]) or "none"
+            help = f"its kernels: {known}" + ", ..." * (len(module.kernels) > 5)
+            self.reporter.problem(error("E205", f"no kernel '{name}' in {module.name}", help=help))
             return Error.INVALID_FUNCTION, b""
         self._kernels.append(kernel)
         parameters = (PARAMETER.pack(p.offset, p.n_bytes) for p in kernel.parameters)
@@ -232,8 +233,9 @@ class Session:
         name = _text(data)
         if name not in self.reporter.missing:
             self.reporter.missing.append(name)
+            code = "cudaErrorNotSupported" if "cuda" in name else "CUDA_ERROR_NOT_SUPPORTED"
             self.reporter.tell(
-                f"ptxtool exec: {name} is not implemented and returns cudaErrorNotSupported "
+                f"ptxtool exec: {name} is not implemented and returns {code} "
                 "(docs/exec.md has those that are, and how to add one)"
             )
         return Error.SUCCESS, b""

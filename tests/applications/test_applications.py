@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cuda_programs import COMPILE, compiled, compiled_for_cuda_11, run
+from cuda_programs import COMPILE, DRIVER, compiled, compiled_for_cuda_11, run, with_driver
 
 LAST_LINES = {
     "vector_add": "5000 sums are right",
@@ -147,3 +147,40 @@ def test_processes_of_a_shell_have_devices_of_their_own(
     ran = run(capfd, "sh", "-c", f"{program} 10 && {program} 20 && exit 4")
     assert (ran.run.status, ran.run.processes, len(ran.run.launches)) == (4, 2, 2)
     assert ran.printed == "10 sums are right\n20 sums are right\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("timed", [False, True])
+def test_the_driver_api(timed: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled("driver", tmp_path, *DRIVER, *with_driver(tmp_path))
+    ran = run(capfd, program, timed=timed, gpu_chosen=True)
+    assert (ran.run.status, ran.printed) == (0, "driver calls are right\n")
+    launches = [(launch.kernel, launch.error) for launch in ran.run.launches]
+    assert launches == 2 * [*3 * [("count", 0)], ("count", 9)]
+    assert all(launch.cycles > 0 for launch in ran.run.launches if timed and not launch.error)
+    found = [problem.message.partition(":")[0].partition("(")[0] for problem in ran.diagnostics]
+    twice = ["a launch of count", "launch 4, count, grid 0x1x1, block 1x1x1", "cuMemFree"]
+    assert found[:5] == [*twice, "no kernel 'absent' in driver.1.ptx", "cuMemcpyHtoD"]
+    assert found[-2:] == [
+        "unexpected 'nonsense' outside a function",
+        "a module of the application is machine code, without PTX",
+    ]
+    assert (ran.run.missing, len(ran.notes)) == (("cuGraphCreate",), 1)
+
+
+@pytest.mark.slow
+def test_both_apis_have_one_device(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled("both_apis", tmp_path, *DRIVER, "-cudart", "shared", *with_driver(tmp_path))
+    ran = run(capfd, program)
+    assert (ran.run.status, ran.printed) == (0, "both see the same memory\n")
+    assert (ran.run.processes, len(ran.run.launches)) == (1, 1)
+
+
+@pytest.mark.slow
+def test_a_static_runtime_that_a_shell_starts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled("vector_add", tmp_path, "-arch", "compute_75")
+    ran = run(capfd, "sh", "-c", f"{program}; true")
+    (problem,) = ran.diagnostics
+    assert "static CUDA runtime" in problem.message
+    assert "nvcc -cudart shared" in problem.message
+    assert not ran.run.launches

@@ -11,7 +11,7 @@ from checkout import TESTS
 
 from ptxsim.launch_options import LaunchOptions
 from ptxtool.applications.exec import run_application
-from ptxtool.applications.library import library_folder
+from ptxtool.applications.library import driver_calls, library_folder
 from ptxtool.applications.recording import Recorder
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
@@ -22,6 +22,21 @@ from ptxtool.results.applications import ApplicationRun
 
 PROGRAMS = TESTS / "applications" / "programs"
 COMPILE = ("-cudart", "shared", "-arch", "compute_75", "-lineinfo")
+
+
+DRIVER = ("-arch", "compute_75")
+
+
+def with_driver(folder: Path) -> tuple[str, ...]:
+    """The options that link a program with libcuda: a library of its name that has its calls, without bodies."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = folder / "libcuda.c"
+    source.write_text("".join(f"int {name}(void) {{ return 34; }}\n" for name in driver_calls()))
+    command = [compiler, "-w", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"]
+    subprocess.run([*command, "-o", str(folder / "libcuda.so"), str(source)], check=True)
+    return (f"-L{folder}", "-lcuda")
 
 
 def compiled(name: str, folder: Path, *options: str) -> Path:

@@ -19,6 +19,10 @@
 
 struct device_record device;
 char device_name[256];
+int runtime_version;
+
+/* Called by libcudart when it is loaded. */
+__attribute__((visibility("default"))) void ptxtool_runtime(int version) { runtime_version = version; }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -116,7 +120,7 @@ static void open_connection(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     pthread_atfork(NULL, NULL, forked);
     if (!name || strlen(name) > sizeof address.sun_path - 2) {
-        fail(NO_DEVICE, "this libcudart is a part of ptxtool: run the application with 'ptxtool exec -- APPLICATION'");
+        fail(NO_DEVICE, "this CUDA library is a part of ptxtool: run the application with 'ptxtool exec -- APPLICATION'");
         return;
     }
     strcpy(address.sun_path + 1, name); /* an abstract name: nothing stays in a file system */
@@ -126,7 +130,7 @@ static void open_connection(void) {
         fail(NO_DEVICE, "no simulator: the 'ptxtool exec' that started this process has ended");
         return;
     }
-    uint32_t hello[2 + 256] = {(uint32_t)getpid(), RUNTIME};
+    uint32_t hello[2 + 256] = {(uint32_t)getpid(), (uint32_t)runtime_version};
     size_t n = registered_targets(hello + 2, 256);
     int memory = -1;
     struct answer answer = exchange(MESSAGE_HELLO, hello, (2 + n) * sizeof *hello, NULL, 0, &memory);

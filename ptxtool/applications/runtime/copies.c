@@ -98,7 +98,7 @@ API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fr
 
 /* ---- fills */
 
-static int fill(const char *call, void *pointer, int value, size_t bytes) {
+int fill(const char *call, void *pointer, int value, size_t bytes) {
     if (!bytes)
         return SUCCESS;
     if (is_device_address(pointer) && is_allocated(pointer, bytes)) {

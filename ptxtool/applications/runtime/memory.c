@@ -186,7 +186,7 @@ API int cudaPointerGetAttributes(struct attributes *attributes, const void *poin
         uint64_t offset = (uint64_t)pointer - (is_host ? registered->host : registered->device);
         *attributes = (struct attributes){HOST, 0, (char *)registered->device + offset, (char *)registered->host + offset};
     } else if (!found)
-        *attributes = (struct attributes){0, RUNTIME == 11 ? 0 : -2, NULL, address};
+        *attributes = (struct attributes){0, runtime_version == 11 ? 0 : -2, NULL, address};
     else
         *attributes = (struct attributes){found->memory, 0, address, found->memory == DEVICE ? NULL : address};
     return SUCCESS;

@@ -207,7 +207,9 @@ def test_modules_that_cannot_be_loaded(device: Device) -> None:
         device.ask(Message.MODULE, fat_binary(entry(b".version 7.0\n.target sm_75\nx")))[0]
         == Error.INVALID_PTX
     )
-    assert [problem.code for problem in device.diagnostics] == ["E501", "E101"]
+    code, log = device.ask(Message.MODULE, b".version 7.0\n.target sm_75\nnonsense\0")
+    assert (code, b"error[E101]" in log, b"nonsense" in log) == (Error.INVALID_PTX, True, True)
+    assert [problem.code for problem in device.diagnostics] == ["E501", "E101", "E101"]
     assert "-gencode" in device.diagnostics[0].help
 
 
@@ -215,13 +217,19 @@ def test_a_kernel_that_is_not_there(device: Device) -> None:
     device.load()
     assert device.ask(Message.KERNEL, struct.pack("<I", 0) + b"other")[0] == Error.INVALID_FUNCTION
     assert device.diagnostics[0].code == "E205"
+    assert device.diagnostics[0].help == "its kernels: count"
+
+
+def test_a_module_that_is_a_text(device: Device) -> None:
+    assert device.ask(Message.MODULE, TEXT + b"\0") == (0, struct.pack("<I", 0))
+    assert device.ask(Message.KERNEL, struct.pack("<I", 0) + b"count")[0] == Error.SUCCESS
 
 
 def test_calls_that_are_missing_are_named_once(device: Device) -> None:
-    for name in (b"cudaGraphCreate", b"cudaGraphCreate", b"cudaGraphLaunch"):
+    for name in (b"cudaGraphCreate", b"cudaGraphCreate", b"cuGraphLaunch"):
         assert device.ask(Message.MISSING, name)[0] == 0
-    assert device.session.reporter.missing == ["cudaGraphCreate", "cudaGraphLaunch"]
-    assert len(device.notes) == 2
+    assert device.session.reporter.missing == ["cudaGraphCreate", "cuGraphLaunch"]
+    assert [note.split()[8] for note in device.notes] == ["cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED"]
     device.ask(Message.REFUSED, b"cudaMemcpy(...): a null pointer")
     assert str(device.diagnostics[0]).startswith("error[E401]: cudaMemcpy(...): a null pointer")
 
