@@ -15,6 +15,7 @@ Reference: triton-lang, python/triton/backends/driver.py and compiler/compiler.p
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from math import prod
 from types import SimpleNamespace
 from typing import Any
@@ -131,9 +132,7 @@ class TritonSimulator:
 
     def get_active_torch_device(self) -> Any:
         """Where torch has its tensors."""
-        import torch
-
-        return torch.device("cpu")
+        return import_module("torch").device("cpu")
 
     def get_device_interface(self) -> Any:
         """Raises E401: what wants it measures time on a GPU."""
@@ -302,7 +301,7 @@ def _extent(tensor: Any) -> tuple[int, int]:
 
 def _bytes_at(address: int, n_bytes: int) -> Any:
     """Memory of this process as a uint8 array."""
-    return np.frombuffer((ctypes.c_uint8 * n_bytes).from_address(address), np.uint8)
+    return np.frombuffer(memoryview((ctypes.c_uint8 * n_bytes).from_address(address)), np.uint8)
 
 
 def _number(value: Any) -> Any:
