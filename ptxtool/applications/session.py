@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
     from ptxsim.loaded_modules import LoadedKernel, LoadedModule
 
+_OLDEST_TARGET = 75
+"""That the compilers of CUDA 13 know: sm_75."""
+
 
 class Session:
     """The simulated GPU of one process."""
@@ -67,14 +70,17 @@ class Session:
 
     def _target(self, targets: list[int]) -> int:
         """The compute capability of the device: the chosen one; that of the machine, if the application has PTX for
-        it; otherwise that of the PTX that runs."""
+        it; otherwise that of the PTX that runs. An application without PTX loads or compiles it later, for what today's
+        compilers know: 7.5 or newer."""
         if self.settings.target:
             return self.settings.target
         own = self.settings.gpu.target.removeprefix("sm_")
-        newest = max(targets, default=75)
+        newest = max(targets, default=_OLDEST_TARGET)
         if not self.settings.gpu_chosen or not own.isdigit():
             return newest
-        if any(target <= int(own) for target in targets) or not targets:
+        if not targets:
+            return max(int(own), _OLDEST_TARGET)
+        if any(target <= int(own) for target in targets):
             return int(own)
         self.reporter.tell(
             f"ptxtool exec: the application has no PTX for sm_{own} ({self.settings.gpu.name}) or older: "
