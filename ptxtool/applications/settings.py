@@ -24,3 +24,10 @@ class Settings:
     """Of device memory."""
     target: int | None = None
     """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""
+
+    @property
+    def tracks_writes(self) -> bool:
+        """Whether it is known which bytes of device memory were written: for the check of reads of all others."""
+        from ptxsim.sanitizer.prepare import check_names
+
+        return "init" in check_names(self.options.check)
