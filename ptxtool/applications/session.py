@@ -36,9 +36,12 @@ class Session:
 
         self.settings, self.reporter = settings, reporter
         self.memory_file = os.memfd_create("ptxtool-device", os.MFD_CLOEXEC)
-        os.ftruncate(self.memory_file, settings.memory_bytes)
-        self._memory = mmap.mmap(self.memory_file, settings.memory_bytes)
+        n_bytes = settings.memory_bytes
+        os.ftruncate(self.memory_file, n_bytes * (1 + settings.tracks_writes))
+        self._memory = mmap.mmap(self.memory_file, n_bytes)
         self.machine = Machine(settings.gpu, memory=self._memory, options=self._options_of_machine())
+        if settings.tracks_writes:
+            self.machine.heap.track_writes(mmap.mmap(self.memory_file, n_bytes, offset=n_bytes))
         self.launcher = Launcher(settings, reporter, self.machine, gone)
         self.process = 0
         self.target = settings.target or 0

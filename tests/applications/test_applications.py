@@ -36,6 +36,8 @@ LAST_LINES = {
     "sparse": "solutions are right",
     "transpose": "transposes are right",
     "vectors": "vectors are right",
+    "equal_sums": "sums are right",
+    "diagonals": "scores are right",
 }
 
 
@@ -54,7 +56,7 @@ def test_a_program_without_time(name: str, folder: Path, capfd: pytest.CaptureFi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["vector_add", "symbols", "launches"])
+@pytest.mark.parametrize("name", ["vector_add", "symbols", "launches", "equal_sums"])
 def test_a_program_with_time(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ran = run(capfd, compiled(name, folder), timed=True, gpu_chosen=True)
     assert (ran.run.status, ran.printed.splitlines()[-1]) == (0, LAST_LINES[name])

@@ -19,6 +19,7 @@
 
 struct device_record device;
 char device_name[256];
+char *written;
 int runtime_version;
 
 /* Called by libcudart when it is loaded. */
@@ -115,6 +116,24 @@ static void forked(void) {
     failure = NOT_INITIALISED;
 }
 
+/* Map the memory of the device, and what tracks its writes. */
+static void map_memory(int memory) {
+    void *wanted = (void *)DEVICE_BASE;
+    void *mapped = mmap(wanted, device.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
+    if (mapped != wanted) {
+        if (mapped != MAP_FAILED)
+            munmap(mapped, device.memory_bytes);
+        fail(OUT_OF_MEMORY, "the addresses of device memory are in use in this process: give a smaller --memory, "
+                            "or link the application with -pie");
+        return;
+    }
+    if (device.tracks_writes) {
+        written = mmap(NULL, device.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, (off_t)device.memory_bytes);
+        if (written == MAP_FAILED)
+            fail(OUT_OF_MEMORY, "no memory to check its initialisation: give a smaller --memory");
+    }
+}
+
 static void open_connection(void) {
     const char *name = getenv("PTXTOOL_EXEC");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -140,15 +159,8 @@ static void open_connection(void) {
     }
     memcpy(&device, answer.data, sizeof device);
     strncpy(device_name, answer.data + sizeof device, sizeof device_name - 1);
-    void *wanted = (void *)DEVICE_BASE;
-    void *mapped = mmap(wanted, device.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
+    map_memory(memory);
     close(memory);
-    if (mapped != wanted) {
-        if (mapped != MAP_FAILED)
-            munmap(mapped, device.memory_bytes);
-        fail(OUT_OF_MEMORY, "the addresses of device memory are in use in this process: give a smaller --memory, "
-                            "or link the application with -pie");
-    }
 }
 
 int ready(void) {

@@ -19,6 +19,16 @@ static int refuse_range(const char *text, const void *pointer, size_t bytes) {
     return INVALID_VALUE;
 }
 
+void note_written(void *to, const void *from, size_t bytes) {
+    if (!written || !is_device_address(to))
+        return;
+    char *marks = written + ((uint64_t)to - DEVICE_BASE);
+    if (from && is_device_address(from))
+        memmove(marks, written + ((uint64_t)from - DEVICE_BASE), bytes);
+    else
+        memset(marks, 1, bytes);
+}
+
 int copy(const char *call, void *to, const void *from, size_t bytes, int direction) {
     if (!bytes)
         return SUCCESS;
@@ -31,6 +41,7 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int directi
     int is_outside = to_device && !is_allocated(to, bytes);
     if (!is_wrong && !is_outside && !(from_device && !is_allocated(from, bytes))) {
         memmove(to, from, bytes);
+        note_written(to, from, bytes);
         return SUCCESS;
     }
     char text[160];
@@ -103,6 +114,7 @@ int fill(const char *call, void *pointer, int value, size_t bytes) {
         return SUCCESS;
     if (is_device_address(pointer) && is_allocated(pointer, bytes)) {
         memset(pointer, value, bytes);
+        note_written(pointer, NULL, bytes);
         return SUCCESS;
     }
     char text[128];

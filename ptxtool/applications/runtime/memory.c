@@ -84,6 +84,8 @@ int allocate(void **pointer, size_t bytes, size_t alignment, enum memory memory)
     memcpy(&address, answer.data, sizeof address);
     add_allocation(address, bytes, memory);
     *pointer = (void *)address;
+    if (memory != DEVICE)
+        note_written(*pointer, NULL, bytes); /* the application writes there without a call */
     return SUCCESS;
 }
 

@@ -32,6 +32,7 @@ enum message {
 struct device_record { /* DEVICE */
     uint64_t memory_bytes, shared_bytes_cta, shared_bytes_sm, constant_bytes, reserved_shared_bytes;
     uint32_t major, minor, sms, registers_cta, registers_sm, threads_sm, ctas_sm, core_khz, memory_khz, bus_bits, l2_bytes;
+    uint32_t tracks_writes; /* 1: in the file, a byte for each byte of memory follows, 1 where it was written */
 };
 
 struct needs_record { /* NEEDS: of a thread, and of a CTA */

@@ -59,6 +59,7 @@ extern int runtime_version; /* of the libcudart that is loaded: 11, 12, 13; 0: n
 int ready(void); /* connects at the first call; SUCCESS, or the error that every call returns from now on */
 int failed(void); /* what ready() returns, without connecting */
 struct answer request(enum message kind, const void *head, size_t head_bytes, const void *body, size_t body_bytes);
+extern char *written; /* of DEVICE_BASE on, 1 for each byte of device memory that was written; NULL: nothing tracks it */
 int fault(int error); /* keeps the error of a kernel, which every later call returns; returns it */
 void refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* reports why a call is wrong */
 
@@ -127,6 +128,7 @@ const void *fat_binary(const void *image, size_t *bytes); /* the container in nv
 
 enum direction { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
 
+void note_written(void *to, const void *from, size_t bytes); /* `from` NULL: no copy of device memory */
 int copy(const char *call, void *to, const void *from, size_t bytes, int direction);
 
 int fill(const char *call, void *pointer, int value, size_t bytes);
