@@ -45,7 +45,7 @@ def test_sim_takes_a_recording(cli: Cli, tmp_path: Path) -> None:
     assert data["totals"]["gpu_tot_sim_cycle"] == sum(cycles)
     result = cli("sim", tmp_path / "out", "--replicas", 2)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "2 runs" in result.stdout
+    assert "2 replicas: " in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,9 @@ def test_no_output_replaces_a_recorded_launch(cli: Cli, tmp_path: Path) -> None:
     assert "E503" in result.stderr
 
 
-@pytest.mark.parametrize("command", [["compare"], ["tune"], ["prove", "KERNEL", "KERNEL", "--launch"]])
+@pytest.mark.parametrize(
+    "command", [["compare"], ["tune", "KERNEL", "--launch"], ["prove", "KERNEL", "KERNEL", "--launch"]]
+)
 def test_other_commands_take_one_launch(cli: Cli, tmp_path: Path, command: list[str]) -> None:
     recorded(tmp_path / "out", launch_choice("1"))
     kernel = tmp_path / "out" / "0001-sum" / "kernel.ptx"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ptxtool.results.applications import ApplicationRun, Launch
+from ptxtool.results.applications import ApplicationRun, Launch, RewrittenKernel
 
 LAUNCHES = (
     Launch(1, "_Z3addPf", (2, 1, 1), (32, 1, 1), warp_instructions=20, cycles=100, seconds=1e-6),
@@ -64,3 +64,11 @@ def test_no_launch_has_no_share() -> None:
     run = ApplicationRun(("./app",), 0, "tesla-c2050", False, 1, (LAUNCHES[3],), ())
     assert run.kernels[0].share == 0.0
     assert str(LAUNCHES[0]) == "launch 1, add(float*), grid 2x1x1, block 32x1x1"
+
+
+def test_registers_before_and_after_passes() -> None:
+    rewritten = (RewrittenKernel("_Z3addPf", 64, 20, 16),)
+    run = ApplicationRun(("./app",), 0, "gpu", False, 1, (), (), passes="allocate", rewritten=rewritten)
+    (kernel,) = run.to_dict()["rewritten"]
+    assert (kernel["cpp_name"], kernel["threads"]) == ("add(float*)", 64)
+    assert (kernel["registers_before"], kernel["registers_after"], kernel["refused"]) == (20, 16, "")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ptxtool.report.simulations.application import application_parts
-from ptxtool.results.applications import ApplicationRun, Launch
+from ptxtool.results.applications import ApplicationRun, Launch, RewrittenKernel
 
 LAUNCHES = (
     Launch(1, "a", (2, 1, 1), (32, 1, 1), warp_instructions=20, cycles=250, seconds=2.5e-7),
@@ -62,4 +62,15 @@ def test_without_a_call_or_a_launch() -> None:
     ]
     assert lines(replace(RUN, launches=(), missing=())) == [
         "./app x: 0 launches on tesla-c2050, exit status 1"
+    ]
+
+
+def test_passes_have_a_table_of_registers() -> None:
+    rewritten = (RewrittenKernel("a", 0, 20, 16), RewrittenKernel("b", 256, 30, 30, "E301"))
+    found = lines(replace(RUN, passes="allocate:max-regs=16", rewritten=rewritten))
+    k = found.index("registers per thread before and after allocate:max-regs=16")
+    assert found[k + 1].split() == ["kernel", "threads", "of", "a", "CTA", "before", "after"]
+    assert [line.split() for line in found[k + 3 : k + 5]] == [
+        ["a", "any", "20", "16"],
+        ["b", "256", "30", "as", "it", "was", "(E301)"],
     ]
