@@ -219,11 +219,11 @@ class Session:
 
         kernel = self.launcher.text_of(self._kernels[struct.unpack("<I", data)[0]])
         function, layout = kernel.function, lay_out(kernel.function)
-        major, minor = function.module.version
+        compiled_for = "".join(filter(str.isdigit, function.module.target))
         return Error.SUCCESS, NEEDS.pack(
             registers_per_thread(function),
             MOST_THREADS,
-            10 * major + minor,
+            int(compiled_for or self.target),
             self.target,
             layout.static_shared_bytes,
             len(layout.constant_bytes),
