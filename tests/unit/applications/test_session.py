@@ -157,6 +157,7 @@ def test_memory_that_is_freed_twice_or_never_was(device: Device) -> None:
     device.ask(Message.RANGE, struct.pack("<QQ", address, 8) + b"cudaMemset(0x1, 0, 8 bytes)")
     assert device.diagnostics[1].message.startswith("cudaMemset(0x1, 0, 8 bytes): no 8 bytes at")
     assert device.ask(Message.MALLOC, struct.pack("<QQ", 1 << 40, 256))[0] == Error.OUT_OF_MEMORY
+    assert "--memory" in device.diagnostics[2].help
 
 
 def test_a_fault_of_a_kernel(device: Device) -> None:
@@ -192,8 +193,8 @@ def test_what_a_kernel_needs(device: Device) -> None:
     device.session.answer(Request(Message.HELLO, struct.pack("<III", 1, 13, 75)))
     device.load()
     code, data = device.ask(Message.NEEDS, struct.pack("<I", 0))
-    registers, most_threads, version, target, shared, constant, _ = NEEDS.unpack(data)
-    assert (code, most_threads, version, target, shared, constant) == (0, 1024, 70, 75, 64, 4)
+    registers, most_threads, ptx, target, shared, constant, _ = NEEDS.unpack(data)
+    assert (code, most_threads, ptx, target, shared, constant) == (0, 1024, 75, 75, 64, 4)
     assert 0 < registers < 16
     # 48 warps of an SM and 8 CTAs: 8 CTAs of 6 warps; 48 KB of shared memory hold two with 20 KB
     for threads, dynamic, expected in ((192, 0, 8), (384, 0, 4), (192, 20_000, 2), (192, 60_000, 0)):
