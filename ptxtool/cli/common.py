@@ -258,6 +258,13 @@ def out_of_bounds_option(default: str | None) -> Callable[[F], F]:
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
 )
+replicas_option = click.option(
+    "--replicas",
+    type=click.IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help="Runs that differ in accidents (the first SM, a cycle of the L2): mean and spread of the results.",
+)
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786."
 )
