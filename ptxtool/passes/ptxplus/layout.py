@@ -35,8 +35,7 @@ _NUMBER = re.compile(r"\$([vrp])(\d+)")
 
 def module_text(variables: ModuleVariables, kernels: Sequence[KernelCode]) -> str:
     """The module over virtual registers."""
-    textures = [name for name in variables.textures if name in variables.used_textures]
-    lines = [*_HEADER, *(f".tex .u64 {name};" for name in textures), *_AFTER_HEADER]
+    lines = [*_HEADER, *(f".tex .u64 {name};" for name in variables.textures), *_AFTER_HEADER]
     lines += _constants(variables)
     lines += _globals(variables)
     n_local = max((k.local_bytes for k in kernels), default=0)

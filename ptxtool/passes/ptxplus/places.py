@@ -34,7 +34,7 @@ def most_threads(kernel: Function) -> int:
     return min(_MOST_THREADS, bound.threads) if bound else _MOST_THREADS
 
 
-def is_texture(declaration: Declaration) -> bool:
+def _is_texture(declaration: Declaration) -> bool:
     """Whether a variable is a texture: `.global .texref image;`, before PTX 1.5 `.tex .u32 image;`."""
     return declaration.type == "texref" or declaration.space == "tex"
 
@@ -89,8 +89,7 @@ class ModuleVariables:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.used: set[str] = set()
-        self.textures = {d.name: d.name for item, d in self._declared() if is_texture(item)}
-        self.used_textures: set[str] = set()
+        self.textures = tuple(d.name for item, d in self._declared() if _is_texture(item))
         self._variables: list[tuple[VariableAddress, Declaration, Declarator]] = []
         segments = ("constant0", *(f"constant0_{k}" for k in range(999)))
         self.segment = next(name for name in segments if name not in module.variables)
@@ -151,7 +150,7 @@ class KernelVariables:
         self.parameters: dict[str, VariableAddress] = {}
         self.texture_parameters: dict[str, str] = {}
         """The parameters that may be texture objects, with their names in PTXPlus."""
-        self.textures, self.used_textures = shared.textures, shared.used_textures
+        self.textures = shared.textures
         end = PARAMETERS
         for declaration in kernel.parameters:
             for declarator in declaration.declarators:

@@ -36,7 +36,8 @@ def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[
     code = KernelCode(kernel.name, tuple(_parameters(kernel)), tuple(_shared(variables)))
     spaces = pointer_spaces(items, variables)
     isel = InstructionSelection(code, variables, _narrowing(items), spaces, constants(items), shared.segment)
-    isel.textures = texture_names(items, variables.textures, variables.texture_parameters)
+    if any(each.instruction.opcode.base == "tex" for each in inlined):
+        isel.textures = texture_names(items, variables.textures, variables.texture_parameters)
     problems = [_problem(*one) for one in refused]
     for item in items:
         if isinstance(item, BranchTarget):
@@ -92,7 +93,7 @@ def _names(items: Iterable[FlatItem]) -> set[str]:
 
 
 def _handles(isel: InstructionSelection) -> set[str]:
-    """The registers of the handles of textures."""
+    """The registers that may hold handles of textures."""
     values = ((isel.is_wide(key), key) for key in isel.textures)
     return {name for wide, key in values for name in (isel.words(key) if wide else (isel.register(key),))}
 

@@ -4,7 +4,7 @@ For `families/texture.py`. A handle is that of a `.texref` variable, or of a ker
 from `ld.param`; moves and the arguments of inlined calls keep it. Only values that one instruction writes count.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ptxtool.ir.nodes import Immediate, Memory, Name
 from ptxtool.passes.ptxplus.constants import written_once
@@ -12,11 +12,11 @@ from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, Paramet
 
 
 def texture_names(
-    items: Iterable[FlatItem], variables: Mapping[str, str], parameters: Mapping[str, str]
+    items: Iterable[FlatItem], variables: Collection[str], parameters: Mapping[str, str]
 ) -> Mapping[ValueKey, str]:
-    """The texture of each value that is the handle of one.
+    """The texture of each value that is the handle of one, if it is one at all: any parameter of 64 bits may be.
 
-    `variables` and `parameters` are the names in PTXPlus of those that may be textures, by their names in PTX.
+    `variables` are the textures of the module, `parameters` the names in PTXPlus of parameters that may be textures.
     """
     written = written_once(items)
     found: dict[ValueKey, str] = {}
@@ -33,7 +33,7 @@ def texture_names(
 
 
 def _origin(
-    item: FlatItem, variables: Mapping[str, str], parameters: Mapping[str, str]
+    item: FlatItem, variables: Collection[str], parameters: Mapping[str, str]
 ) -> ValueKey | str | None:
     """The value that an item copies to another one, or the texture whose handle it reads."""
     if isinstance(item, ParameterCopy):
@@ -42,7 +42,7 @@ def _origin(
         return None
     opcode, source = item.instruction.opcode, item.instruction.operands[1]
     if opcode.base == "mov" and isinstance(source, Name):
-        return item.key_of(source) or variables.get(source.text)
+        return item.key_of(source) or (source.text if source.text in variables else None)
     is_parameter = opcode.base == "ld" and any(m.startswith("param") for m in opcode.modifiers)
     if not is_parameter or item.activation.number or not isinstance(source, Memory):
         return None

@@ -20,7 +20,7 @@ _COPIES = frozenset(["mov.u32", "mov.pred"])
 
 
 def tidy(kernel: KernelCode, handles: Container[str] = frozenset()) -> None:
-    """Drop needless copies, results of fetches and jumps. `handles` are registers that hold handles of textures."""
+    """Drop needless copies, results of fetches and jumps. `handles` are registers that may hold handles of textures."""
     _drop_unread(kernel, handles)
     _write_in_place(kernel)
     _drop_jumps(kernel)

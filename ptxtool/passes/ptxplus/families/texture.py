@@ -35,10 +35,9 @@ def _texture(isel: InstructionSelection, base: Operand) -> str:
     found = isel.textures.get(key) if key is not None else None
     if key is None and isinstance(base, Name):
         own = {} if isel.current.activation.number else variables.texture_parameters
-        found = variables.textures.get(base.text) or own.get(base.text)
+        found = base.text if base.text in variables.textures else own.get(base.text)
     if found is None:
         raise Refusal("PTXPlus names its textures, and this may be any: no variable or parameter of its own")
-    variables.used_textures.add(found)
     return found
 
 

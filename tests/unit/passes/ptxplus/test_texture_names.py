@@ -22,7 +22,7 @@ PARAMETERS = {"t": "k_t", "u": "k_u"}
 def names(body: str) -> dict[str, str]:
     """The textures by the names of registers, those of `f` too."""
     module = parse(TEXT.replace("BODY", body))
-    found = texture_names(flatten(module.kernels["k"])[0], {"image": "image"}, PARAMETERS)
+    found = texture_names(flatten(module.kernels["k"])[0], {"image"}, PARAMETERS)
     registers = {0: module.functions["k"].registers, 1: module.functions["f"].registers}
     return {registers[key.owner][key.index].name: name for key, name in found.items() if key.owner >= 0}
 

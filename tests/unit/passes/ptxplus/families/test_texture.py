@@ -54,11 +54,15 @@ def test_a_fetch(body: str, expected: str) -> None:
     assert found == expected
 
 
-def test_textures_that_code_names_are_declared_and_handles_are_not_loaded() -> None:
+def test_textures_are_declared_and_handles_are_not_loaded() -> None:
+    """All of the module, so that a launch file may have each."""
     body = f"ld.param.u64 %d1, [t]; tex.1d.v4.f32.s32 {{%f0, _, _, _}}, [%d1, {{%r1}}]; {END}"
     body += f"tex.1d.v4.f32.s32 {{%f0, _, _, _}}, [other, {{%r1}}]; {END}"
     text = lower(body, before=BEFORE, parameters=PARAMETERS)
-    assert [line for line in text.split("\n") if line.startswith(".tex")] == [".tex .u64 other;"]
+    assert [line for line in text.split("\n") if line.startswith(".tex")] == [
+        ".tex .u64 image;",
+        ".tex .u64 other;",
+    ]
     assert "s[0x" not in text
     assert ".param  .u64 __cudaparm_k_t ," in text
     assert ".param  .u64 __cudaparm_k_r ," in text
