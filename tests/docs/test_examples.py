@@ -31,8 +31,8 @@ from documents import CHECKOUT, Block, Missing, PageRun, agree, blocks_of, short
 from gpgpusim_files import write_config
 
 from ptxtool import api
-from ptxtool.formats.launch.launch_recording import is_recording
 from ptxtool.cli.main import main
+from ptxtool.formats.launch.launch_recording import is_recording
 
 PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md")])
 ELSEWHERE = {
