@@ -138,7 +138,7 @@ def command(
         tell=_tell,
     )
     _put(run, sink)
-    return run.status or int(any(launch.findings for launch in run.launches))
+    return run.status or int(checks is not None and bool(run.problems))
 
 
 def _tell(message: "Diagnostic | str") -> None:

@@ -2,8 +2,6 @@
 #include <cstring>
 #include "check.h"
 
-__constant__ int table[4] = {1, 2, 3, 4};
-
 __global__ void write_outside(int *data, int n) {
     data[threadIdx.x + n] = 1; // outside-write
 }
@@ -75,12 +73,6 @@ __global__ void missed(int *out) {
     __syncthreads(); // missed-barrier
     out[threadIdx.x] = 1;
 }
-__global__ void constant_written(int n) {
-    int *hidden; // nvcc refuses stores that it knows to go to constant memory
-    asm volatile("mov.b64 %0, %1;" : "=l"(hidden) : "l"(table));
-    hidden[n] = 5; // constant-write
-}
-
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     int *data, *out, host[128] = {};
@@ -107,7 +99,6 @@ int main(int argc, char **argv) {
     LAUNCH("grid-race", grid_race, 64, data)
     LAUNCH("divergent-barrier", divergent, 32, out)
     LAUNCH("missed-barrier", missed, 64, out)
-    LAUNCH("constant-write", constant_written, 1, 2)
     if (!strcmp(what, "after-free")) {
         after_free<<<1, 64>>>(data); // loads the module, whose variables take memory too
         cudaFree(data);
