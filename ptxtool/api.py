@@ -569,6 +569,7 @@ def run_application(
     target: int | None = None,
     record: "str | Path | None" = None,
     record_launches: str | None = None,
+    sim_launches: str | None = None,
     tell: "Callable[[Diagnostic | str], object]" = print,
 ) -> "ApplicationRun":
     """Run a CUDA application with the simulator for its GPU (docs/exec.md): `.launches`, `.kernels`, `.status`.
@@ -576,7 +577,8 @@ def run_application(
     `command` is the program and its arguments; `timed` simulates launches with time. `options` are those of every
     launch: of `ptxsim.run`, or of `ptxsim.launch`. `memory_bytes` is the device's memory, a multiple of 4096; `target`
     75 gives it compute capability 7.5. `record` is a new folder for launch files of its launches: of all, or of
-    `record_launches` ("3,7-9", "every:10", "first:2"). `tell` is called with each diagnostic and note while it
+    `record_launches` ("3,7-9", "every:10", "first:2"). `sim_launches` simulates such a choice alone, or "similar":
+    launches that are alike stand for one another; the cycles of the others are estimated. `tell` is called with each diagnostic and note while it
     runs. Raises E501 for a command that cannot be run, E502 without a C compiler, for an unknown GPU and a choice of
     launches that is none, E503 where nothing can be recorded.
     """
@@ -585,12 +587,16 @@ def run_application(
     from ptxtool.applications.launch_choice import ALL, launch_choice
     from ptxtool.applications.recording import Recorder
     from ptxtool.applications.reporter import Reporter
+    from ptxtool.applications.sampling import Sampling
     from ptxtool.applications.settings import Settings
 
     machine = _machine(DEFAULT_GPU if gpu is None else gpu)
+    timed = timed or sim_launches is not None
     is_chosen = timed or gpu is not None
     settings = Settings(machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target)
     reporter = Reporter(tell)
+    if sim_launches is not None:
+        reporter.sampling = Sampling.of(sim_launches, settings.hertz)
     if record is not None:
         choice = ALL if record_launches is None else launch_choice(record_launches)
         reporter.recorder = Recorder(Path(record), command, tell, reporter.problem, choice)

@@ -67,10 +67,11 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         gpu=settings.gpu.name,
         timed=settings.timed,
         processes=server.n_sessions,
-        launches=tuple(reporter.launches),
+        launches=reporter.all_launches(),
         missing=tuple(reporter.missing),
         problems=tuple(reporter.problems),
         recording=reporter.recorder.recording if reporter.recorder else None,
+        sim_launches=reporter.sampling.text if reporter.sampling else None,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ptxtool.applications.recording import Recorder
+from ptxtool.applications.sampling import Sampling
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
 from ptxtool.results.applications import Launch
@@ -21,7 +22,15 @@ class Reporter:
     """Calls of the application that the runtime does not have, each once."""
     recorder: Recorder | None = None
     """Records launches, of all processes."""
+    sampling: Sampling | None = None
+    """Chooses the launches of all processes that are simulated; None: all are, or none."""
     _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
+
+    def all_launches(self) -> tuple[Launch, ...]:
+        """The launches; those that had nothing to be estimated from when they ran are estimated from later ones."""
+        if self.sampling is None:
+            return tuple(self.launches)
+        return tuple(map(self.sampling.estimated, self.launches))
 
     def problem(self, problem: PtxError, context: str = "") -> None:
         """Report why a call failed, and which one."""

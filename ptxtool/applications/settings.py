@@ -26,6 +26,18 @@ class Settings:
     """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""
 
     @property
+    def hertz(self) -> float:
+        """Cycles of a simulated second."""
+        return 1e6 * self.gpu.clocks.core_mhz
+
+    @property
+    def untimed_options(self) -> "LaunchOptions":
+        """Of launches without time among others that are simulated."""
+        from ptxsim.launch_options import LaunchOptions
+
+        return LaunchOptions(out_of_bounds=self.options.out_of_bounds)
+
+    @property
     def tracks_writes(self) -> bool:
         """Whether it is known which bytes of device memory were written: for the check of reads of all others."""
         from ptxsim.sanitizer.prepare import check_names

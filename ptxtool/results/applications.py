@@ -10,16 +10,23 @@ from ptxtool.base.mangled import cpp_name_data, shown_name
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch, numbered from 1. `cycles` is 0 without time; `error` is CUDA's code, 0 where it went well."""
+    """One launch, numbered from 1. `error` is CUDA's code, 0 where it went well."""
 
     number: int
     kernel: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
+    dynamic_shared: int = 0
+    """Bytes of each CTA."""
     warp_instructions: int = 0
     cycles: int = 0
+    """Simulated or estimated; 0 without time."""
     seconds: float = 0.0
-    """Simulated."""
+    """Of the cycles; without them, of the warp instructions at one per SM and cycle."""
+    is_estimated: bool = False
+    """Its cycles are those of a launch like it, scaled by warp instructions."""
+    expected_cycles: int = 0
+    """Of a simulated launch: what would have been estimated. 0: there was nothing to estimate from."""
     findings: int = 0
     """Of the checks."""
     out_of_bounds: int = 0
@@ -42,7 +49,17 @@ class KernelSums:
     cycles: int
     seconds: float
     share: float
-    """Of the simulated time of all launches, 0 to 1."""
+    """Of the time of all launches, 0 to 1."""
+    simulated: int
+    """Launches with simulated cycles."""
+    estimated: int
+    """Launches with estimated cycles."""
+    estimated_seconds: float
+    error: float | None
+    """The mean difference of estimated cycles from simulated ones, relative to these, over the simulated launches for
+    which there was an estimate; None: there was none."""
+    largest_error: float | None
+    """Of one launch."""
     findings: int
     out_of_bounds: int
 
@@ -57,6 +74,11 @@ class KernelSums:
             "cycles": self.cycles,
             "seconds": self.seconds,
             "share": self.share,
+            "simulated": self.simulated,
+            "estimated": self.estimated,
+            "estimated_seconds": self.estimated_seconds,
+            "error": self.error,
+            "largest_error": self.largest_error,
             "findings": self.findings,
             "out_of_bounds": self.out_of_bounds,
         }
@@ -96,6 +118,8 @@ class ApplicationRun:
     """Calls and launches that failed, and what the checks found."""
     recording: Recording | None = None
     """The launches that were recorded, if any should be."""
+    sim_launches: str | None = None
+    """Which launches were to be simulated; None: all, or none without time."""
 
     @property
     def kernels(self) -> tuple[KernelSums, ...]:
@@ -107,6 +131,16 @@ class ApplicationRun:
         sums = (_sums(name, launches, total) for name, launches in by_name.items())
         return tuple(sorted(sums, key=lambda each: -each.seconds))
 
+    @property
+    def error(self) -> float | None:
+        """The error of the time of all launches, relative to it: those of the kernels' estimates, added up. None where
+        that of an estimate is not known."""
+        seconds = sum(launch.seconds for launch in self.launches)
+        guessed = [kernel for kernel in self.kernels if kernel.estimated]
+        if any(kernel.error is None for kernel in guessed) or not seconds:
+            return None
+        return sum(kernel.estimated_seconds * (kernel.error or 0.0) for kernel in guessed) / seconds
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return {
@@ -114,11 +148,13 @@ class ApplicationRun:
             "status": self.status,
             "gpu": self.gpu,
             "timed": self.timed,
+            "sim_launches": self.sim_launches,
             "processes": self.processes,
             "launches": len(self.launches),
             "warp_instructions": sum(launch.warp_instructions for launch in self.launches),
             "cycles": sum(launch.cycles for launch in self.launches),
             "seconds": sum(launch.seconds for launch in self.launches),
+            "error": self.error,
             "missing": list(self.missing),
             "kernels": [kernel.to_dict() for kernel in self.kernels],
             "problems": [problem.to_dict() for problem in self.problems],
@@ -129,6 +165,10 @@ class ApplicationRun:
 def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
     launches = list(launches)
     seconds = sum(launch.seconds for launch in launches)
+    estimated = [launch for launch in launches if launch.is_estimated]
+    checked = [launch for launch in launches if launch.expected_cycles]
+    errors = [abs(launch.expected_cycles - launch.cycles) for launch in checked]
+    largest = [error / launch.cycles for error, launch in zip(errors, checked, strict=True)]
     return KernelSums(
         name,
         len(launches),
@@ -137,6 +177,11 @@ def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
         sum(launch.cycles for launch in launches),
         seconds,
         seconds / total if total else 0.0,
+        sum(launch.cycles > 0 and not launch.is_estimated for launch in launches),
+        len(estimated),
+        sum(launch.seconds for launch in estimated),
+        sum(errors) / sum(launch.cycles for launch in checked) if checked else None,
+        max(largest, default=None),
         sum(launch.findings for launch in launches),
         sum(launch.out_of_bounds for launch in launches),
     )

@@ -13,6 +13,7 @@ from ptxsim.launch_options import LaunchOptions
 from ptxtool.applications.exec import run_application
 from ptxtool.applications.recording import Recorder
 from ptxtool.applications.reporter import Reporter
+from ptxtool.applications.sampling import Sampling
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.gpu import load_gpu
@@ -48,7 +49,11 @@ class Ran:
 
 
 def run(
-    capfd: pytest.CaptureFixture[str], *command: object, record: Path | None = None, **changes: Any
+    capfd: pytest.CaptureFixture[str],
+    *command: object,
+    record: Path | None = None,
+    sim_launches: str | None = None,
+    **changes: Any,
 ) -> Ran:
     """Run a command; `changes` are those of `Settings`, and `options` of its launches, recorded in a folder."""
     told: list[Diagnostic | str] = []
@@ -58,5 +63,7 @@ def run(
     reporter = Reporter(told.append)
     if record is not None:
         reporter.recorder = Recorder(record, ["app"], told.append, reporter.problem)
+    if sim_launches is not None:
+        reporter.sampling = Sampling.of(sim_launches, settings.hertz)
     result = run_application([str(word) for word in command], settings, reporter)
     return Ran(result, capfd.readouterr().out, [message for message in told if isinstance(message, str)])

@@ -49,6 +49,12 @@ class _Target(click.ParamType[int]):
     "--sim", "timed", is_flag=True, help="Simulate every launch with time; without it, launches only compute."
 )
 @click.option(
+    "--sim-launches",
+    metavar="WHICH",
+    help="Simulate these launches, and estimate the others: similar (launches that are alike stand for one another), "
+    "3,7-9 (numbers), every:10 or first:2. With --sim or without.",
+)
+@click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
 )
 @common.out_of_bounds_option
@@ -86,6 +92,7 @@ def command(
     context: click.Context,
     words: tuple[str, ...],
     timed: bool,
+    sim_launches: str | None,
     checks: str | None,
     out_of_bounds: str,
     gpu: str,
@@ -106,6 +113,7 @@ def command(
     """
     from ptxsim.launch_options import LaunchOptions
 
+    timed = timed or sim_launches is not None
     timing = {"scheduler": scheduler, "scheme": scheme}
     shares = {"share_registers": share_registers, "share_scratchpad": share_scratchpad}
     given = [name for name, value in timing.items() if value is not None]
@@ -135,6 +143,7 @@ def command(
         target=target,
         record=record,
         record_launches=record_launches,
+        sim_launches=sim_launches,
         tell=_tell,
     )
     _put(run, sink)
