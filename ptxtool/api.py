@@ -596,7 +596,7 @@ def run_application(
     settings = Settings(machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target)
     reporter = Reporter(tell)
     if sim_launches is not None:
-        reporter.sampling = Sampling.of(sim_launches, settings.hertz)
+        reporter.sampling = Sampling.of(sim_launches, machine)
     if record is not None:
         choice = ALL if record_launches is None else launch_choice(record_launches)
         reporter.recorder = Recorder(Path(record), command, tell, reporter.problem, choice)

@@ -27,10 +27,10 @@ class Reporter:
     _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
 
     def all_launches(self) -> tuple[Launch, ...]:
-        """The launches; those that had nothing to be estimated from when they ran are estimated from later ones."""
+        """The launches at the end: now all that can be estimated are, and how well is known."""
         if self.sampling is None:
             return tuple(self.launches)
-        return tuple(map(self.sampling.estimated, self.launches))
+        return tuple(map(self.sampling.completed, self.launches))
 
     def problem(self, problem: PtxError, context: str = "") -> None:
         """Report why a call failed, and which one."""

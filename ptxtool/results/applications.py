@@ -25,8 +25,9 @@ class Launch:
     """Of the cycles; without them, of the warp instructions at one per SM and cycle."""
     is_estimated: bool = False
     """Its cycles are those of a launch like it, scaled by warp instructions."""
-    expected_cycles: int = 0
-    """Of a simulated launch: what would have been estimated. 0: there was nothing to estimate from."""
+    uncertainty: float | None = None
+    """Of estimated cycles, relative to them: the error of such an estimate where it was compared with a simulation.
+    None: it never was."""
     findings: int = 0
     """Of the checks."""
     out_of_bounds: int = 0
@@ -56,8 +57,8 @@ class KernelSums:
     """Launches with estimated cycles."""
     estimated_seconds: float
     error: float | None
-    """The mean difference of estimated cycles from simulated ones, relative to these, over the simulated launches for
-    which there was an estimate; None: there was none."""
+    """Of the cycles of all estimated launches, relative to them: the mean of their uncertainties. None: one of them is
+    unknown, or there is none."""
     largest_error: float | None
     """Of one launch."""
     findings: int
@@ -166,9 +167,8 @@ def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
     launches = list(launches)
     seconds = sum(launch.seconds for launch in launches)
     estimated = [launch for launch in launches if launch.is_estimated]
-    checked = [launch for launch in launches if launch.expected_cycles]
-    errors = [abs(launch.expected_cycles - launch.cycles) for launch in checked]
-    largest = [error / launch.cycles for error, launch in zip(errors, checked, strict=True)]
+    known = [(each.cycles, each.uncertainty) for each in estimated if each.uncertainty is not None]
+    is_known = bool(estimated) and len(known) == len(estimated)
     return KernelSums(
         name,
         len(launches),
@@ -180,8 +180,8 @@ def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
         sum(launch.cycles > 0 and not launch.is_estimated for launch in launches),
         len(estimated),
         sum(launch.seconds for launch in estimated),
-        sum(errors) / sum(launch.cycles for launch in checked) if checked else None,
-        max(largest, default=None),
+        sum(n * error for n, error in known) / sum(n for n, _ in known) if is_known else None,
+        max((error for _, error in known), default=None) if is_known else None,
         sum(launch.findings for launch in launches),
         sum(launch.out_of_bounds for launch in launches),
     )

@@ -64,6 +64,6 @@ def run(
     if record is not None:
         reporter.recorder = Recorder(record, ["app"], told.append, reporter.problem)
     if sim_launches is not None:
-        reporter.sampling = Sampling.of(sim_launches, settings.hertz)
+        reporter.sampling = Sampling.of(sim_launches, settings.gpu)
     result = run_application([str(word) for word in command], settings, reporter)
     return Ran(result, capfd.readouterr().out, [message for message in told if isinstance(message, str)])
