@@ -1,5 +1,7 @@
 """Sums of launches by kernel."""
 
+from dataclasses import replace
+
 import pytest
 
 from ptxtool.results.applications import ApplicationRun, Launch
@@ -33,6 +35,27 @@ def test_sums_by_kernel_the_longest_first() -> None:
     assert (data["command"], data["status"], data["launches"], data["cycles"]) == (["./app", "x"], 3, 4, 800)
     assert [kernel.get("cpp_name") for kernel in data["kernels"]] == [None, "add(float*)"]
     assert data["missing"] == ["cudaGraphCreate"]
+
+
+def test_estimates() -> None:
+    """The error of a kernel is the mean over the cycles of its estimated launches, that of the run over all time."""
+    first, second = replace(LAUNCHES[0], cycles=300, seconds=3e-6), replace(LAUNCHES[1], seconds=4e-6)
+    guessed = [
+        replace(LAUNCHES[0], cycles=cycles, seconds=cycles / 1e8, is_estimated=True, uncertainty=error)
+        for cycles, error in ((100, 0.5), (200, 0.2))
+    ]
+    run = ApplicationRun(("./app",), 0, "tesla-c2050", True, 1, (first, second, *guessed), (), sim_launches="1-2")
+    add, other = run.kernels
+    assert (add.simulated, add.estimated, other.simulated, other.estimated) == (1, 2, 1, 0)
+    assert add.estimated_seconds == pytest.approx(3e-6)
+    assert (add.error, add.largest_error) == (pytest.approx(0.3), 0.5)
+    assert (other.error, other.largest_error) == (None, None)
+    assert run.error == pytest.approx(0.3 * 3e-6 / 10e-6)
+    data = run.to_dict()
+    assert (data["sim_launches"], data["error"]) == ("1-2", run.error)
+    assert (data["kernels"][0]["estimated"], data["kernels"][0]["error"]) == (2, add.error)
+    unknown = replace(run, launches=(*run.launches, replace(guessed[0], uncertainty=None)))
+    assert (unknown.kernels[0].error, unknown.error) == (None, None)
 
 
 def test_no_launch_has_no_share() -> None:
