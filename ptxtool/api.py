@@ -578,9 +578,9 @@ def run_application(
     launch: of `ptxsim.run`, or of `ptxsim.launch`. `memory_bytes` is the device's memory, a multiple of 4096; `target`
     75 gives it compute capability 7.5. `record` is a new folder for launch files of its launches: of all, or of
     `record_launches` ("3,7-9", "every:10", "first:2"). `sim_launches` simulates such a choice alone, or "similar":
-    launches that are alike stand for one another; the cycles of the others are estimated. `tell` is called with each diagnostic and note while it
-    runs. Raises E501 for a command that cannot be run, E502 without a C compiler, for an unknown GPU and a choice of
-    launches that is none, E503 where nothing can be recorded.
+    launches that are alike stand for one another; the cycles of the others are estimated. `tell` is called with each
+    diagnostic and note while it runs. Raises E501 for a command that cannot be run, E502 without a C compiler, for an
+    unknown GPU and a choice of launches that is none, E503 where nothing can be recorded.
     """
     from ptxsim.launch_options import LaunchOptions
     from ptxtool.applications.exec import run_application

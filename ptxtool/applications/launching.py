@@ -1,7 +1,8 @@
 """The launches of one process: on the machine, with or without time, recorded where that is asked for.
 
-Where only some launches are simulated (`sampling.py`), the others run without time: memory is right in any case. A launch
-whose number of warp instructions decides is run without time first, and simulated from the same memory if it has to be.
+Where only some launches are simulated (`sampling.py`), the others run without time: memory is right in any case. A
+launch whose number of warp instructions decides is run without time first, and simulated from the same memory if it has
+to be.
 
 A launch without time takes the seconds that its instructions need at one warp instruction per SM and cycle, so that an
 application that measures time ends.

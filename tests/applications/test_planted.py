@@ -8,7 +8,7 @@ from cuda_programs import run as run_program
 
 pytestmark = pytest.mark.slow
 
-_FAULT_FREE = "vector_add symbols matrix_multiply streams device textures pointers".split()
+_FAULT_FREE = ["vector_add", "symbols", "matrix_multiply", "streams", "device", "textures", "pointers"]
 
 
 @pytest.fixture(scope="session")

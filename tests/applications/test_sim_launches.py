@@ -25,14 +25,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("first:0007", [*range(1, 8)]),
     ],
 )
-def test_every_choice(which: str, simulated: list[int], folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_choice(
+    which: str, simulated: list[int], folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     ran = run(capfd, compiled("wavefront", folder), timed=True, gpu_chosen=True, sim_launches=which)
     assert (ran.run.status, ran.printed) == (0, PRINTED)
     assert [e.number for e in ran.run.launches if e.cycles and not e.is_estimated] == simulated
     assert ran.run.sim_launches == which
 
 
-def test_the_estimated_time_is_near_the_simulated_one(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_estimated_time_is_near_the_simulated_one(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     program = compiled("wavefront", folder)
     whole = run(capfd, program, timed=True, gpu_chosen=True).run
     part = run(capfd, program, timed=True, gpu_chosen=True, sim_launches="similar").run

@@ -60,7 +60,8 @@ def _estimates(run: ApplicationRun) -> str:
     n_estimated = sum(kernel.estimated for kernel in run.kernels)
     seconds = sum(launch.seconds for launch in run.launches)
     estimated = sum(kernel.estimated_seconds for kernel in run.kernels)
-    text = f"simulated: {n_simulated}; estimated: {n_estimated}, {estimated / seconds if seconds else 0:.1%} of the time"
+    share = estimated / seconds if seconds else 0.0
+    text = f"simulated: {n_simulated}; estimated: {n_estimated}, {share:.1%} of the time"
     if n_estimated:
         error = "unknown" if run.error is None else f"{run.error:.1%}"
         text += f", error of all together {error}"
@@ -68,7 +69,9 @@ def _estimates(run: ApplicationRun) -> str:
         text += "" if largest is None else f", of one launch at most {largest:.1%}"
     untimed = sum(not launch.cycles and not launch.error for launch in run.launches)
     if untimed:
-        text += f"; {counted(untimed, 'launch', 'launches')} without time, as none of the kernel was simulated"
+        text += (
+            f"; {counted(untimed, 'launch', 'launches')} without time, as none of the kernel was simulated"
+        )
     return text
 
 

@@ -94,8 +94,8 @@ class Heap:
         """Keep track of the bytes that are written from now on: by kernels that run under the check `init`, which then
         reports reads of all others, by `write` and by `fill`. Contents of the machine's own blocks count as written.
 
-        `written` is a writable buffer with as many bytes as the memory, all 0. Who writes by other means (a view, another
-        process) sets the bytes there to 1. Raises E401.
+        `written` is a writable buffer with as many bytes as the memory, all 0. Bytes that are written by other means (a
+        view, another process) have to be set to 1 there. Raises E401.
         """
         marks = bytes_of(written)
         if len(marks) != len(self.memory) or not marks.flags.writeable:

@@ -84,11 +84,23 @@ def test_some_launches_are_simulated_and_the_others_estimated() -> None:
     assert not second.is_estimated
     assert (late.cycles, late.is_estimated) == (third.cycles, True)
     assert second.cycles > third.cycles > 18  # which finds its code in the caches
-    assert process.launcher.seconds == pytest.approx(early.seconds + (second.cycles + 2 * third.cycles) / 575e6)
+    assert process.launcher.seconds == pytest.approx(
+        early.seconds + (second.cycles + 2 * third.cycles) / 575e6
+    )
     completed = process.launcher.reporter.all_launches()
     error = (second.cycles - third.cycles) / third.cycles
-    assert [launch.cycles for launch in completed] == [third.cycles, second.cycles, third.cycles, third.cycles]
-    assert [launch.uncertainty for launch in completed] == [pytest.approx(error), None, None, pytest.approx(error)]
+    assert [launch.cycles for launch in completed] == [
+        third.cycles,
+        second.cycles,
+        third.cycles,
+        third.cycles,
+    ]
+    assert [launch.uncertainty for launch in completed] == [
+        pytest.approx(error),
+        None,
+        None,
+        pytest.approx(error),
+    ]
 
 
 def test_launches_that_are_alike_stand_for_one_another() -> None:

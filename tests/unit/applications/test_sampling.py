@@ -65,7 +65,9 @@ def test_cycles_are_those_of_the_last_one_scaled() -> None:
     found = sampling.estimated(launch(3, 1020))
     assert (found.cycles, found.is_estimated, found.uncertainty) == (612, True, None)
     assert found.seconds == pytest.approx(612 / HERTZ)
-    assert sampling.completed(found).uncertainty == pytest.approx(0.5)  # the second had 600 where 900 were expected
+    assert sampling.completed(found).uncertainty == pytest.approx(
+        0.5
+    )  # the second had 600 where 900 were expected
     sampling.simulated(simulated(launch(4), 480))
     assert sampling.completed(found).uncertainty == pytest.approx(0.25)
 
@@ -77,7 +79,9 @@ def test_by_number_the_nearest_of_the_kernel_serves() -> None:
     sampling.simulated(simulated(launch(3, 70, grid=7), 300))
     assert sampling.estimated(launch(4, 1600)).cycles == 800  # half a cycle for each instruction
     assert sampling.estimated(launch(5, 3000)).cycles == 750  # a quarter
-    assert sampling.estimated(launch(6, 80, grid=4)).cycles == 600  # 20 for each of 4 SMs, where 10 were for each of 7
+    assert (
+        sampling.estimated(launch(6, 80, grid=4)).cycles == 600
+    )  # 20 for each of 4 SMs, where 10 were for each of 7
     assert sampling.estimated(launch(7, 60, grid=56)).cycles == pytest.approx(300 * (60 / 14) / 10, abs=1)
 
 

@@ -44,7 +44,9 @@ def test_estimates() -> None:
         replace(LAUNCHES[0], cycles=cycles, seconds=cycles / 1e8, is_estimated=True, uncertainty=error)
         for cycles, error in ((100, 0.5), (200, 0.2))
     ]
-    run = ApplicationRun(("./app",), 0, "tesla-c2050", True, 1, (first, second, *guessed), (), sim_launches="1-2")
+    run = ApplicationRun(
+        ("./app",), 0, "tesla-c2050", True, 1, (first, second, *guessed), (), sim_launches="1-2"
+    )
     add, other = run.kernels
     assert (add.simulated, add.estimated, other.simulated, other.estimated) == (1, 2, 1, 0)
     assert add.estimated_seconds == pytest.approx(3e-6)
