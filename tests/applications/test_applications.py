@@ -15,6 +15,8 @@ LAST_LINES = {
     "textures": "texels are right",
     "pointers": "lists are right",
     "mistakes": "errors are right",
+    "equal_sums": "sums are right",
+    "wavefront": "scores are right",
 }
 
 
@@ -33,7 +35,7 @@ def test_a_program_without_time(name: str, folder: Path, capfd: pytest.CaptureFi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["vector_add", "symbols", "launches"])
+@pytest.mark.parametrize("name", ["vector_add", "symbols", "launches", "equal_sums"])
 def test_a_program_with_time(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ran = run(capfd, compiled(name, folder), timed=True, gpu_chosen=True)
     assert (ran.run.status, ran.printed.splitlines()[-1]) == (0, LAST_LINES[name])

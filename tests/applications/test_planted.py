@@ -8,7 +8,16 @@ from cuda_programs import run as run_program
 
 pytestmark = pytest.mark.slow
 
-_FAULT_FREE = ["vector_add", "symbols", "matrix_multiply", "streams", "device", "textures", "pointers"]
+_FAULT_FREE = [
+    "vector_add",
+    "symbols",
+    "matrix_multiply",
+    "streams",
+    "device",
+    "textures",
+    "pointers",
+    "wavefront",
+]
 
 
 @pytest.fixture(scope="session")
@@ -20,9 +29,9 @@ def run(capfd: pytest.CaptureFixture[str], *command: object) -> Ran:
     return run_program(capfd, *command, options={"check": "all"})
 
 
-def line_of(fault: str) -> int:
-    """The line of `planted.cu` that has a fault."""
-    lines = (PROGRAMS / "planted.cu").read_text().splitlines()
+def line_of(fault: str, program: str = "planted.cu") -> int:
+    """The line of a program that has a fault."""
+    lines = (PROGRAMS / program).read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if line.endswith(f"// {fault}"))
 
 
@@ -93,6 +102,15 @@ def test_a_race_in_a_test_program(folder: Path, capfd: pytest.CaptureFixture[str
     assert [launch.number for launch in ran.run.launches if launch.findings] == [2]
     (found,) = ran.diagnostics
     assert (found.code, "which another thread writes" in found.message) == ("E410", True)
+
+
+def test_a_race_whose_results_are_right(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled("equal_sums", folder))
+    assert (ran.run.status, ran.printed) == (0, "sums are right\n")
+    line = line_of("equal-sums", "equal_sums.cu")
+    assert {(found.code, found.to_dict()["cuda"]) for found in ran.diagnostics} == {
+        ("E410", f"equal_sums.cu:{line}")
+    }
 
 
 def test_what_was_written_once_stays_written(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
