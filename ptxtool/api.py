@@ -545,18 +545,24 @@ def simulate(
     kernel: "Function",
     launch: "Launch | str | Path",
     *,
+    replicas: int = 1,
+    announce: "Callable[[str], object] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LaunchKeywords]",
 ) -> "Run":
     """Simulate a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
 
-    `ptxsim.LaunchOptions` explains the options; without `scheduler` and `registers` they are the launch file's. For
-    arguments of your own use `ptxsim.launch`.
+    `ptxsim.LaunchOptions` explains the options; without `scheduler` and `registers` they are the launch file's. With
+    more than one of `replicas` the launch runs on as many machines that differ in accidents only, and `.replicas` has
+    the spread of cycles and thread IPC; `announce` is called before each. For arguments of your own use
+    `ptxsim.launch`. Raises E401 for a number of replicas that cannot be.
     """
     from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_runs import run_launch
+    from ptxtool.runs.replicas import replicated
 
-    return run_launch(kernel, _launch(launch), options_of("launch", options, changes))
+    job, chosen = _launch(launch), options_of("launch", options, changes)
+    return replicated(lambda each: run_launch(kernel, job, each), chosen, replicas, announce)
 
 
 def run_application(
@@ -620,6 +626,7 @@ def simulate_sequence(
     module: "Module",
     launch: "Launch | str | Path",
     *,
+    replicas: int = 1,
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LaunchKeywords]",
@@ -627,18 +634,19 @@ def simulate_sequence(
     """Simulate a launch file's list of launches on one machine, which keeps memory, caches and open DRAM rows.
 
     `.results` has the counters of each launch, `.totals` the sums (GPGPU-Sim's `gpu_tot_*`), `.problems` what is wrong.
-    Options are those of `simulate`; `max_cycles` is for all together. `announce` is called before each launch with its
-    number and kernel. For arguments of your own: `ptxsim.Machine`.
+    Options are those of `simulate`, `replicas` too; `max_cycles` is for all together. `announce` is called before each
+    launch with its number and kernel. For arguments of your own: `ptxsim.Machine`.
     """
     from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_lists import simulate_sequence
+    from ptxtool.runs.replicas import replicated
 
-    return simulate_sequence(
-        lambda name: kernel(module, name),
-        _launch(launch),
-        options_of("launch", options, changes),
-        announce,
-    )
+    job, chosen = _launch(launch), options_of("launch", options, changes)
+
+    def run(each: "LaunchOptions") -> "SequenceRun":
+        return simulate_sequence(lambda name: kernel(module, name), job, each, announce)
+
+    return replicated(run, chosen, replicas)
 
 
 def compare(
@@ -650,6 +658,7 @@ def compare(
     share_scratchpad: "Percent | None" = None,
     release: bool = False,
     passes: str = "",
+    replicas: int = 1,
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LadderKeywords]",
@@ -658,7 +667,8 @@ def compare(
 
     Registers are shared, by 90% if no percentage is given, or scratchpad; `release` adds a rung that releases locks
     early, `passes` one with a pipeline after that of the rung before. Options are those of `simulate`, `gpu` is one of
-    them; `scheduler` is for all rungs without owner warps first. `announce` is called before each rung with its name.
+    them; `scheduler` is for all rungs without owner warps first. With `replicas` (see `simulate`) `.gains(rung)` has
+    the spread of a gain. `announce` is called before each rung with its name.
     """
     from dataclasses import replace
 
@@ -676,6 +686,7 @@ def compare(
         else chosen.share_scratchpad or None,
         release=release,
         passes=passes,
+        replicas=replicas,
         announce=announce,
     )
 

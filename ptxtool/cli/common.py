@@ -253,6 +253,13 @@ out_of_bounds_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
 )
+replicas_option = click.option(
+    "--replicas",
+    type=click.IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help="Runs that differ in accidents (the first SM, a cycle of the L2): mean and spread of the results.",
+)
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786."
 )

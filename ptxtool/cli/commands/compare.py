@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     metavar="all|NAME,...",
     help="Compare register schemes instead, with each other and with none. FILE.py:FUNCTION is one of your own.",
 )
+@common.replicas_option
 @common.jobs_option
 @source_option()
 @common.ptxplus_semantics_option
@@ -111,7 +112,7 @@ _OF_LADDER = {
 def _refuse_with_schemes(given: dict[str, Any], options: dict[str, Any]) -> None:
     """Raise a usage error for options that do not go with --schemes."""
     given |= {flag: options[name] for name, flag in _OF_LADDER.items()}
-    given["--as-written"] = not options["allocate"]
+    given |= {"--as-written": not options["allocate"], "--replicas": options["replicas"] > 1}
     for flag, value in given.items():
         if value:
             raise click.UsageError(f"{flag} does not go with --schemes")

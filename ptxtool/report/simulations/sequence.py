@@ -28,7 +28,9 @@ def sequence_parts(run: SequenceRun) -> list[Part]:
     rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
     notes = remark_parts(remark for result in run.results for remark in result.remarks)
-    return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *notes, "", run.verdict]
+    spread = [] if run.replicas is None else ["", str(run.replicas)]
+    shown = [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *spread]
+    return [*shown, *notes, "", run.verdict]
 
 
 def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:
