@@ -158,6 +158,7 @@ def test_memory_that_is_freed_twice_or_never_was(device: Device) -> None:
     device.ask(Message.RANGE, struct.pack("<QQ", address, 8) + b"cudaMemset(0x1, 0, 8 bytes)")
     assert device.diagnostics[1].message.startswith("cudaMemset(0x1, 0, 8 bytes): no 8 bytes at")
     assert device.ask(Message.MALLOC, struct.pack("<QQ", 1 << 40, 256))[0] == Error.OUT_OF_MEMORY
+    assert "--memory" in device.diagnostics[2].help
 
 
 def test_a_fault_of_a_kernel(device: Device) -> None:
