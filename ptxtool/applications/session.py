@@ -224,13 +224,11 @@ class Session:
 
         kernel = self.launcher.text_of(self._kernels[struct.unpack("<I", data)[0]])
         function, layout = kernel.function, lay_out(kernel.function)
-        compiled_for = "".join(filter(str.isdigit, function.module.target))
+        architecture = "".join(filter(str.isdigit, function.module.target))
         return Error.SUCCESS, NEEDS.pack(
             registers_per_thread(function),
             MOST_THREADS,
-            int(
-                compiled_for or self.target
-            ),  # cudaFuncAttributes.ptxVersion; CUB chooses by it what it launches
+            int(architecture or 0),  # cudaFuncAttributes.ptxVersion; CUB chooses by it what it launches
             self.target,
             layout.static_shared_bytes,
             len(layout.constant_bytes),

@@ -35,8 +35,8 @@ struct device_record { /* DEVICE */
     uint32_t tracks_writes; /* 1: in the file, a byte for each byte of memory follows, 1 where it was written */
 };
 
-struct needs_record { /* NEEDS: of a thread, and of a CTA; 75: its PTX is for compute_75, the device has 7.5 */
-    uint32_t registers, most_threads, ptx_target, target;
+struct needs_record { /* NEEDS: of a thread, and of a CTA; ptx_version 75: its PTX is for compute_75 */
+    uint32_t registers, most_threads, ptx_version, target;
     uint64_t shared_bytes, constant_bytes, local_bytes;
 };
 
