@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ptxsim.loaded_modules import LoadedKernel, LoadedModule
 
 
-_MORE_MEMORY = "give the device more than it has with --memory, such as 3g, or the application a smaller problem"
+_MORE_MEMORY = (
+    "give the device more than it has with --memory, such as 3g, or the application a smaller problem"
+)
 
 
 class Session:
