@@ -28,6 +28,8 @@ class Message(IntEnum):
     NEEDS = 13
     TEXTURE = 14
     UNTEXTURE = 15
+    BIND = 20
+    UNBIND = 21
 
 
 class Error(IntEnum):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ptxtool.applications.device import device_record
 from ptxtool.applications.fat_binary import module_text
 from ptxtool.applications.launching import MOST_THREADS, Launcher
-from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, Error, Gone, Message, Request
+from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.textures import texture_object
@@ -178,6 +178,25 @@ class Session:
             return Error.INVALID_VALUE, b""
         return Error.SUCCESS, b""
 
+    def _bind(self, data: bytes) -> tuple[int, bytes]:
+        """Bind a texture or surface reference: a variable of a module."""
+        module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4 + TEXTURE.size :])
+        try:
+            module.bind(name, texture_object(data[4 : 4 + TEXTURE.size], self.machine.heap))
+        except PtxError as problem:
+            self.reporter.problem(problem, f"the reference '{name}'")
+            return Error.INVALID_VALUE, b""
+        return Error.SUCCESS, b""
+
+    def _unbind(self, data: bytes) -> tuple[int, bytes]:
+        module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4:])
+        try:
+            module.bind(name, None)
+        except PtxError as problem:
+            self.reporter.problem(problem, f"the reference '{name}'")
+            return Error.INVALID_VALUE, b""
+        return Error.SUCCESS, b""
+
     # ---- launches
 
     def _launch(self, data: bytes) -> tuple[int, bytes]:
@@ -197,11 +216,11 @@ class Session:
 
         kernel = self._kernels[struct.unpack("<I", data)[0]]
         function, layout = kernel.function, lay_out(kernel.function)
-        major, minor = function.module.version
+        compiled_for = "".join(filter(str.isdigit, function.module.target))
         return Error.SUCCESS, NEEDS.pack(
             registers_per_thread(function),
             MOST_THREADS,
-            10 * major + minor,
+            int(compiled_for or self.target),
             self.target,
             layout.static_shared_bytes,
             len(layout.constant_bytes),
@@ -245,6 +264,8 @@ class Session:
         Message.NEEDS: _needs,
         Message.TEXTURE: _texture,
         Message.UNTEXTURE: _untexture,
+        Message.BIND: _bind,
+        Message.UNBIND: _unbind,
     }
 
 

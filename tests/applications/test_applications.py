@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cuda_programs import DRIVER, compiled, run, with_driver
+from cuda_programs import COMPILE, DRIVER, compiled, compiled_for_cuda_11, run, with_driver
 
 LAST_LINES = {
     "vector_add": "5000 sums are right",
@@ -15,6 +15,27 @@ LAST_LINES = {
     "textures": "texels are right",
     "pointers": "lists are right",
     "mistakes": "errors are right",
+    "alignment": "alignments are right",
+    "clusters": "clusters are right",
+    "convolution": "convolutions are right",
+    "despeckle": "pictures are right",
+    "factors": "factors are right",
+    "fractal": "pictures are right",
+    "graphs": "graphs are right",
+    "grid_sync": "solutions are right",
+    "heat": "temperatures are right",
+    "histograms": "counts are right",
+    "messages": "messages are right",
+    "paths": "paths are right",
+    "pipeline": "chunks are right",
+    "pools": "memory is right",
+    "prefix_sums": "sums are right",
+    "random_walks": "estimates are right",
+    "search": "distances are right",
+    "sorting": "orders are right",
+    "sparse": "solutions are right",
+    "transpose": "transposes are right",
+    "vectors": "vectors are right",
 }
 
 
@@ -41,6 +62,36 @@ def test_a_program_with_time(name: str, folder: Path, capfd: pytest.CaptureFixtu
     assert ran.notes == [
         "ptxtool exec: the application has no PTX for sm_20 (tesla-c2050) or older: that for sm_75 runs"
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pipeline", "graphs", "transpose"])
+def test_a_default_stream_for_each_thread(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Such a build calls NAME_ptsz and NAME_ptds."""
+    program = compiled(name, tmp_path, *COMPILE, "-default-stream", "per-thread")
+    assert b"_ptsz" in program.read_bytes()
+    ran = run(capfd, program)
+    assert (ran.run.status, ran.printed.splitlines()[-1]) == (0, LAST_LINES[name])
+    assert ran.run.missing == ()
+
+
+@pytest.mark.slow
+def test_references_of_old_programs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled_for_cuda_11("references", tmp_path))
+    assert (ran.run.status, ran.printed) == (0, "references are right\n")
+    (problem,) = ran.diagnostics
+    assert problem.message.endswith("nothing given for '.texref numbers'")
+
+
+@pytest.mark.slow
+def test_what_kernels_print_and_assert(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled("messages", folder))
+    line = "value  3.14|42    |00beef|x|%|-1234567890123|1e-07"
+    assert ran.printed.splitlines() == [line, line, "messages are right"]
+    (problem,) = ran.diagnostics
+    assert (problem.code, problem.to_dict()["cuda"]) == ("E413", "messages.cu:11")
 
 
 @pytest.mark.slow
@@ -85,7 +136,7 @@ def test_wrong_calls_are_reported_one_by_one(folder: Path, capfd: pytest.Capture
     ]
     assert all("freed" in text for text in messages[10:])
     assert len(messages) == 12
-    assert (ran.run.missing, len(ran.notes)) == (("cudaGraphCreate",), 1)
+    assert (ran.run.missing, len(ran.notes)) == (("cudaIpcGetMemHandle",), 1)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from checkout import TESTS
 
 from ptxsim.launch_options import LaunchOptions
 from ptxtool.applications.exec import run_application
-from ptxtool.applications.library import driver_calls
+from ptxtool.applications.library import driver_calls, library_folder
 from ptxtool.applications.recording import Recorder
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
@@ -47,6 +47,19 @@ def compiled(name: str, folder: Path, *options: str) -> Path:
         command = ["nvcc", *(options or COMPILE), "-o", str(path), str(PROGRAMS / f"{name}.cu")]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+    return path
+
+
+def compiled_for_cuda_11(name: str, folder: Path) -> Path:
+    """The executable of a C++ program that makes nvcc's calls itself; skips the test without a compiler."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    path = folder / name
+    library = library_folder() / "libcudart.so.11.0"
+    command = [compiler, "-std=c++17", "-o", str(path), str(PROGRAMS / f"{name}.cpp"), str(library)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return path
 
 

@@ -188,6 +188,14 @@ int device_attribute(const char *call, int *value, int attribute, int number) {
     return SUCCESS;
 }
 
+API int cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct channels *format, int number) {
+    int error = ready();
+    if (error || number || !width || !format)
+        return done(error ? error : number ? INVALID_DEVICE : INVALID_VALUE);
+    *width = 1 << 27;
+    return SUCCESS;
+}
+
 API int cudaDeviceGetAttribute(int *value, int attribute, int number) {
     return done(device_attribute("cudaDeviceGetAttribute", value, attribute, number));
 }
@@ -259,6 +267,8 @@ API int cudaDeviceSetLimit(int limit, size_t value) {
 
 API int cudaThreadSetLimit(int limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
 
+API int cudaThreadGetLimit(size_t *value, int limit) { return cudaDeviceGetLimit(value, limit); }
+
 /* The machine's file divides L1 and shared memory, and gives the width of banks: a preference changes nothing. */
 static int preference;
 
@@ -279,6 +289,10 @@ API int cudaDeviceGetCacheConfig(int *chosen) {
     *chosen = preference;
     return SUCCESS;
 }
+
+API int cudaThreadGetCacheConfig(int *chosen) { return cudaDeviceGetCacheConfig(chosen); }
+
+API int cudaCtxResetPersistingL2Cache(void) { return done(ready()); }
 
 API int cudaDeviceSetSharedMemConfig(int bank) {
     int error = ready();

@@ -74,13 +74,15 @@ static int launch(const void *host, struct dim3 grid, struct dim3 block, void **
 
 API int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
                          void *stream) {
-    (void)stream;
+    if (is_capturing(stream))
+        return done(capture_launch(stream, host, grid, block, arguments, dynamic_shared, 0));
     return done(launch(host, grid, block, arguments, dynamic_shared, 0));
 }
 
 API int cudaLaunchCooperativeKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments,
                                     size_t dynamic_shared, void *stream) {
-    (void)stream;
+    if (is_capturing(stream))
+        return done(capture_launch(stream, host, grid, block, arguments, dynamic_shared, 1));
     return done(launch(host, grid, block, arguments, dynamic_shared, 1));
 }
 
@@ -108,7 +110,8 @@ API int cudaLaunchKernelExC(const struct launch_configuration *chosen, const voi
             return done(NOT_SUPPORTED);
         }
     }
-    return done(launch(host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, is_cooperative));
+    return (is_cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
+        host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, chosen->stream);
 }
 
 /* From CUDA 12 on a launch goes through a handle, which the code asks for once: here, the registered function. */
@@ -125,10 +128,11 @@ API int __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, vo
 }
 
 API int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data) {
-    (void)stream;
     int error = ready();
     if (error || !call)
         return done(error ? error : INVALID_VALUE);
+    if (is_capturing(stream))
+        return done(capture_call(stream, call, data));
     call(data);
     return SUCCESS;
 }
@@ -161,7 +165,7 @@ API int cudaFuncGetAttributes(struct function_attributes *attributes, const void
         memset((char *)attributes + 56, 0, 88);
     *attributes = (struct function_attributes){
         needs.shared_bytes, needs.constant_bytes, needs.local_bytes, (int)needs.most_threads, (int)needs.registers,
-        (int)needs.ptx_version, (int)needs.target, 0, (int)(device.shared_bytes_cta - needs.shared_bytes), -1};
+        (int)needs.ptx_target, (int)needs.target, 0, (int)(device.shared_bytes_cta - needs.shared_bytes), -1};
     return SUCCESS;
 }
 
@@ -225,4 +229,50 @@ API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void *hos
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const void *host, int threads,
                                                                size_t dynamic_shared, unsigned flags) {
     return done(flags > 1 ? INVALID_VALUE : resident_ctas(host, threads, dynamic_shared, ctas));
+}
+
+/* The most dynamic shared memory with which an SM still holds so many CTAs. */
+API int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int ctas, int threads) {
+    size_t least = 0, most = device.shared_bytes_cta + 1;
+    int resident, error = resident_ctas(host, threads, 0, &resident);
+    if (error || !bytes || ctas < 1 || resident < ctas)
+        return done(error ? error : INVALID_VALUE);
+    while (!error && most - least > 1) {
+        size_t middle = (least + most) / 2;
+        error = resident_ctas(host, threads, middle, &resident);
+        *(resident >= ctas ? &least : &most) = middle;
+    }
+    *bytes = least;
+    return done(error);
+}
+
+/* ---- kernels by name, and their parameters */
+
+API int cudaFuncGetName(const char **name, const void *host) {
+    struct function *function;
+    int error = ready();
+    if (error || !name || (error = find_function(host, &function)))
+        return done(error ? error : INVALID_VALUE);
+    *name = function->name;
+    return SUCCESS;
+}
+
+API int cudaFuncGetParamInfo(const void *host, size_t number, size_t *offset, size_t *bytes) {
+    struct function *function;
+    int error = ready();
+    if (error || !offset || (error = find_function(host, &function)) || number >= function->n_parameters)
+        return done(error ? error : INVALID_VALUE);
+    *offset = function->parameters[number].offset;
+    if (bytes)
+        *bytes = function->parameters[number].bytes;
+    return SUCCESS;
+}
+
+API int cudaGetFuncBySymbol(const void **handle, const void *host) {
+    struct function *function;
+    int error = ready();
+    if (error || !handle || (error = find_function(host, &function)))
+        return done(error ? error : INVALID_VALUE);
+    *handle = host;
+    return SUCCESS;
 }

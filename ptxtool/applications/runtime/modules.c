@@ -19,6 +19,7 @@ enum { CONTAINER = 0xBA55ED50, WRAPPER = 0x466243b1 };
 static struct module *modules;
 static struct function *functions;
 static struct variable *variables;
+static struct texture *textures;
 
 static void *new(size_t bytes) {
     void *made = calloc(1, bytes);
@@ -63,6 +64,18 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *address, con
     (void)address;
     *entry = (struct managed){host, registered(handle, host, name), managed};
     managed = entry;
+}
+
+API void __cudaRegisterTexture(void **handle, const void *host, const void **address, const char *name, int axes,
+                               int reads_fraction) {
+    struct texture *texture = new(sizeof *texture);
+    (void)address, (void)axes;
+    *texture = (struct texture){host, name, (struct module *)handle, reads_fraction, textures};
+    textures = texture;
+}
+
+API void __cudaRegisterSurface(void **handle, const void *host, const void **address, const char *name, int axes) {
+    __cudaRegisterTexture(handle, host, address, name, axes, 0);
 }
 
 /* An entry of a container: its kind (1: PTX), its own size, that of its data, and at byte 28 the architecture. */
@@ -171,6 +184,20 @@ int find_variable(const void *symbol, struct variable **found) {
     pthread_mutex_unlock(&loading);
     *found = variable;
     return variable->error;
+}
+
+int find_texture(const void *reference, struct texture **found, uint32_t *module) {
+    struct texture *texture = textures;
+    while (texture && texture->host != reference)
+        texture = texture->next;
+    if (!texture)
+        return INVALID_TEXTURE;
+    pthread_mutex_lock(&loading);
+    int error = load(texture->module);
+    pthread_mutex_unlock(&loading);
+    *found = texture;
+    *module = texture->module->number;
+    return error;
 }
 
 /* Host code calls this before it reads a managed variable for the first time. */

@@ -24,6 +24,8 @@ enum message {
     MESSAGE_NEEDS = 13,     /* u32 kernel -> NEEDS */
     MESSAGE_TEXTURE = 14,   /* TEXTURE -> u64 handle */
     MESSAGE_UNTEXTURE = 15, /* u64 handle -> */
+    MESSAGE_BIND = 20,      /* u32 module, TEXTURE, name of a texture or surface reference -> */
+    MESSAGE_UNBIND = 21,    /* u32 module, name -> */
 };
 
 #pragma pack(push, 1)
@@ -32,8 +34,8 @@ struct device_record { /* DEVICE */
     uint32_t major, minor, sms, registers_cta, registers_sm, threads_sm, ctas_sm, core_khz, memory_khz, bus_bits, l2_bytes;
 };
 
-struct needs_record { /* NEEDS: of a thread, and of a CTA */
-    uint32_t registers, most_threads, ptx_version, target;
+struct needs_record { /* NEEDS: of a thread, and of a CTA; 75: its PTX is for compute_75, the device has 7.5 */
+    uint32_t registers, most_threads, ptx_target, target;
     uint64_t shared_bytes, constant_bytes, local_bytes;
 };
 

@@ -25,8 +25,10 @@
 enum { /* errors that this library returns by itself; errors.c has their names */
     SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALISED = 3, INVALID_CONFIGURATION = 9, INVALID_PITCH = 12,
     INVALID_SYMBOL = 13, INVALID_TEXTURE = 18, INVALID_CHANNEL = 20, INVALID_DIRECTION = 21, MISSING_CONFIGURATION = 52,
-    INVALID_FUNCTION = 98, NO_DEVICE = 100, INVALID_DEVICE = 101, INVALID_IMAGE = 200, PEER_UNSUPPORTED = 217, UNSUPPORTED_LIMIT = 215,
-    INVALID_HANDLE = 400, NOT_READY = 600, PEER_NOT_ENABLED = 705, NOT_SUPPORTED = 801,
+    INVALID_SURFACE = 37, INVALID_FUNCTION = 98, NO_DEVICE = 100, INVALID_DEVICE = 101, INVALID_IMAGE = 200, PEER_UNSUPPORTED = 217, UNSUPPORTED_LIMIT = 215,
+    INVALID_HANDLE = 400, SYMBOL_NOT_FOUND = 500, NOT_READY = 600, PEER_NOT_ENABLED = 705, ALREADY_REGISTERED = 712,
+    NOT_REGISTERED = 713, NOT_SUPPORTED = 801, CAPTURE_UNSUPPORTED = 900, CAPTURE_MERGE = 902, CAPTURE_UNMATCHED = 903,
+    GRAPH_UPDATE_FAILURE = 910,
     UNKNOWN = 999
 };
 
@@ -35,6 +37,16 @@ struct extent { size_t width, height, depth; };
 struct position { size_t x, y, z; };
 struct pitched { void *ptr; size_t pitch, xsize, ysize; };
 struct channels { int x, y, z, w, kind; };
+struct box { /* a copy: each end is an array, or memory */
+    struct array *from_array;
+    struct position from_position;
+    struct pitched from;
+    struct array *to_array;
+    struct position to_position;
+    struct pitched to;
+    struct extent extent;
+    int direction;
+};
 
 /* ---- connection.c: the simulator */
 
@@ -86,6 +98,14 @@ struct function {
     struct function *next;
 };
 
+struct texture { /* a texture or surface reference */
+    const void *host;
+    const char *name;
+    struct module *module;
+    int reads_fraction;
+    struct texture *next;
+};
+
 struct variable {
     const void *host;
     const char *name;
@@ -98,6 +118,7 @@ struct variable {
 size_t registered_targets(uint32_t *targets, size_t most); /* the architectures of all PTX: 75 for sm_75 */
 int find_function(const void *host, struct function **found);    /* loaded; INVALID_FUNCTION, or why it cannot be */
 int find_variable(const void *symbol, struct variable **found);  /* loaded; INVALID_SYMBOL, or why it cannot be */
+int find_texture(const void *reference, struct texture **found, uint32_t *module); /* its module's number, loaded */
 int load_kernel(uint32_t module, struct function *function);     /* by its name: its number and its parameters */
 int load_address(uint32_t module, const char *name, uint64_t *address, uint64_t *bytes); /* of a variable */
 const void *fat_binary(const void *image, size_t *bytes); /* the container in nvcc's structure, or itself; NULL: neither */
@@ -130,5 +151,49 @@ int device_attribute(const char *call, int *value, int attribute, int number);
 /* ---- streams.c */
 
 extern double simulated_seconds;
+
+/* ---- registered.c: memory of the application that kernels use too */
+
+struct registered { uint64_t host, device, bytes; unsigned flags; };
+const struct registered *registered_at(const void *pointer); /* by an address on either side; NULL: none */
+
+/* ---- pools.c */
+
+void leave_pool(uint64_t address); /* an allocation is freed */
+
+/* ---- advice.c */
+
+void forget_advice(uint64_t address); /* an allocation is freed */
+
+/* ---- arrays.c: texels as textures and surfaces read them */
+
+struct resource {
+    int type;
+    void *memory; /* or the array */
+    struct channels format;
+    size_t width, height, pitch; /* of linear memory, the first is its bytes */
+};
+struct sampling {
+    int address_modes[3], filter, reads_fraction, srgb;
+    float border[4];
+    int is_normalized;
+};
+enum { OF_ARRAY = 0, OF_LINEAR = 2, OF_PITCHED = 3 };
+int describe_texels(const char *call, struct texture_record *record, const struct resource *resource,
+                    const struct sampling *sampling); /* sampling: NULL for a surface */
+
+/* ---- graphs/capture.c: what becomes a node of a graph instead of being done */
+
+int is_capturing(const void *stream);
+int refuse_capture(const char *call, const void *stream); /* SUCCESS, if it is not captured */
+int capture_launch(const void *stream, const void *host, struct dim3 grid, struct dim3 block, void **arguments,
+                   size_t dynamic_shared, int is_cooperative);
+int capture_box(const void *stream, const struct box *box);
+int capture_rows(const void *stream, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                 size_t height, int direction);
+int capture_fill(const void *stream, void *to, size_t pitch, int value, size_t width, size_t height);
+int capture_call(const void *stream, void (*call)(void *), void *data);
+void capture_record(const void *stream, const void *event);
+int capture_wait(const void *stream, const void *event); /* CAPTURE_MERGE: an event of another capture */
 
 #endif

@@ -189,11 +189,11 @@ def test_too_much_shared_memory(device: Device) -> None:
 
 
 def test_what_a_kernel_needs(device: Device) -> None:
-    device.session.answer(Request(Message.HELLO, struct.pack("<III", 1, 13, 75)))
+    device.session.answer(Request(Message.HELLO, struct.pack("<IIII", 1, 13, 75, 90)))
     device.load()
     code, data = device.ask(Message.NEEDS, struct.pack("<I", 0))
-    registers, most_threads, version, target, shared, constant, _ = NEEDS.unpack(data)
-    assert (code, most_threads, version, target, shared, constant) == (0, 1024, 70, 75, 64, 4)
+    registers, most_threads, compiled_for, target, shared, constant, _ = NEEDS.unpack(data)
+    assert (code, most_threads, compiled_for, target, shared, constant) == (0, 1024, 75, 90, 64, 4)
     assert 0 < registers < 16
     # 48 warps of an SM and 8 CTAs: 8 CTAs of 6 warps; 48 KB of shared memory hold two with 20 KB
     for threads, dynamic, expected in ((192, 0, 8), (384, 0, 4), (192, 20_000, 2), (192, 60_000, 0)):
