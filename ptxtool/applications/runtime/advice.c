@@ -73,7 +73,7 @@ API int cudaMemAdvise_v2(const void *pointer, size_t bytes, int advised, struct 
 
 /* Before CUDA 13 with the number of a device: the first half of what a location is passed in. */
 API int cudaMemAdvise(const void *pointer, size_t bytes, int advised, struct location place) {
-    return cudaMemAdvise_v2(pointer, bytes, advised, RUNTIME >= 13 ? place : location_of(place.type));
+    return cudaMemAdvise_v2(pointer, bytes, advised, runtime_version >= 13 ? place : location_of(place.type));
 }
 
 API int cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, struct location place) {
@@ -89,7 +89,7 @@ API int cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, struct locati
 }
 
 API int cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct location place) {
-    return cudaMemPrefetchAsync_v2(pointer, bytes, RUNTIME >= 13 ? place : location_of(place.type));
+    return cudaMemPrefetchAsync_v2(pointer, bytes, runtime_version >= 13 ? place : location_of(place.type));
 }
 
 static int number_of(struct location place) {

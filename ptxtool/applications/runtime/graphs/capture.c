@@ -202,7 +202,7 @@ API int cudaStreamGetCaptureInfo_v3(const void *stream, int *status, unsigned lo
 /* CUDA 13 has the latest variant under this name, CUDA 11 and 12 the first. */
 API int cudaStreamGetCaptureInfo(const void *stream, int *status, unsigned long long *number, struct graph **graph,
                                  struct node ***needs, const void **edges, size_t *n_needs) {
-    if (RUNTIME >= 13)
+    if (runtime_version >= 13)
         return cudaStreamGetCaptureInfo_v3(stream, status, number, graph, needs, edges, n_needs);
     return cudaStreamGetCaptureInfo_v2(stream, status, number, NULL, NULL, NULL);
 }

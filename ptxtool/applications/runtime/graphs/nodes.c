@@ -253,7 +253,7 @@ API int cudaGraphAddDependencies_v2(struct graph *graph, struct node *const *fro
 /* Before CUDA 13 without the pointer to data of edges. */
 API int cudaGraphAddDependencies(struct graph *graph, struct node *const *from, struct node *const *to,
                                  uintptr_t edges_or_n, size_t n) {
-    if (RUNTIME >= 13)
+    if (runtime_version >= 13)
         return cudaGraphAddDependencies_v2(graph, from, to, (void *)edges_or_n, n);
     return done(!is_graph(graph) ? INVALID_VALUE : add_dependencies(from, to, edges_or_n));
 }

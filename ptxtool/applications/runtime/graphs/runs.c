@@ -103,7 +103,7 @@ API int cudaGraphInstantiateWithFlags(struct run **run, const struct graph *grap
 
 /* Before CUDA 12, what follows the graph is for messages. */
 API int cudaGraphInstantiate(struct run **run, const struct graph *graph, unsigned long long flags) {
-    return cudaGraphInstantiateWithFlags(run, graph, RUNTIME >= 12 ? flags : 0);
+    return cudaGraphInstantiateWithFlags(run, graph, runtime_version >= 12 ? flags : 0);
 }
 
 API int cudaGraphExecGetFlags(const struct run *run, unsigned long long *flags) {
@@ -209,7 +209,7 @@ API int cudaGraphExecUpdate(struct run *run, const struct graph *graph, void *no
     if (error || !is_run(run) || !is_graph(graph))
         return done(error ? error : INVALID_VALUE);
     int found = update(run, graph);
-    if (RUNTIME >= 12) {
+    if (runtime_version >= 12) {
         if (node_or_result)
             memset(node_or_result, 0, 24);
         result = node_or_result;
