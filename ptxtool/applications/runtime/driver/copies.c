@@ -43,7 +43,7 @@ API int cuMemcpyPeerAsync(address to, struct context *there, address from, struc
 enum place { ON_HOST = 1, ON_DEVICE = 2, IN_ARRAY = 3, ANYWHERE = 4 }; /* CUmemorytype */
 
 struct end_2d { size_t x, y; uint32_t place; const void *host; address device; void *array; size_t pitch; };
-struct rectangle { struct end_2d from, to; size_t width, height; };
+struct copy_2d { struct end_2d from, to; size_t width, height; };
 struct end_3d {
     size_t x, y, z, level;
     uint32_t place;
@@ -52,9 +52,9 @@ struct end_3d {
     void *array, *reserved;
     size_t pitch, height;
 };
-struct box { struct end_3d from, to; size_t width, height, depth; };
+struct copy_3d { struct end_3d from, to; size_t width, height, depth; };
 
-static int copy_box(const char *call, const struct box *box) {
+static int copy_box(const char *call, const struct copy_3d *box) {
     int error = begin();
     if (error)
         return error;
@@ -83,27 +83,27 @@ static int copy_box(const char *call, const struct box *box) {
     return as_result(error);
 }
 
-static int copy_rectangle(const char *call, const struct rectangle *flat) {
+static int copy_rectangle(const char *call, const struct copy_2d *flat) {
     if (!flat)
         return INVALID_VALUE;
     const struct end_2d *from = &flat->from, *to = &flat->to;
     /* a pitch of 0: rows without space between them */
-    struct box box = {
+    struct copy_3d box = {
         {from->x, from->y, 0, 0, from->place, from->host, from->device, from->array, NULL, from->pitch ? from->pitch : flat->width, 0},
         {to->x, to->y, 0, 0, to->place, to->host, to->device, to->array, NULL, to->pitch ? to->pitch : flat->width, 0},
         flat->width, flat->height, 1};
     return copy_box(call, &box);
 }
 
-API int cuMemcpy2D_v2(const struct rectangle *flat) { return copy_rectangle("cuMemcpy2D", flat); }
+API int cuMemcpy2D_v2(const struct copy_2d *flat) { return copy_rectangle("cuMemcpy2D", flat); }
 
-API int cuMemcpy2DUnaligned_v2(const struct rectangle *flat) { return copy_rectangle("cuMemcpy2DUnaligned", flat); }
+API int cuMemcpy2DUnaligned_v2(const struct copy_2d *flat) { return copy_rectangle("cuMemcpy2DUnaligned", flat); }
 
-API int cuMemcpy2DAsync_v2(const struct rectangle *flat) { return copy_rectangle("cuMemcpy2DAsync", flat); }
+API int cuMemcpy2DAsync_v2(const struct copy_2d *flat) { return copy_rectangle("cuMemcpy2DAsync", flat); }
 
-API int cuMemcpy3D_v2(const struct box *box) { return box ? copy_box("cuMemcpy3D", box) : INVALID_VALUE; }
+API int cuMemcpy3D_v2(const struct copy_3d *box) { return box ? copy_box("cuMemcpy3D", box) : INVALID_VALUE; }
 
-API int cuMemcpy3DAsync_v2(const struct box *box) { return box ? copy_box("cuMemcpy3DAsync", box) : INVALID_VALUE; }
+API int cuMemcpy3DAsync_v2(const struct copy_3d *box) { return box ? copy_box("cuMemcpy3DAsync", box) : INVALID_VALUE; }
 
 /* ---- fills with elements of 1, 2 or 4 bytes */
 
