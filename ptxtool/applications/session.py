@@ -8,6 +8,7 @@ import mmap
 import os
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 _OLDEST_TARGET = 75
 """That the compilers of CUDA 13 know: sm_75."""
+
+
+_MORE_MEMORY = (
+    "give the device more than it has with --memory, such as 3g, or the application a smaller problem"
+)
 
 
 class Session:
@@ -95,7 +101,8 @@ class Session:
         try:
             address = self.machine.heap.malloc(n_bytes, align)
         except PtxError as problem:
-            self.reporter.problem(problem, f"an allocation of {n_bytes} bytes")
+            lacking = replace(problem.diagnostics[0], help=_MORE_MEMORY)
+            self.reporter.problem(PtxError(lacking), f"an allocation of {n_bytes} bytes")
             return Error.OUT_OF_MEMORY, b""
         return Error.SUCCESS, struct.pack("<Q", address)
 
@@ -216,11 +223,11 @@ class Session:
 
         kernel = self._kernels[struct.unpack("<I", data)[0]]
         function, layout = kernel.function, lay_out(kernel.function)
-        compiled_for = "".join(filter(str.isdigit, function.module.target))
+        architecture = "".join(filter(str.isdigit, function.module.target))
         return Error.SUCCESS, NEEDS.pack(
             registers_per_thread(function),
             MOST_THREADS,
-            int(compiled_for or self.target),
+            int(architecture or 0),  # cudaFuncAttributes.ptxVersion; CUB chooses by it what it launches
             self.target,
             layout.static_shared_bytes,
             len(layout.constant_bytes),

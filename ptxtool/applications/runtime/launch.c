@@ -165,7 +165,7 @@ API int cudaFuncGetAttributes(struct function_attributes *attributes, const void
         memset((char *)attributes + 56, 0, 88);
     *attributes = (struct function_attributes){
         needs.shared_bytes, needs.constant_bytes, needs.local_bytes, (int)needs.most_threads, (int)needs.registers,
-        (int)needs.ptx_target, (int)needs.target, 0, (int)(device.shared_bytes_cta - needs.shared_bytes), -1};
+        (int)needs.ptx_version, (int)needs.target, 0, (int)(device.shared_bytes_cta - needs.shared_bytes), -1};
     return SUCCESS;
 }
 

@@ -34,8 +34,8 @@ struct device_record { /* DEVICE */
     uint32_t major, minor, sms, registers_cta, registers_sm, threads_sm, ctas_sm, core_khz, memory_khz, bus_bits, l2_bytes;
 };
 
-struct needs_record { /* NEEDS: of a thread, and of a CTA; 75: its PTX is for compute_75, the device has 7.5 */
-    uint32_t registers, most_threads, ptx_target, target;
+struct needs_record { /* NEEDS: of a thread, and of a CTA; ptx_version 75: its PTX is for compute_75 */
+    uint32_t registers, most_threads, ptx_version, target;
     uint64_t shared_bytes, constant_bytes, local_bytes;
 };
 

@@ -8,7 +8,8 @@ import pytest
 from fat_binaries import entry, fat_binary
 
 from ptxsim.launch_options import LaunchOptions
-from ptxtool.applications.protocol import DEVICE, LAUNCH, NEEDS, Error, Gone, Message, Request
+from ptxsim.memory_image.texture_objects import Texture
+from ptxtool.applications.protocol import DEVICE, LAUNCH, NEEDS, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.session import Session
 from ptxtool.applications.settings import Settings
@@ -157,6 +158,7 @@ def test_memory_that_is_freed_twice_or_never_was(device: Device) -> None:
     device.ask(Message.RANGE, struct.pack("<QQ", address, 8) + b"cudaMemset(0x1, 0, 8 bytes)")
     assert device.diagnostics[1].message.startswith("cudaMemset(0x1, 0, 8 bytes): no 8 bytes at")
     assert device.ask(Message.MALLOC, struct.pack("<QQ", 1 << 40, 256))[0] == Error.OUT_OF_MEMORY
+    assert "--memory" in device.diagnostics[2].help
 
 
 def test_a_fault_of_a_kernel(device: Device) -> None:
@@ -232,6 +234,24 @@ def test_calls_that_are_missing_are_named_once(device: Device) -> None:
     assert [note.split()[8] for note in device.notes] == ["cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED"]
     device.ask(Message.REFUSED, b"cudaMemcpy(...): a null pointer")
     assert str(device.diagnostics[0]).startswith("error[E401]: cudaMemcpy(...): a null pointer")
+
+
+def test_texture_references_are_variables_of_a_module(device: Device) -> None:
+    text = TEXT.replace(b".visible .global", b".global .texref picture;\n.visible .global", 1)
+    assert device.ask(Message.MODULE, fat_binary(entry(text)))[0] == 0
+    module, texels = struct.pack("<I", 0), (device.malloc(64), 64, 16, 0, 0)
+    record = module + TEXTURE.pack(*texels, 0, 0, 32, 1, 2, 1, 1, 1, 0, 0, 0)
+    assert device.ask(Message.BIND, record + b"picture") == (Error.SUCCESS, b"")
+    (bound,) = device.session._modules[0].textures.values()
+    assert isinstance(bound, Texture)
+    assert bound.array.shape == (16,)
+    assert device.ask(Message.UNBIND, module + b"picture")[0] == Error.SUCCESS
+    assert device.session._modules[0].textures == {}
+    assert device.ask(Message.BIND, record + b"other")[0] == Error.INVALID_VALUE
+    assert device.ask(Message.UNBIND, module + b"other")[0] == Error.INVALID_VALUE
+    assert [problem.message.partition(":")[0] for problem in device.diagnostics] == [
+        "the reference 'other'"
+    ] * 2
 
 
 def test_limits(device: Device) -> None:
