@@ -100,7 +100,7 @@ static int get_attribute(int *value, int number, const struct kernel *kernel) {
     if ((error = needs_of_function(&kernel->function, &needs)))
         return as_result(error);
     const int64_t values[] = {needs.most_threads, (int64_t)needs.shared_bytes, (int64_t)needs.constant_bytes,
-                              (int64_t)needs.local_bytes, needs.registers, needs.ptx_target, needs.target, 0,
+                              (int64_t)needs.local_bytes, needs.registers, needs.ptx_version, needs.target, 0,
                               (int64_t)(device.shared_bytes_cta - needs.shared_bytes), -1};
     if (number < 0 || number > 15)
         return INVALID_VALUE;
