@@ -37,7 +37,10 @@ int cudaDriverGetVersion(int *), cudaDeviceGetPCIBusId(char *, int, int), cudaDe
 int cudaDeviceCanAccessPeer(int *, int, int), cudaDeviceGetLimit(size_t *, int), cudaDeviceSetLimit(int, size_t);
 int cudaDeviceGetCacheConfig(int *), cudaDeviceSetCacheConfig(int);
 int cudaDeviceGetSharedMemConfig(int *), cudaDeviceSetSharedMemConfig(int), cudaDeviceGetStreamPriorityRange(int *, int *);
-int cudaMemGetInfo(size_t *, size_t *), cudaMemAdvise(const void *, size_t), cudaMemPrefetchAsync(const void *, size_t);
+struct location { int type, number; }; /* of memory: 1 the device, 2 the host */
+int cudaMemGetInfo(size_t *, size_t *), cudaMemAdvise_v2(const void *, size_t, int, struct location);
+int cudaMemPrefetchAsync_v2(const void *, size_t, struct location);
+int cudaHostRegister(void *, size_t, unsigned), cudaHostUnregister(void *);
 int cudaMallocHost(void **, size_t), cudaHostAlloc(void **, size_t, unsigned), cudaMallocManaged(void **, size_t, unsigned);
 int cudaHostGetDevicePointer(void **, void *, unsigned), cudaHostGetFlags(unsigned *, void *);
 int cudaStreamAttachMemAsync(void *, void *);

@@ -65,14 +65,30 @@ API int cuMemHostGetDevicePointer_v2(address *at, void *pointer, unsigned flags)
 
 API int cuMemHostGetFlags(unsigned *flags, void *pointer) { return IN_CONTEXT(cudaHostGetFlags(flags, pointer)); }
 
-/* Advice is of its place, or of the processor that will use it: nothing that this memory has. */
-API int cuMemAdvise(address at, size_t bytes) { return IN_CONTEXT(cudaMemAdvise((void *)at, bytes)); }
+/* Before CUDA 12.2 a place is the number of a device, or -1: the host. */
+static struct location place_of(int number) { return (struct location){number < 0 ? 2 : 1, number}; }
 
-API int cuMemAdvise_v2(address at, size_t bytes) { return cuMemAdvise(at, bytes); }
+API int cuMemAdvise_v2(address at, size_t bytes, int advised, struct location place) {
+    return IN_CONTEXT(cudaMemAdvise_v2((void *)at, bytes, advised, place));
+}
 
-API int cuMemPrefetchAsync(address at, size_t bytes) { return IN_CONTEXT(cudaMemPrefetchAsync((void *)at, bytes)); }
+API int cuMemAdvise(address at, size_t bytes, int advised, int number) {
+    return cuMemAdvise_v2(at, bytes, advised, place_of(number));
+}
 
-API int cuMemPrefetchAsync_v2(address at, size_t bytes) { return cuMemPrefetchAsync(at, bytes); }
+API int cuMemPrefetchAsync_v2(address at, size_t bytes, struct location place) {
+    return IN_CONTEXT(cudaMemPrefetchAsync_v2((void *)at, bytes, place));
+}
+
+API int cuMemPrefetchAsync(address at, size_t bytes, int number) {
+    return cuMemPrefetchAsync_v2(at, bytes, place_of(number));
+}
+
+API int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags) {
+    return IN_CONTEXT(cudaHostRegister(pointer, bytes, flags));
+}
+
+API int cuMemHostUnregister(void *pointer) { return IN_CONTEXT(cudaHostUnregister(pointer)); }
 
 /* ---- attributes of an address, by the numbers of CUpointer_attribute */
 
