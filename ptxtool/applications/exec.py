@@ -11,6 +11,7 @@ import ctypes
 import importlib
 import os
 import secrets
+import select
 import selectors
 import signal
 import socket
@@ -51,7 +52,7 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         process = _started(program, command, name, libraries)
         server = _Server(listener, settings, reporter)
         try:
-            _load_simulator()
+            _load_simulator(listener, settings.timed)
             server.serve(process)
         except KeyboardInterrupt:
             _end(process)
@@ -104,9 +105,13 @@ def _started(program: Path, command: Sequence[str], name: str, libraries: Path) 
         raise error("E501", f"cannot run '{program}': {reason.lower()}", help=help) from None
 
 
-def _load_simulator() -> None:
-    """Import what the first request needs: a second, in which the application starts and reads its input."""
+def _load_simulator(listener: socket.socket, timed: bool) -> None:
+    """Import what the first request needs, and what the first launch does while no request waits: in that second the
+    application starts and reads its input."""
     importlib.import_module("ptxsim.machine")
+    waits, _, _ = select.select([listener], [], [], 0)
+    if not waits:
+        importlib.import_module("ptxsim.launcher" if timed else "ptxsim.functional_run")
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -41,7 +41,7 @@ def test_the_simulator_is_loaded_while_the_application_starts(
 ) -> None:
     begun, loaded = tmp_path / "begun", tmp_path / "loaded"
 
-    def load() -> None:
+    def load(*_: object) -> None:
         deadline = time.monotonic() + 60
         while not begun.exists() and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -2,6 +2,8 @@
 
 import mmap
 import struct
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -231,3 +233,11 @@ def test_memory_that_is_too_small_for_what_is_in_use() -> None:
     kernel = machine.load(TEXT).kernels["add"]
     with pytest.raises(PtxError, match=r"E402.*no room for 2097152 bytes"):
         machine.run(kernel, 1, 32, [np.zeros(1 << 19, np.uint32), 1])
+
+
+def test_what_runs_kernels_is_imported_by_the_first_launch() -> None:
+    program = (
+        "import sys, ptxsim.machine; print({'ptxsim.launcher', 'ptxsim.functional_run'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
