@@ -30,6 +30,7 @@ class Message(IntEnum):
     UNTEXTURE = 15
     BIND = 20
     UNBIND = 21
+    KERNELS = 22
 
 
 class Error(IntEnum):

@@ -163,6 +163,10 @@ class Session:
         head = struct.pack("<II", len(self._kernels) - 1, len(kernel.parameters))
         return Error.SUCCESS, head + b"".join(parameters)
 
+    def _kernels_of(self, data: bytes) -> tuple[int, bytes]:
+        module = self._modules[struct.unpack("<I", data)[0]]
+        return Error.SUCCESS, b"".join(name.encode() + b"\0" for name in module.kernels)
+
     def _variable(self, data: bytes) -> tuple[int, bytes]:
         module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4:])
         found = module.symbols.get(name)
@@ -263,6 +267,7 @@ class Session:
         Message.FREE: _free,
         Message.MODULE: _module,
         Message.KERNEL: _kernel,
+        Message.KERNELS: _kernels_of,
         Message.VARIABLE: _variable,
         Message.LAUNCH: _launch,
         Message.OCCUPANCY: _occupancy,

@@ -38,6 +38,7 @@ LAST_LINES = {
     "vectors": "vectors are right",
     "equal_sums": "sums are right",
     "diagonals": "scores are right",
+    "libraries": "libraries are right",
 }
 
 
@@ -168,6 +169,20 @@ def test_the_driver_api(timed: bool, tmp_path: Path, capfd: pytest.CaptureFixtur
         "a module of the application is machine code, without PTX",
     ]
     assert (ran.run.missing, len(ran.notes)) == (("cuGraphCreate",), 1)
+
+
+@pytest.mark.slow
+def test_arrays_of_the_driver_api(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled("driver_arrays", tmp_path, *DRIVER, *with_driver(tmp_path)))
+    assert (ran.run.status, ran.printed) == (0, "arrays are right\n")
+    found = [problem.message for problem in ran.diagnostics]
+    assert [text.partition(":")[0] for text in found] == [
+        *4 * ["the end of a texture or surface object"],
+        *3 * ["cuTexObjectCreate"],
+        *("cuMemcpy3D", "cuMemcpyHtoA"),
+    ]
+    assert found[7].endswith("from (8, 1, 1) on: the array has 16 x 3 x 2")
+    assert ran.run.missing == ("cuMipmappedArrayCreate",)
 
 
 @pytest.mark.slow

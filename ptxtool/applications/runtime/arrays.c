@@ -4,13 +4,6 @@
 #include "runtime.h"
 
 enum { ARRAY = 0xA44A, FREED = 0xF4EE, LAYERED = 1, SURFACE_ACCESS = 2 };
-struct array {
-    uint32_t magic, flags;
-    struct channels format;
-    struct extent extent; /* in texels; 0: there is no such axis */
-    size_t texel_bytes, pitch, rows;
-    char *data;
-};
 
 static size_t channels_of(const struct channels *format) {
     return (format->x > 0) + (format->y > 0) + (format->z > 0) + (format->w > 0);
@@ -23,7 +16,7 @@ static int is_format(const struct channels *format) {
            (n < 4 || (format->z == format->x && format->w == format->x));
 }
 
-static int is_array(const struct array *array) { return array && array->magic == ARRAY; }
+int is_array(const struct array *array) { return array && array->magic == ARRAY; }
 
 API struct channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
     return (struct channels){x, y, z, w, kind};
@@ -281,7 +274,7 @@ int describe_texels(const char *call, struct texture_record *made, const struct 
     return SUCCESS;
 }
 
-static int create(const char *call, uint64_t *handle, const struct resource *resource, const struct sampling *sampling) {
+int create_texels(const char *call, uint64_t *handle, const struct resource *resource, const struct sampling *sampling) {
     struct texture_record record;
     int error = ready();
     if (error || !handle || !resource || (error = describe_texels(call, &record, resource, sampling)))
@@ -292,7 +285,7 @@ static int create(const char *call, uint64_t *handle, const struct resource *res
     return answer.error;
 }
 
-static int destroy(uint64_t handle) {
+int destroy_texels(uint64_t handle) {
     int error = ready();
     return error ? error : request(MESSAGE_UNTEXTURE, &handle, sizeof handle, NULL, 0).error;
 }
@@ -303,7 +296,7 @@ API int cudaCreateTextureObject(uint64_t *handle, const struct resource *resourc
         refuse("cudaCreateTextureObject: a resource view is not implemented");
         return done(NOT_SUPPORTED);
     }
-    return done(sampling ? create("cudaCreateTextureObject", handle, resource, sampling) : INVALID_VALUE);
+    return done(sampling ? create_texels("cudaCreateTextureObject", handle, resource, sampling) : INVALID_VALUE);
 }
 
 API int cudaCreateTextureObject_v2(uint64_t *handle, const struct resource *resource, const struct sampling *sampling,
@@ -312,9 +305,9 @@ API int cudaCreateTextureObject_v2(uint64_t *handle, const struct resource *reso
 }
 
 API int cudaCreateSurfaceObject(uint64_t *handle, const struct resource *resource) {
-    return done(create("cudaCreateSurfaceObject", handle, resource, NULL));
+    return done(create_texels("cudaCreateSurfaceObject", handle, resource, NULL));
 }
 
-API int cudaDestroyTextureObject(uint64_t handle) { return done(destroy(handle)); }
+API int cudaDestroyTextureObject(uint64_t handle) { return done(destroy_texels(handle)); }
 
-API int cudaDestroySurfaceObject(uint64_t handle) { return done(destroy(handle)); }
+API int cudaDestroySurfaceObject(uint64_t handle) { return done(destroy_texels(handle)); }

@@ -162,8 +162,10 @@ int find_function(const void *host, struct function **found) {
     struct function *function = functions;
     while (function && function->host != host)
         function = function->next;
-    if (!function)
-        return INVALID_FUNCTION;
+    if (!function) {
+        *found = library_function(host);
+        return *found ? SUCCESS : INVALID_FUNCTION;
+    }
     pthread_mutex_lock(&loading);
     if (!function->is_loaded)
         load_function(function);

@@ -26,6 +26,7 @@ enum message {
     MESSAGE_UNTEXTURE = 15, /* u64 handle -> */
     MESSAGE_BIND = 20,      /* u32 module, TEXTURE, name of a texture or surface reference -> */
     MESSAGE_UNBIND = 21,    /* u32 module, name -> */
+    MESSAGE_KERNELS = 22,   /* u32 module -> the name of each kernel, with a final zero */
 };
 
 #pragma pack(push, 1)

@@ -118,6 +118,7 @@ struct variable {
 
 size_t registered_targets(uint32_t *targets, size_t most); /* the architectures of all PTX: 75 for sm_75 */
 int find_function(const void *host, struct function **found);    /* loaded; INVALID_FUNCTION, or why it cannot be */
+struct function *library_function(const void *handle); /* driver/modules.c: of a kernel of a library; NULL: it is none */
 int find_variable(const void *symbol, struct variable **found);  /* loaded; INVALID_SYMBOL, or why it cannot be */
 int find_texture(const void *reference, struct texture **found, uint32_t *module); /* its module's number, loaded */
 int load_kernel(uint32_t module, struct function *function);     /* by its name: its number and its parameters */
@@ -167,7 +168,16 @@ void leave_pool(uint64_t address); /* an allocation is freed */
 
 void forget_advice(uint64_t address); /* an allocation is freed */
 
-/* ---- arrays.c: texels as textures and surfaces read them */
+/* ---- arrays.c: arrays, and texels as textures and surfaces read them */
+
+struct array {
+    uint32_t magic, flags;
+    struct channels format;
+    struct extent extent; /* in texels; 0: there is no such axis */
+    size_t texel_bytes, pitch, rows; /* rows of all planes */
+    char *data;
+};
+int is_array(const struct array *array);
 
 struct resource {
     int type;
@@ -183,6 +193,8 @@ struct sampling {
 enum { OF_ARRAY = 0, OF_LINEAR = 2, OF_PITCHED = 3 };
 int describe_texels(const char *call, struct texture_record *record, const struct resource *resource,
                     const struct sampling *sampling); /* sampling: NULL for a surface */
+int create_texels(const char *call, uint64_t *handle, const struct resource *resource, const struct sampling *sampling);
+int destroy_texels(uint64_t handle);
 
 /* ---- graphs/capture.c: what becomes a node of a graph instead of being done */
 

@@ -1,27 +1,7 @@
 // The driver API alone: a PTX text is loaded, linked, launched both ways; memory, variables, streams, errors.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <cuda.h>
-
-#define CHECK(call)                                                                                                     \
-    do {                                                                                                                \
-        CUresult result = (call);                                                                                       \
-        if (result != CUDA_SUCCESS) {                                                                                   \
-            const char *name = "?";                                                                                     \
-            cuGetErrorName(result, &name);                                                                              \
-            printf("line %d: %s\n", __LINE__, name);                                                                    \
-            exit(1);                                                                                                    \
-        }                                                                                                               \
-    } while (0)
-#define WANT(condition)                                                                                                 \
-    do {                                                                                                                \
-        if (!(condition)) {                                                                                             \
-            printf("line %d: not so: %s\n", __LINE__, #condition);                                                      \
-            exit(1);                                                                                                    \
-        }                                                                                                               \
-    } while (0)
+#include "check_driver.h"
 
 static const char text[] = R"(
 .version 7.0

@@ -227,6 +227,12 @@ def test_a_module_that_is_a_text(device: Device) -> None:
     assert device.ask(Message.KERNEL, struct.pack("<I", 0) + b"count")[0] == Error.SUCCESS
 
 
+def test_the_kernels_of_a_module(device: Device) -> None:
+    text = TEXT + b".visible .entry nothing() { ret; }\n"
+    assert device.ask(Message.MODULE, text)[0] == Error.SUCCESS
+    assert device.ask(Message.KERNELS, struct.pack("<I", 0)) == (Error.SUCCESS, b"count\0nothing\0")
+
+
 def test_calls_that_are_missing_are_named_once(device: Device) -> None:
     for name in (b"cudaGraphCreate", b"cudaGraphCreate", b"cuGraphLaunch"):
         assert device.ask(Message.MISSING, name)[0] == 0

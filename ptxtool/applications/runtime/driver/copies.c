@@ -42,43 +42,69 @@ API int cuMemcpyPeerAsync(address to, struct context *there, address from, struc
 
 enum place { ON_HOST = 1, ON_DEVICE = 2, IN_ARRAY = 3, ANYWHERE = 4 }; /* CUmemorytype */
 
-struct end_2d { size_t x, y; uint32_t place; const void *host; address device; void *array; size_t pitch; };
+struct end_2d { size_t x, y; uint32_t place; const void *host; address device; struct array *array; size_t pitch; };
 struct copy_2d { struct end_2d from, to; size_t width, height; };
 struct end_3d {
     size_t x, y, z, level;
     uint32_t place;
     const void *host;
     address device;
-    void *array, *reserved;
+    struct array *array;
+    void *reserved;
     size_t pitch, height;
 };
 struct copy_3d { struct end_3d from, to; size_t width, height, depth; };
 
-static int copy_box(const char *call, const struct copy_3d *box) {
+static size_t at_least_1(size_t n) { return n ? n : 1; }
+
+/* An end in an array as one in device memory, if the box lies in the array. */
+static int in_memory(const char *call, struct end_3d *end, const struct copy_3d *box) {
+    const struct array *array = end->array;
+    if (end->level) {
+        refuse("%s: mipmapped arrays are not implemented", call);
+        return NOT_SUPPORTED;
+    }
+    if (!is_array(array))
+        return INVALID_HANDLE;
+    size_t width = array->extent.width * array->texel_bytes, height = at_least_1(array->extent.height);
+    size_t depth = at_least_1(array->extent.depth);
+    if (end->x > width || box->width > width - end->x || end->y > height || box->height > height - end->y ||
+        end->z > depth || box->depth > depth - end->z) {
+        refuse("%s: %zu x %zu x %zu bytes, rows and planes from (%zu, %zu, %zu) on: the array has %zu x %zu x %zu", call,
+               box->width, box->height, box->depth, end->x, end->y, end->z, width, height, depth);
+        return INVALID_VALUE;
+    }
+    end->place = ON_DEVICE;
+    end->device = (address)array->data;
+    end->pitch = array->pitch;
+    end->height = height;
+    return SUCCESS;
+}
+
+static int copy_box(const char *call, const struct copy_3d *given) {
     int error = begin();
     if (error)
         return error;
-    const struct end_3d *ends[2] = {&box->from, &box->to};
+    struct copy_3d box = *given;
+    struct end_3d *ends[2] = {&box.from, &box.to};
     char *starts[2];
     for (int k = 0; k < 2; k++) {
-        const struct end_3d *end = ends[k];
-        if (end->place == IN_ARRAY) {
-            refuse("%s: arrays of the driver API are not implemented", call);
-            return NOT_SUPPORTED;
-        }
+        struct end_3d *end = ends[k];
+        if (end->place == IN_ARRAY && (error = in_memory(call, end, &box)))
+            return error;
         if (end->place < ON_HOST || end->place > ANYWHERE)
             return INVALID_VALUE;
         char *base = end->place == ON_HOST ? (char *)end->host : (char *)end->device;
         starts[k] = base + (end->z * end->height + end->y) * end->pitch + end->x;
     }
     int direction = BY_ADDRESS;
-    if (box->from.place == ON_DEVICE && box->to.place != ANYWHERE)
-        direction = box->to.place == ON_DEVICE ? DEVICE_TO_DEVICE : DEVICE_TO_HOST;
-    else if (box->to.place == ON_DEVICE && box->from.place != ANYWHERE)
+    if (box.from.place == ON_DEVICE && box.to.place != ANYWHERE)
+        direction = box.to.place == ON_DEVICE ? DEVICE_TO_DEVICE : DEVICE_TO_HOST;
+    else if (box.to.place == ON_DEVICE && box.from.place != ANYWHERE)
         direction = HOST_TO_DEVICE;
-    for (size_t z = 0; !error && z < box->depth; z++)
-        error = copy_rows(call, starts[1] + z * box->to.height * box->to.pitch, box->to.pitch,
-                          starts[0] + z * box->from.height * box->from.pitch, box->from.pitch, box->width, box->height,
+    for (size_t z = 0; !error && z < box.depth; z++)
+        error = copy_rows(call, starts[1] + z * box.to.height * box.to.pitch, box.to.pitch,
+                          starts[0] + z * box.from.height * box.from.pitch, box.from.pitch, box.width, box.height,
                           direction);
     return as_result(error);
 }
@@ -104,6 +130,47 @@ API int cuMemcpy2DAsync_v2(const struct copy_2d *flat) { return copy_rectangle("
 API int cuMemcpy3D_v2(const struct copy_3d *box) { return box ? copy_box("cuMemcpy3D", box) : INVALID_VALUE; }
 
 API int cuMemcpy3DAsync_v2(const struct copy_3d *box) { return box ? copy_box("cuMemcpy3DAsync", box) : INVALID_VALUE; }
+
+/* ---- one row of an array */
+
+static int copy_row(const char *call, struct end_3d to, struct end_3d from, size_t bytes) {
+    struct copy_3d box = {from, to, bytes, 1, 1};
+    return copy_box(call, &box);
+}
+
+static struct end_3d of_array(struct array *array, size_t at) { return (struct end_3d){.x = at, .place = IN_ARRAY, .array = array}; }
+
+static struct end_3d of_device(address at) { return (struct end_3d){.place = ON_DEVICE, .device = at}; }
+
+static struct end_3d of_host(const void *at) { return (struct end_3d){.place = ON_HOST, .host = at}; }
+
+API int cuMemcpyHtoA_v2(struct array *to, size_t at, const void *from, size_t bytes) {
+    return copy_row("cuMemcpyHtoA", of_array(to, at), of_host(from), bytes);
+}
+
+API int cuMemcpyHtoAAsync_v2(struct array *to, size_t at, const void *from, size_t bytes) {
+    return cuMemcpyHtoA_v2(to, at, from, bytes);
+}
+
+API int cuMemcpyAtoH_v2(void *to, struct array *from, size_t at, size_t bytes) {
+    return copy_row("cuMemcpyAtoH", of_host(to), of_array(from, at), bytes);
+}
+
+API int cuMemcpyAtoHAsync_v2(void *to, struct array *from, size_t at, size_t bytes) {
+    return cuMemcpyAtoH_v2(to, from, at, bytes);
+}
+
+API int cuMemcpyDtoA_v2(struct array *to, size_t at, address from, size_t bytes) {
+    return copy_row("cuMemcpyDtoA", of_array(to, at), of_device(from), bytes);
+}
+
+API int cuMemcpyAtoD_v2(address to, struct array *from, size_t at, size_t bytes) {
+    return copy_row("cuMemcpyAtoD", of_device(to), of_array(from, at), bytes);
+}
+
+API int cuMemcpyAtoA_v2(struct array *to, size_t to_at, struct array *from, size_t from_at, size_t bytes) {
+    return copy_row("cuMemcpyAtoA", of_array(to, to_at), of_array(from, from_at), bytes);
+}
 
 /* ---- fills with elements of 1, 2 or 4 bytes */
 

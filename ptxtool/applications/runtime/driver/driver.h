@@ -53,6 +53,7 @@ int cudaEventCreateWithFlags(struct event **, unsigned), cudaEventDestroy(struct
 int cudaEventRecord(struct event *, struct stream *), cudaEventRecordWithFlags(struct event *, struct stream *, unsigned);
 int cudaEventSynchronize(struct event *), cudaEventQuery(struct event *);
 int cudaEventElapsedTime(float *, struct event *, struct event *);
+int cudaMalloc3DArray(struct array **, const struct channels *, struct extent, unsigned), cudaFreeArray(struct array *);
 
 /* The result of a call of the runtime API, whose last error stays as it was. */
 #define RESULT(call) ({ int before = last_error, error_ = (call); last_error = before; as_result(error_); })

@@ -2,6 +2,7 @@
  *
  * A library is a module whose kernels and variables have names of their own in the API; here both are one structure.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 enum { MODULE = 0x30D7, KERNEL = 0x4E41, FREED = 0xF4EE };
 enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* of CUjit_option */
 
-struct driver_module { uint32_t magic, number; struct kernel *kernels; };
+struct driver_module { uint32_t magic, number; struct kernel *kernels; struct driver_module *next; };
+
+static struct driver_module *modules; /* those that are loaded */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all lists */
 
 /* ---- loading */
 
@@ -38,8 +42,11 @@ static int load(struct driver_module **module, const void *image, size_t bytes, 
     }
     if (!(*module = malloc(sizeof **module)))
         return OUT_OF_MEMORY;
-    **module = (struct driver_module){MODULE, 0, NULL};
+    pthread_mutex_lock(&lock);
+    **module = (struct driver_module){MODULE, 0, NULL, modules};
     memcpy(&(*module)->number, answer.data, sizeof (*module)->number);
+    modules = *module;
+    pthread_mutex_unlock(&lock);
     return SUCCESS;
 }
 
@@ -110,6 +117,12 @@ static int unload(struct driver_module *module) {
     int error = begin();
     if (error || !module || module->magic != MODULE)
         return error ? error : INVALID_HANDLE;
+    pthread_mutex_lock(&lock);
+    struct driver_module **at = &modules;
+    while (*at != module)
+        at = &(*at)->next;
+    *at = module->next;
+    pthread_mutex_unlock(&lock);
     for (struct kernel *kernel = module->kernels, *next; kernel; kernel = next) {
         next = kernel->next;
         kernel->magic = FREED;
@@ -146,12 +159,19 @@ API int cuLibraryUnload(struct driver_module *library) { return unload(library);
 
 int is_kernel(const struct kernel *kernel) { return kernel && kernel->magic == KERNEL; }
 
-static int find(struct kernel **kernel, struct driver_module *module, const char *name) {
-    int error = begin();
-    if (error || !kernel || !name)
-        return error ? error : INVALID_VALUE;
-    if (!module || module->magic != MODULE)
-        return INVALID_HANDLE;
+struct function *library_function(const void *handle) {
+    struct function *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct driver_module *module = modules; module; module = module->next)
+        for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+            if (kernel == handle)
+                found = &kernel->function;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static int find_locked(struct kernel **kernel, struct driver_module *module, const char *name) {
+    int error;
     for (struct kernel *known = module->kernels; known; known = known->next)
         if (!strcmp(known->function.name, name)) {
             *kernel = known;
@@ -169,6 +189,71 @@ static int find(struct kernel **kernel, struct driver_module *module, const char
     }
     *kernel = module->kernels = made;
     return SUCCESS;
+}
+
+static int find(struct kernel **kernel, struct driver_module *module, const char *name) {
+    int error = begin();
+    if (error || !kernel || !name)
+        return error ? error : INVALID_VALUE;
+    if (!module || module->magic != MODULE)
+        return INVALID_HANDLE;
+    pthread_mutex_lock(&lock);
+    error = find_locked(kernel, module, name);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* The names of a module's kernels, one after the other, each with a final zero: `names` is the caller's to free. */
+static int kernel_names(struct driver_module *module, char **names, unsigned *n) {
+    int error = begin();
+    *names = NULL;
+    *n = 0;
+    if (error || !module || module->magic != MODULE)
+        return error ? error : INVALID_HANDLE;
+    struct answer answer = request(MESSAGE_KERNELS, &module->number, sizeof module->number, NULL, 0);
+    if (answer.error || !(*names = malloc(answer.bytes + 1)))
+        return answer.error ? answer.error : OUT_OF_MEMORY;
+    memcpy(*names, answer.data, answer.bytes);
+    for (uint32_t k = 0; k < answer.bytes; k++)
+        *n += !(*names)[k];
+    return SUCCESS;
+}
+
+static int count_kernels(unsigned *count, struct driver_module *module) {
+    char *names;
+    unsigned n;
+    int error = kernel_names(module, &names, &n);
+    free(names);
+    if (!error && !count)
+        return INVALID_VALUE;
+    if (!error)
+        *count = n;
+    return error;
+}
+
+static int list_kernels(struct kernel **kernels, unsigned most, struct driver_module *module) {
+    char *names;
+    unsigned n;
+    int error = kernel_names(module, &names, &n);
+    const char *name = names;
+    if (!error && !kernels)
+        error = INVALID_VALUE;
+    for (unsigned k = 0; !error && k < n && k < most; k++, name += strlen(name) + 1)
+        error = find(kernels + k, module, name);
+    free(names);
+    return error;
+}
+
+API int cuModuleGetFunctionCount(unsigned *count, struct driver_module *module) { return count_kernels(count, module); }
+
+API int cuModuleEnumerateFunctions(struct kernel **kernels, unsigned most, struct driver_module *module) {
+    return list_kernels(kernels, most, module);
+}
+
+API int cuLibraryGetKernelCount(unsigned *count, struct driver_module *library) { return count_kernels(count, library); }
+
+API int cuLibraryEnumerateKernels(struct kernel **kernels, unsigned most, struct driver_module *library) {
+    return list_kernels(kernels, most, library);
 }
 
 API int cuModuleGetFunction(struct kernel **kernel, struct driver_module *module, const char *name) {
