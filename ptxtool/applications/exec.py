@@ -2,6 +2,7 @@
 
 The application finds our libcudart before NVIDIA's (LD_LIBRARY_PATH), and the simulator by the name of an abstract
 socket (PTXTOOL_EXEC); so does every process that it starts, each with a session, a device and memory of its own.
+Triton finds its backend (`triton_backend/`) on Python's path.
 Sockets and memory are files without a name: nothing stays behind, however either side ends. One request is answered
 after the other.
 """
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ptxtool.applications.executable import check_executable, find_executable
-from ptxtool.applications.library import library_folder
+from ptxtool.applications.library import BACKEND, PYTHON, library_folder
 from ptxtool.applications.protocol import Gone, answer, is_gone, receive
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.session import Session
@@ -82,11 +83,13 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
 
 def _started(program: Path, command: Sequence[str], name: str, libraries: Path) -> "subprocess.Popen[bytes]":
     """Start the application. Raises E501."""
-    found = os.environ.get("LD_LIBRARY_PATH")
+    paths = {"LD_LIBRARY_PATH": str(libraries), "PYTHONPATH": str(libraries / PYTHON)}
+    before = {variable: os.environ.get(variable) for variable in paths}
     environment = {
         **os.environ,
+        **{name: f"{path}:{before[name]}" if before[name] else path for name, path in paths.items()},
         "PTXTOOL_EXEC": name,
-        "LD_LIBRARY_PATH": f"{libraries}:{found}" if found else str(libraries),
+        "TRITON_DEFAULT_BACKEND": BACKEND,
     }
     libc, parent = ctypes.CDLL(None), os.getpid()
 

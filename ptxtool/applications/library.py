@@ -1,5 +1,7 @@
 """The C libraries that stand for libcuda and libcudart, built with the user's compiler once and kept in the cache.
 
+Beside them is a folder for Python's path, with the backend that Triton finds there by its entry point.
+
 One source (`runtime/`) gives libcuda.so.1, which has all functions of both APIs, so that a process has one device. A
 libcudart for each major version of CUDA jumps there: they differ in name and in the version of their symbols. Every
 name of `runtime/calls.txt` and `runtime/driver/calls.txt` is exported: those that no file implements report themselves
@@ -21,7 +23,12 @@ from ptxtool.base.phrases import one_line
 VERSIONS = ("11.0", "12", "13")
 """Of libcudart.so: the last part of its name."""
 RUNTIME = Path(__file__).parent / "runtime"
+TRITON_BACKEND = Path(__file__).parent / "triton_backend"
 DRIVER = "libcuda.so.1"
+PYTHON = "python"
+"""The folder for Python's path."""
+BACKEND = "ptxtool"
+"""What Triton calls its backend there."""
 _IMPLEMENTED = re.compile(r"^API [^(;]*?(\w+)\(", re.MULTILINE)
 _PER_THREAD = re.compile(r"_pt[sd][zs]$")
 _JUMP = {"x86_64": "jmp", "AMD64": "jmp", "aarch64": "b", "arm64": "b"}
@@ -118,6 +125,18 @@ def _build(compiler: str, folder: Path) -> None:
         name = f"libcudart.so.{version}"
         needs = (f"-L{folder}", f"-l:{DRIVER}", "-Wl,-rpath,$ORIGIN")
         _link(compiler, folder / name, name, calls(), runtime_source(machine, version), *needs)
+    _install_backend(folder / PYTHON)
+
+
+def _install_backend(folder: Path) -> None:
+    """A package, and what Python looks for entry points in."""
+    package, about = folder / "ptxtool_triton", folder / "ptxtool_triton-1.dist-info"
+    package.mkdir(parents=True)
+    about.mkdir()
+    for path in sorted(TRITON_BACKEND.glob("*.py")):
+        shutil.copyfile(path, package / path.name)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ptxtool-triton\nVersion: 1\n", "utf-8")
+    (about / "entry_points.txt").write_text(f"[triton.backends]\n{BACKEND} = {package.name}\n", "utf-8")
 
 
 def _link(compiler: str, path: Path, symbol_version: str, names: list[str], source: str, *more: str) -> None:
@@ -151,7 +170,7 @@ def _compiler() -> str:
 def _digest(compiler: str) -> str:
     """A name for what is built: of all sources, this file, and the compiler."""
     found = hashlib.sha256(f"{compiler} {platform.machine()}".encode())
-    for path in [*sorted(RUNTIME.rglob("*")), Path(__file__)]:
+    for path in [*sorted(RUNTIME.rglob("*")), *sorted(TRITON_BACKEND.glob("*.py")), Path(__file__)]:
         if path.is_file():
             found.update(path.name.encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:16]

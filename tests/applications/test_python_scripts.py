@@ -1,4 +1,4 @@
-"""Python scripts whose kernels are compiled when they run, by numba: unchanged, with and without time."""
+"""Python scripts whose kernels are compiled when they run, by numba and Triton: unchanged, with and without time."""
 
 import sys
 from pathlib import Path
@@ -29,4 +29,26 @@ def test_a_numba_script(timed: bool, script: Path, capfd: pytest.CaptureFixture[
     assert (ran.run.status, ran.printed.splitlines()) == (0, lines)
     assert (ran.run.processes, ran.diagnostics, ran.run.missing) == (1, [], ())
     assert sum("histogram" in launch.kernel for launch in ran.run.launches) == 1
+    assert all(launch.cycles > 0 for launch in ran.run.launches if timed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_triton_script(
+    timed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Autotuning launches `scale` twice for each size of a block; the second launch decides."""
+    pytest.importorskip("triton")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    script = PROGRAMS / "triton_kernels.py"
+    ran = run(capfd, sys.executable, "-W", "ignore", script, timed=timed, gpu_chosen=True)
+    assert (ran.run.status, ran.printed) == (0, "kernels are right\n")
+    assert (ran.run.processes, ran.diagnostics, ran.run.missing) == (1, [], ())
+    launches = [(launch.kernel, launch.grid[0]) for launch in ran.run.launches]
+    scales = [("scale", 313), ("scale", 313), ("scale", 20), ("scale", 20)]
+    work = [launch.cycles if timed else launch.warp_instructions for launch in ran.run.launches]
+    assert work[3] != work[5]
+    chosen = ("scale", 313 if work[3] < work[5] else 20)
+    others = [("add", 1), ("add", 1), ("product", 2), ("add", 1)]
+    assert launches == [("add", 40), ("add", 1), *scales, chosen, *others]
     assert all(launch.cycles > 0 for launch in ran.run.launches if timed)

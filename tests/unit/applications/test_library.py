@@ -60,6 +60,21 @@ def test_a_library_for_each_version_has_every_call(version: str) -> None:
 
 
 @needs_compiler
+def test_triton_finds_a_backend_on_the_path() -> None:
+    code = (
+        "from importlib.metadata import entry_points; "
+        "print([(e.name, e.value) for e in entry_points().select(group='triton.backends') if e.name == 'ptxtool'])"
+    )
+    path = library_folder() / library.PYTHON
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(path)}
+    )
+    assert done.stdout == "[('ptxtool', 'ptxtool_triton')]\n"
+    package = path / "ptxtool_triton"
+    assert {each.name for each in package.iterdir()} == {"__init__.py", "compiler.py", "driver.py"}
+
+
+@needs_compiler
 def test_it_is_built_once() -> None:
     folder = library_folder()
     before = (folder / "libcudart.so.12").stat().st_mtime_ns
