@@ -52,3 +52,18 @@ def test_a_triton_script(
     others = [("add", 1), ("add", 1), ("product", 2), ("add", 1)]
     assert launches == [("add", 40), ("add", 1), *scales, chosen, *others]
     assert all(launch.cycles > 0 for launch in ran.run.launches if timed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_tinygrad_script(
+    timed: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tinygrad")
+    monkeypatch.setenv("DEV", "CUDA:PTX")
+    script = PROGRAMS / "tinygrad_kernels.py"
+    ran = run(capfd, sys.executable, script, timed=timed, gpu_chosen=True)
+    assert (ran.run.status, ran.printed) == (0, "kernels are right\n")
+    assert (ran.run.processes, ran.diagnostics) == (1, [])
+    assert len(ran.run.launches) >= 7
+    assert all(launch.cycles > 0 for launch in ran.run.launches if timed)
