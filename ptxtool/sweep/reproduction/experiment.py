@@ -4,6 +4,7 @@ What the store has is not run again, so an experiment that was stopped goes on.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ptxtool.formats.files import find_input, launch_beside
@@ -16,7 +17,7 @@ from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
-from ptxtool.sweep.reproduction.schemes import schemes
+from ptxtool.sweep.reproduction.schemes import compared_schemes, schemes
 from ptxtool.sweep.runner import run_sweep
 
 
@@ -33,16 +34,29 @@ def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduct
 def configurations(chosen: Paper) -> tuple[Configuration, ...]:
     """All runs of an experiment."""
     applications: tuple[Application | Unlimited, ...] = (*chosen.application, *chosen.unlimited)
-    return tuple(
-        _configuration(chosen, application, scheme)
+    on_the_first = tuple(
+        _configuration(chosen, application, scheme, application.launch)
         for application in applications
         for scheme in schemes(chosen, application)
     )
+    on_the_second = tuple(
+        replace(
+            _configuration(chosen, application, scheme, application.second),
+            label=f"{application.second_name}/{scheme.name}",
+            name=application.second_name,
+        )
+        for application in chosen.application
+        if application.second
+        for scheme in compared_schemes(chosen)
+    )
+    return on_the_first + on_the_second
 
 
-def _configuration(chosen: Paper, application: Application | Unlimited, scheme: Scheme) -> Configuration:
+def _configuration(
+    chosen: Paper, application: Application | Unlimited, scheme: Scheme, launch_name: str
+) -> Configuration:
     kernel = find_input(application.sample)
-    launch = kernel.with_name(application.launch) if application.launch else launch_beside(kernel)
+    launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
     registers = None if launch is None else load_launch(launch).registers
     return Configuration(
         application.sample,
@@ -65,7 +79,7 @@ def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     failures = tuple(
         Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), r.outcome.reason) for r in result.failed
     )
-    found = (*memory_finding(result, "applications"), *findings(chosen, exhibits))
+    found = (*memory_finding(result, "launches"), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )

@@ -1,8 +1,9 @@
 """Whether our results have the shape of the papers': in a line for each question.
 
-Signs of gains, their ranks (Spearman's correlation), their geometric mean, the order of hotspot's ladder, resident
-CTAs, Set-3, and what early release does. A gain within NOTHING percent of zero has no sign, one within NOISE is none.
-A mean agrees within CLOSE_POINTS of the papers', a rank correlation from LIKE_RANKS on.
+Signs of gains and of their factors, ranks of gains (Spearman's correlation), their geometric mean, absolute IPC, the
+order of hotspot's ladder, resident CTAs, Set-3, and what early release does. A gain within NOTHING percent of zero has
+no sign, nor one that replicas do not share; one within NOISE is none. An absolute IPC agrees within LIKE_IPC, a mean
+within CLOSE_POINTS of the papers', a rank correlation from LIKE_RANKS on.
 """
 
 import statistics
@@ -14,6 +15,7 @@ from ptxtool.sweep.reproduction.papers import Paper
 NOTHING = 0.5
 NOISE = 0.05
 CLOSE_POINTS = 3  # a mean gain and the papers', in percentage points
+LIKE_IPC = 0.1  # of the papers' absolute IPC
 LIKE_RANKS = 0.8  # a rank correlation from here on is the papers' order
 CLOSE_PERCENT = 3  # OWF without sharing against GTO
 
@@ -23,7 +25,9 @@ def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
     by_key = {exhibit.key: exhibit for exhibit in exhibits}
     return (
         *_residents(by_key["resident-by-percent"]),
-        *_gains(paper, by_key["gain"]),
+        *_gains(paper, by_key["gain"], by_key["robust"]),
+        *_factors(by_key["factors"]),
+        *_absolute(by_key["absolute"]),
         *_ladder(by_key["ladder"]),
         *_double(paper, by_key["double"]),
         *_unlimited(by_key["unlimited"]),
@@ -56,12 +60,13 @@ def _residents(exhibit: Exhibit) -> Iterator[Finding]:
         yield Finding("entries of the resident-CTA table", f"{same} of {n} equal", f"{n}", same == n)
 
 
-def _gains(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
+def _gains(paper: Paper, exhibit: Exhibit, robust: Exhibit) -> Iterator[Finding]:
     pairs = [(v.row, v.ours, v.paper) for v in exhibit.values if v.ours is not None and v.paper is not None]
     if not pairs:
         return
     for row, ours, printed in pairs:
-        yield Finding(f"sign of the gain: {row}", _sign(ours), _sign(printed), _sign(ours) == _sign(printed))
+        found = "none" if _has_both_signs(robust, row) else _sign(ours)
+        yield Finding(f"sign of the gain: {row}", found, _sign(printed), found == _sign(printed))
     ours_all, paper_all = [p[1] for p in pairs], [p[2] for p in pairs]
     ranked = rank_correlation(ours_all, paper_all) if len(pairs) > 2 else None
     if ranked is not None:
@@ -71,6 +76,36 @@ def _gains(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
     ours_mean = f"{mean:+.2f}%, {round(apart, 1) + 0.0:+.1f} points apart"  # never -0.0
     is_close = abs(apart) <= CLOSE_POINTS
     yield Finding("geometric mean of the gains", ours_mean, f"{paper.mean_gain:+g}%", is_close)
+
+
+def _has_both_signs(robust: Exhibit, row: str) -> bool:
+    """Whether some replicas of an application gain, and others lose."""
+    ends = [robust.at(row, column) for column in ("least", "greatest")]
+    least, greatest = (end.ours if end else None for end in ends)
+    return least is not None and greatest is not None and least < 0 < greatest
+
+
+def _factors(exhibit: Exhibit) -> Iterator[Finding]:
+    """The signs of both factors: which of the two a difference comes from."""
+    for column, question in (("order", "the order of warps"), ("sharing", "sharing under that order")):
+        pairs = [
+            (v.ours, v.paper)
+            for v in exhibit.values
+            if v.column == column and v.ours is not None and v.paper is not None
+        ]
+        if pairs:
+            same = sum(_sign(ours) == _sign(printed) for ours, printed in pairs)
+            yield Finding(
+                f"signs of what {question} gains", f"{same} of {len(pairs)} alike", f"{len(pairs)}", None
+            )
+
+
+def _absolute(exhibit: Exhibit) -> Iterator[Finding]:
+    pairs = [(v.ours, v.paper) for v in exhibit.values if v.ours is not None and v.paper]
+    if pairs:
+        n = sum(abs(ours / printed - 1) <= LIKE_IPC for ours, printed in pairs)
+        question = f"thread IPC without sharing within {100 * LIKE_IPC:.0f}%"
+        yield Finding(question, f"{n} of {len(pairs)}", f"{len(pairs)}", n == len(pairs))
 
 
 def _sign(gain: float) -> str:

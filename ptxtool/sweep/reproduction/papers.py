@@ -16,7 +16,8 @@ from ptxtool.runs.schemes import Resource
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An application that the resource limits: `sample` is our kernel, the rest is printed.
 
-    `launch` is a file in the sample's folder, where the one that goes with the sample is not meant. `gain` is that of
+    `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
+    another grid. `gain` is that of
     the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial schemes,
     where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM) and `ipc`
     (thread IPC) are by sharing percentage.
@@ -29,8 +30,14 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ipc: tuple[float, ...]
     ladder: dict[str, float] = {}
     launch: str = ""
+    second: str = ""
     unused_percent: float | None = None
     worse_than_double: bool | None = None
+
+    @property
+    def second_name(self) -> str:
+        """What its runs on the second grid are called."""
+        return f"{self.name}, second grid"
 
 
 class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

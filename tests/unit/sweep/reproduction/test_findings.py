@@ -8,6 +8,9 @@ from ptxtool.results.exhibits import Finding
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings, geometric_mean, rank_correlation
 from ptxtool.sweep.reproduction.papers import paper
+from ptxtool.sweep.reproduction.schemes import replica_name
+
+FULL_NAME = "Shared-OWF-Unrolled-Dyn"
 
 
 def test_ranks() -> None:
@@ -88,3 +91,31 @@ def test_a_mean_agrees_within_three_points_and_ranks_from_0_8_on() -> None:
 
 def test_without_results_nothing_is_found() -> None:
     assert found({}) == {}
+
+
+def test_a_gain_that_replicas_do_not_share_has_no_sign() -> None:
+    runs: dict[tuple[str, str], object] = {
+        ("hotspot", "Unshared-LRR"): run(100),
+        ("hotspot", FULL_NAME): run(103),
+    }
+    for number, (base, full) in enumerate(((100, 103), (100, 99), (100, 104), (100, 102), (100, 103))):
+        runs["hotspot", replica_name("Unshared-LRR", number)] = run(base)
+        runs["hotspot", replica_name(FULL_NAME, number)] = run(full)
+    assert found(runs)["sign of the gain: hotspot"].ours == "none"
+    runs["hotspot", replica_name(FULL_NAME, 1)] = run(101)
+    assert found(runs)["sign of the gain: hotspot"].ours == "gain"
+
+
+def test_factors_and_absolute_ipc() -> None:
+    """hotspot in the papers: 413.6 without sharing, order +18.35%, sharing +2.88%."""
+    runs: dict[tuple[str, str], object] = {
+        ("hotspot", "Unshared-LRR"): run(450),
+        ("hotspot", FULL_NAME): run(440),
+        ("hotspot", f"{FULL_NAME}-0"): run(460),
+    }
+    answers = found(runs)
+    assert answers["signs of what the order of warps gains"].ours == "1 of 1 alike"
+    assert answers["signs of what sharing under that order gains"].ours == "0 of 1 alike"
+    assert answers["thread IPC without sharing within 10%"].ours == "1 of 1"
+    runs["hotspot", "Unshared-LRR"] = run(460)
+    assert found(runs)["thread IPC without sharing within 10%"].ours == "0 of 1"
