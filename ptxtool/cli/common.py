@@ -243,13 +243,18 @@ ptxplus_semantics_option = click.option(
     show_default=True,
     help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
 )
-out_of_bounds_option = click.option(
-    "--out-of-bounds",
-    type=click.Choice(("error", "count")),
-    default="error",
-    show_default=True,
-    help="Global accesses outside of all buffers: stop, or go on and count them.",
-)
+
+
+def out_of_bounds_option(default: str | None) -> Callable[[F], F]:
+    """`--out-of-bounds error|count`; None: as the launch file says, or else "error"."""
+    return click.option(
+        "--out-of-bounds",
+        type=click.Choice(("error", "count")),
+        default=default,
+        help="Global accesses outside of all buffers: stop (the default), or go on and count them.",
+    )
+
+
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
 )

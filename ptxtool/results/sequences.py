@@ -27,6 +27,8 @@ class SequenceRun:
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
     arguments: tuple[Any, ...] = field(default=(), repr=False)
+    left_out: tuple[str, ...] = ()
+    """What a list of recorded launches lacks, in words."""
     replicas: Replicas | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -42,6 +44,7 @@ class SequenceRun:
             "totals": self.totals.to_dict(),
             "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
             **({"replicas": self.replicas.to_dict()} if self.replicas else {}),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
 
     @property
@@ -71,6 +74,15 @@ class SequenceOutcome:
     checked: tuple[str, ...]
     wrong: tuple[Diagnostic, ...]
     looked_for: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    """Of the launches in the application that they were recorded from; () for those of a list, from 1."""
+    left_out: tuple[str, ...] = ()
+    """What a list of recorded launches lacks, in words."""
+
+    @property
+    def numbered(self) -> tuple[tuple[int, LaunchOutcome], ...]:
+        """Number and outcome of every launch."""
+        return tuple(zip(self.numbers or range(1, len(self.steps) + 1), self.steps, strict=True))
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
@@ -85,11 +97,15 @@ class SequenceOutcome:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return {
-            "launches": [{**step.to_dict(), **step.findings_to_dict()} for step in self.steps],
+            "launches": [
+                {"launch": number, **step.to_dict(), **step.findings_to_dict()}
+                for number, step in self.numbered
+            ],
             "warp_instructions": sum(step.warp_instructions for step in self.steps),
             "buffers": [buffer.to_dict() for buffer in self.buffers],
             "expected": expected_to_dict(self.checked, self.wrong),
             "checks": {"looked_for": list(self.looked_for)},
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
 
     @property

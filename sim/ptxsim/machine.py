@@ -21,12 +21,10 @@ Not handled: kernels that run at the same time; anything after a launch that was
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ptxsim.base.options import Extent, RawParameters
-from ptxsim.functional_run import FunctionalResult, functional_launch
 from ptxsim.launch_options import LaunchOptions, MachineKeywords, RunKeywords, options_of
-from ptxsim.launcher import timed_launch
 from ptxsim.loaded_modules import LoadedKernel, LoadedModule, load_module
 from ptxsim.memory_image.heap import MEMORY_BYTES, Heap
 from ptxsim.memory_image.texture_handles import KeptTextures
@@ -37,6 +35,9 @@ from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.results.simulation import SimResult, Totals
+
+if TYPE_CHECKING:
+    from ptxsim.functional_run import FunctionalResult
 
 
 class Machine:
@@ -69,11 +70,17 @@ class Machine:
         """Memory by address: `malloc`, `free`, `read`, `write`, `fill`, `view`."""
         return self._state.device.open(self._memory)
 
-    def load(self, module: Module | str | bytes, name: str = "") -> LoadedModule:
+    def load(
+        self, module: Module | str | bytes, name: str = "", *, like: LoadedModule | None = None
+    ) -> LoadedModule:
         """Load a module, or the text of one: its variables have addresses, and their initial values. `name` is what
-        diagnostics call it. Raises what parsing raises; E402 where there is no room, E206 for an invalid initial value.
+        diagnostics call it. `like` is a loaded module of which this is another text, such as a rewritten one: both have
+        the same variables, which keep their contents.
+
+        Raises what parsing raises; E401 for variables that are not those of `like`, E402 where there is no room, E206
+        for an invalid initial value.
         """
-        return load_module(module, name, self._state.device, self.heap)
+        return load_module(module, name, self._state.device, self.heap, like)
 
     def texture(self, value: TextureObject) -> int:
         """The handle of a texture, sampler or surface, valid until it is freed: a number for parameters, structures and
@@ -111,6 +118,8 @@ class Machine:
             raise error("E401", "a GPU for one launch of a machine", help=help)
         if chosen.gpu is not self.gpu:
             chosen = replace(chosen, gpu=self.gpu)
+        from ptxsim.launcher import timed_launch
+
         function, chosen = self._function(kernel, chosen)
         result = timed_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
         self.results.append(result)
@@ -127,11 +136,13 @@ class Machine:
         parameters: bytes | None = None,
         options: LaunchOptions | None = None,
         **changes: Unpack[RunKeywords],
-    ) -> FunctionalResult:
+    ) -> "FunctionalResult":
         """Run a kernel without time, as `ptxsim.run` does: memory changes; caches, cycles and totals do not.
 
         `args` and `parameters` are those of `launch`.
         """
+        from ptxsim.functional_run import functional_launch
+
         function, chosen = self._function(kernel, options_of("run", options, changes))
         return functional_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
 

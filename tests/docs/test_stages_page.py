@@ -27,6 +27,7 @@ AROUND = {
     "renaming_setup.py",
     "warps.py",
     "reason_codes.py",
+    "register_windows.py",
     "timeline_events.py",
     "timeline_codes.py",
     "switch_records.py",

@@ -70,7 +70,12 @@ def command(
     scheme that cannot run the kernel, or one of your own that cannot be loaded, is a line with the reason.
     """
     if schemes is not None:
-        given = {"--source": sources, "--stack-bytes": job.stack_bytes, "--heap-bytes": job.heap_bytes}
+        given = {
+            "--source": sources,
+            "--stack-bytes": job.stack_bytes,
+            "--heap-bytes": job.heap_bytes,
+            "--out-of-bounds": job.out_of_bounds,
+        }
         _refuse_with_schemes(given, options)
         return _compare_schemes(job, gpu, schemes, jobs, quiet, sink, options)
     if jobs is not None:

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 )
 @source_option()
 @trace_options
-@common.out_of_bounds_option
 @common.ptxplus_semantics_option
 @common.quiet_option
 @common.report_options
@@ -83,7 +82,9 @@ def command(
     if hotspots and stats == "gpgpusim":
         raise click.UsageError("--hotspots goes with --stats table or json")
     as_json = sink.as_json or stats == "json"
-    module, launch = job.load_any()
+    recording = job.recording()
+    if recording is None:
+        module, launch = job.load_any()
     reads_scheduler(scheduler)
     reads_scheme(others["scheme"])
     chosen = common.machine(gpu)
@@ -101,7 +102,11 @@ def command(
     )
     run: Run | SequenceRun
     try:
-        if launch.steps:
+        if recording is not None:
+            run = api.simulate_recording(
+                recording, replicas=replicas, announce=status.announce, options=options
+            )
+        elif launch.steps:
             run = api.simulate_sequence(
                 module, launch, replicas=replicas, announce=status.announce, options=options
             )
@@ -117,7 +122,8 @@ def command(
 
         common.put_text(counters(run.results, version("ptxtool")), sink.output)
     else:
-        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, module.source.name, sources))
+        file = module.source.name if recording is None else job.file
+        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, file, sources))
     return common.exit_code(run.problems) if run.complete else INTERRUPTED
 
 

@@ -2,6 +2,8 @@
 
 import mmap
 import struct
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -193,6 +195,21 @@ def test_a_block_can_be_undefined() -> None:
     assert f"byte 128 of the block of 256 bytes at {x:#x}" in result.problems[0].message
 
 
+def test_what_a_launch_writes_is_written_for_the_next_one() -> None:
+    machine = ptxsim.Machine("tesla-c2050", memory=1 << 20)
+    kernel, x = machine.load(TEXT).kernels["add"], machine.heap.malloc(256)
+    machine.heap.track_writes(np.zeros(1 << 20, np.uint8))
+    machine.heap.write(x, bytes(128))
+
+    def findings(n_threads: int) -> int:
+        return len(machine.run(kernel, 1, n_threads, [x, 1], check=("init",)).problems)
+
+    assert [findings(n) for n in (32, 33, 33, 34)] == [0, 1, 0, 1]  # each writes what it reads
+    machine.heap.free(x)
+    assert machine.heap.malloc(256) == x
+    assert findings(1) == 1
+
+
 def test_without_a_heap_a_number_is_no_pointer() -> None:
     module = ptxsim.Machine(memory=1 << 20).load(TEXT.replace(".param .u64 x", ".param .u64 .ptr x")).module
     machine = ptxsim.Machine("tesla-c2050")
@@ -216,3 +233,11 @@ def test_memory_that_is_too_small_for_what_is_in_use() -> None:
     kernel = machine.load(TEXT).kernels["add"]
     with pytest.raises(PtxError, match=r"E402.*no room for 2097152 bytes"):
         machine.run(kernel, 1, 32, [np.zeros(1 << 19, np.uint32), 1])
+
+
+def test_what_runs_kernels_is_imported_by_the_first_launch() -> None:
+    program = (
+        "import sys, ptxsim.machine; print({'ptxsim.launcher', 'ptxsim.functional_run'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
