@@ -20,6 +20,7 @@ sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 import numpy as np  # noqa: E402
 from finereg_benchmarks import REFERENCES as FINEREG  # noqa: E402
 from regdem_benchmarks import FILES, REFERENCES  # noqa: E402
+from sharing_benchmarks import FILES as SHARING_FILES  # noqa: E402
 from sharing_benchmarks import REFERENCES as SHARING  # noqa: E402
 
 from ptxtool.emit import emit  # noqa: E402
@@ -48,12 +49,17 @@ def lowered(text: str, folder: Path) -> str:
 
 
 def tables(folder: Path) -> dict[str, bytes]:
-    """The `.npy` files of a benchmark of RegDem: trees, results."""
-    made = FILES.get(folder.name, {}) if folder.parent.name == "regdem" else {}
+    """The `.npy` files of a benchmark: trees, boxes, results."""
+    made: dict[str, np.ndarray] = {}
+    if folder.parent.name == "sharing":
+        made = {file: make() for file, make in SHARING_FILES.get(folder.name, {}).items()}
+    elif folder.parent.name == "regdem":
+        for file, make in FILES.get(folder.name, {}).items():
+            made[file] = make({i.name: i.value for i in load_launch(folder / "launch.toml").inputs})
     found: dict[str, bytes] = {}
-    for file, make in made.items():
+    for file, values in made.items():
         stream = io.BytesIO()
-        np.save(stream, make({i.name: i.value for i in load_launch(folder / "launch.toml").inputs}))
+        np.save(stream, values)
         found[file] = stream.getvalue()
     return found
 
@@ -71,10 +77,10 @@ def main() -> int:
     for name in options.names or NAMES:
         folder = SAMPLES / name
         text = compiled(folder / "kernel.cu")
-        files = {"kernel.ptx": text.encode()}
+        files = {"kernel.ptx": text.encode(), **tables(folder)}
         if name in LOWERED:
             files["kernel.ptxplus"] = lowered(text, folder).encode()
-        for file, content in {**files, **tables(folder)}.items():
+        for file, content in files.items():
             path = folder / file
             if path.is_file() and path.read_bytes() == content:
                 print(f"{name}/{file}: as it was")
