@@ -34,8 +34,9 @@ REGDEM_SHOWN = (
     *("predictor", "share", "causes", "conflicts", "banks", "added"),
 )
 FINEREG_SHOWN = (
-    *("machine", "types", "turnover", "first-stall", "ctas", "speed", "assumptions", "causes", "live"),
-    *("larger", "one-more", "headroom", "depletion", "traffic", "energy", "energy-parts", "splits", "sms"),
+    *("machine", "types", "turnover", "first-stall", "ctas", "speed", "assumptions", "causes"),
+    *("register-use", "live", "larger", "one-more", "headroom", "depletion", "traffic", "energy"),
+    *("energy-parts", "splits", "sms"),
     *("unified", "unified-ways"),
 )
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ptxtool.formats.gpu import gpus as gpus
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.launch.launch_file import load_launch as load_launch
+    from ptxtool.formats.launch.launch_recording import LaunchRecording
+    from ptxtool.formats.launch.launch_recording import load_recording as load_recording
     from ptxtool.formats.samples import samples as samples
     from ptxtool.formats.vectors import read_vectors as read_vectors
     from ptxtool.ir.edit import TextEdit as TextEdit
@@ -78,6 +80,7 @@ _HOMES = {
     "first_use": "ptxtool.analysis.sharing.first_use",
     "liveness": "ptxtool.analysis.flow.liveness",
     "load_launch": "ptxtool.formats.launch.launch_file",
+    "load_recording": "ptxtool.formats.launch.launch_recording",
     "loops": "ptxtool.analysis.flow.loops",
     "post_dominators": "ptxtool.cfg.dominance",
     "pressure": "ptxtool.analysis.flow.pressure",
@@ -545,18 +548,24 @@ def simulate(
     kernel: "Function",
     launch: "Launch | str | Path",
     *,
+    replicas: int = 1,
+    announce: "Callable[[str], object] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LaunchKeywords]",
 ) -> "Run":
     """Simulate a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
 
-    `ptxsim.LaunchOptions` explains the options; without `scheduler` and `registers` they are the launch file's. For
-    arguments of your own use `ptxsim.launch`.
+    `ptxsim.LaunchOptions` explains the options; without `scheduler` and `registers` they are the launch file's. With
+    more than one of `replicas` the launch runs on as many machines that differ in accidents only, and `.replicas` has
+    the spread of cycles and thread IPC; `announce` is called before each. For arguments of your own use
+    `ptxsim.launch`. Raises E401 for a number of replicas that cannot be.
     """
     from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_runs import run_launch
+    from ptxtool.runs.replicas import replicated
 
-    return run_launch(kernel, _launch(launch), options_of("launch", options, changes))
+    job, chosen = _launch(launch), options_of("launch", options, changes)
+    return replicated(lambda each: run_launch(kernel, job, each), chosen, replicas, announce)
 
 
 def run_application(
@@ -567,30 +576,42 @@ def run_application(
     options: "LaunchOptions | None" = None,
     memory_bytes: int = 1 << 30,
     target: int | None = None,
+    passes: str = "",
     record: "str | Path | None" = None,
     record_launches: str | None = None,
+    sim_launches: str | None = None,
     tell: "Callable[[Diagnostic | str], object]" = print,
 ) -> "ApplicationRun":
     """Run a CUDA application with the simulator for its GPU (docs/exec.md): `.launches`, `.kernels`, `.status`.
 
     `command` is the program and its arguments; `timed` simulates launches with time. `options` are those of every
     launch: of `ptxsim.run`, or of `ptxsim.launch`. `memory_bytes` is the device's memory, a multiple of 4096; `target`
-    75 gives it compute capability 7.5. `record` is a new folder for launch files of its launches: of all, or of
-    `record_launches` ("3,7-9", "every:10", "first:2"). `tell` is called with each diagnostic and note while it
-    runs. Raises E501 for a command that cannot be run, E502 without a C compiler, for an unknown GPU and a choice of
-    launches that is none, E503 where nothing can be recorded.
+    75 gives it compute capability 7.5. `passes` is a pipeline, as that of `rewrite`, for every kernel before it runs; a
+    kernel that a pass refuses runs as it is (`.rewritten`). `record` is a new folder for launch files of its launches:
+    of all, or of `record_launches` ("3,7-9", "every:10", "first:2"). `sim_launches` simulates such a choice alone, or
+    "similar": launches that are alike stand for one another; the cycles of the others are estimated. `tell` is called
+    with each diagnostic and note while it runs. Raises E302 for a wrong pipeline, E501 for a command that cannot be
+    run, E502 without a C compiler, for an unknown GPU and a choice of launches that is none, E503 where nothing can be
+    recorded.
     """
     from ptxsim.launch_options import LaunchOptions
     from ptxtool.applications.exec import run_application
     from ptxtool.applications.launch_choice import ALL, launch_choice
     from ptxtool.applications.recording import Recorder
     from ptxtool.applications.reporter import Reporter
+    from ptxtool.applications.sampling import Sampling
     from ptxtool.applications.settings import Settings
+    from ptxtool.passes.syntax import read_stages
 
     machine = _machine(DEFAULT_GPU if gpu is None else gpu)
+    timed = timed or sim_launches is not None
     is_chosen = timed or gpu is not None
-    settings = Settings(machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target)
+    stages = read_stages(passes) if passes else ()
+    of_run = machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target, passes, stages
+    settings = Settings(*of_run)
     reporter = Reporter(tell)
+    if sim_launches is not None:
+        reporter.sampling = Sampling.of(sim_launches, machine)
     if record is not None:
         choice = ALL if record_launches is None else launch_choice(record_launches)
         reporter.recorder = Recorder(Path(record), command, tell, reporter.problem, choice)
@@ -620,6 +641,7 @@ def simulate_sequence(
     module: "Module",
     launch: "Launch | str | Path",
     *,
+    replicas: int = 1,
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LaunchKeywords]",
@@ -627,18 +649,55 @@ def simulate_sequence(
     """Simulate a launch file's list of launches on one machine, which keeps memory, caches and open DRAM rows.
 
     `.results` has the counters of each launch, `.totals` the sums (GPGPU-Sim's `gpu_tot_*`), `.problems` what is wrong.
-    Options are those of `simulate`; `max_cycles` is for all together. `announce` is called before each launch with its
-    number and kernel. For arguments of your own: `ptxsim.Machine`.
+    Options are those of `simulate`, `replicas` too; `max_cycles` is for all together. `announce` is called before each
+    launch with its number and kernel. For arguments of your own: `ptxsim.Machine`.
     """
     from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_lists import simulate_sequence
+    from ptxtool.runs.replicas import replicated
 
-    return simulate_sequence(
-        lambda name: kernel(module, name),
-        _launch(launch),
-        options_of("launch", options, changes),
-        announce,
-    )
+    job, chosen = _launch(launch), options_of("launch", options, changes)
+
+    def run(each: "LaunchOptions") -> "SequenceRun":
+        return simulate_sequence(lambda name: kernel(module, name), job, each, announce)
+
+    return replicated(run, chosen, replicas)
+
+
+def run_recording(
+    recording: "LaunchRecording",
+    *,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[RunKeywords]",
+) -> "SequenceOutcome":
+    """Run the launches that `exec --record` wrote, without time, each on the memory that it had in the application.
+
+    `recording` is what `load_recording` returns. The result and the options are those of `run_sequence`.
+    """
+    from ptxsim.launch_options import options_of
+    from ptxtool.runs.recorded_launches import run_recording
+
+    return run_recording(recording, options_of("run", options, changes))
+
+
+def simulate_recording(
+    recording: "LaunchRecording",
+    *,
+    replicas: int = 1,
+    announce: "Callable[[str], None] | None" = None,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[LaunchKeywords]",
+) -> "SequenceRun":
+    """Simulate the launches that `exec --record` wrote on one machine: with the caches that the application found.
+
+    `recording` is what `load_recording` returns. The result and the options are those of `simulate_sequence`.
+    """
+    from ptxsim.launch_options import options_of
+    from ptxtool.runs.recorded_launches import simulate_recording
+    from ptxtool.runs.replicas import replicated
+
+    chosen = options_of("launch", options, changes)
+    return replicated(lambda each: simulate_recording(recording, each, announce), chosen, replicas)
 
 
 def compare(
@@ -650,6 +709,7 @@ def compare(
     share_scratchpad: "Percent | None" = None,
     release: bool = False,
     passes: str = "",
+    replicas: int = 1,
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LadderKeywords]",
@@ -658,7 +718,8 @@ def compare(
 
     Registers are shared, by 90% if no percentage is given, or scratchpad; `release` adds a rung that releases locks
     early, `passes` one with a pipeline after that of the rung before. Options are those of `simulate`, `gpu` is one of
-    them; `scheduler` is for all rungs without owner warps first. `announce` is called before each rung with its name.
+    them; `scheduler` is for all rungs without owner warps first. With `replicas` (see `simulate`) `.gains(rung)` has
+    the spread of a gain. `announce` is called before each rung with its name.
     """
     from dataclasses import replace
 
@@ -676,6 +737,7 @@ def compare(
         else chosen.share_scratchpad or None,
         release=release,
         passes=passes,
+        replicas=replicas,
         announce=announce,
     )
 

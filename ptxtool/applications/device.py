@@ -35,4 +35,5 @@ def device_record(settings: Settings, target: int) -> bytes:
         1000 * gpu.clocks.dram_mhz,
         dram.channels * dram.atom_bytes,  # bits: an atom is a burst of 8 transfers
         gpu.l2.slices * gpu.l2.sets * gpu.l2.ways * gpu.l2.line_bytes,
+        settings.tracks_writes,
     )

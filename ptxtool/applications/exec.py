@@ -8,6 +8,7 @@ after the other.
 
 import contextlib
 import ctypes
+import importlib
 import os
 import secrets
 import selectors
@@ -50,6 +51,7 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         process = _started(program, command, name, libraries)
         server = _Server(listener, settings, reporter)
         try:
+            _load_simulator()
             server.serve(process)
         except KeyboardInterrupt:
             _end(process)
@@ -67,10 +69,13 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         gpu=settings.gpu.name,
         timed=settings.timed,
         processes=server.n_sessions,
-        launches=tuple(reporter.launches),
+        launches=reporter.all_launches(),
         missing=tuple(reporter.missing),
         problems=tuple(reporter.problems),
         recording=reporter.recorder.recording if reporter.recorder else None,
+        passes=settings.passes,
+        rewritten=tuple(reporter.rewritten),
+        sim_launches=reporter.sampling.text if reporter.sampling else None,
     )
 
 
@@ -97,6 +102,11 @@ def _started(program: Path, command: Sequence[str], name: str, libraries: Path) 
         reason = getattr(problem, "strerror", None) or str(problem)
         help = "give the path of an executable for this machine"
         raise error("E501", f"cannot run '{program}': {reason.lower()}", help=help) from None
+
+
+def _load_simulator() -> None:
+    """Import what the first request needs: a second, in which the application starts and reads its input."""
+    importlib.import_module("ptxsim.machine")
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

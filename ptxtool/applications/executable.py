@@ -1,6 +1,7 @@
-"""Whether an executable can be run with our libcudart: found, and not linked with the static CUDA runtime.
+"""Whether an executable can be run with our libraries: found, and not linked with the static CUDA runtime.
 
-Only ELF files with nvcc's sections are looked at; a script, or a program that loads others, is run as it is.
+Only ELF files with nvcc's sections are looked at; a script, or a program that loads others, is run as it is. nvcc links
+the static runtime into programs of the driver API as well, which do not use it: what loads libcuda is run.
 """
 
 import os
@@ -31,14 +32,14 @@ def find_executable(name: str) -> Path:
 
 
 def check_executable(path: Path) -> None:
-    """Raise E501 for a program with device code that does not load libcudart: its runtime is linked in."""
+    """Raise E501 for a program with device code that loads neither libcudart nor libcuda: its runtime is linked in."""
     try:
         data = path.read_bytes()
         sections = _sections(data)
     except (OSError, struct.error, IndexError):
         return  # the system says what is wrong with it
     if _DEVICE_CODE in sections and not any(
-        name.startswith(b"libcudart.so") for name in _needed(data, sections)
+        name.startswith((b"libcudart.so", b"libcuda.so")) for name in _needed(data, sections)
     ):
         what = f"'{path.name}' is linked with the static CUDA runtime, which cannot be replaced"
         raise error("E501", what, help="link it with 'nvcc -cudart shared'")

@@ -16,6 +16,7 @@ from ptxtool.base.diag import error
 
 _CONTAINER = struct.Struct("<IHHQ")
 _MAGIC = 0xBA55ED50
+_ELF = b"\x7fELF"
 _ENTRY = struct.Struct("<HHIQIIHHIQQQ")
 _PTX = 1
 _LZ4, _ZSTD = 0x2000, 0x8000
@@ -73,6 +74,23 @@ def chosen(images: list[PtxImage], target: int) -> PtxImage | None:
     if fitting:
         return max(fitting, key=lambda image: image.target)
     return min(images, key=lambda image: image.target, default=None)
+
+
+def module_text(data: bytes, target: int) -> tuple[bytes, str]:
+    """The PTX of a module for a target, and ".sm_75" where it was compiled for several: of a fat binary, or PTX itself.
+
+    Raises E501 for machine code, and for a fat binary that has nothing else.
+    """
+    if data.startswith(_ELF):
+        what = "a module of the application is machine code, without PTX"
+        raise error("E501", what, help="load PTX instead: compile with 'nvcc -ptx'")
+    if not data.startswith(_MAGIC.to_bytes(4, "little")):
+        return data.rstrip(b"\0"), ""
+    image = chosen(ptx_images(data), target)
+    if image is None:
+        what = "a module of the application has no PTX, only machine code"
+        raise error("E501", what, help=f"{HELP}; code compiled with -rdc=true has none either")
+    return image.text(), f".sm_{image.target}"
 
 
 def _entries(data: bytes, at: int, end: int) -> list[PtxImage]:

@@ -16,18 +16,19 @@ from ptxtool.formats.launch.launch_values import DTYPES, element_type
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
-    from ptxsim.loaded_modules import KernelParameter, LoadedKernel, LoadedModule
+    from ptxsim.loaded_modules import KernelParameter, LoadedKernel
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of memory: the files of its contents before and after, "" for zeros, and their digests."""
+    """A block of memory, and the files of its contents before and after: a whole array, and changes in order; none for
+    zeros. `digest` is that of the contents before."""
 
     address: int
     n_bytes: int
-    file: str
+    files: tuple[str, ...]
     digest: bytes
-    after: str | None = None
+    after: tuple[str, ...] | None = None
     """None: unknown."""
     is_changed: bool = False
 
@@ -35,11 +36,6 @@ class Block:
     def element_bytes(self) -> int:
         """Words where there are whole ones: a launch file has at most 2**30 elements."""
         return 1 if self.n_bytes % 4 else 4
-
-
-def needs_addresses(module: "LoadedModule") -> bool:
-    """Whether it matters where a module lies: it has variables, or is not the first with code."""
-    return bool(module.symbols) or module.origin.code > 0
 
 
 def launch_text(
@@ -64,15 +60,14 @@ def launch_text(
         f"block = {list(entry.block)}",
         *(f"{key} = {value}" for key, value in settings.items() if value),
     ]
-    if needs_addresses(kernel.module):
-        lines += [
-            "",
-            "[module]",
-            f"variables = {origin.variables:#x}",
-            f"constants = {origin.constants}",
-            f"code = {origin.code}",
-            f"constant_memory = {kernel.module.constants_start:#x}",
-        ]
+    lines += [
+        "",
+        "[module]",
+        f"variables = {origin.variables:#x}",
+        f"constants = {origin.constants}",
+        f"code = {origin.code}",
+        f"constant_memory = {kernel.module.constants_start:#x}",
+    ]
     left = {block.address: block for block in blocks}
     names: dict[int, str] = {}
     for k, parameter in enumerate(kernel.parameters):
@@ -96,14 +91,22 @@ def _contents(block: Block) -> Iterable[str]:
     yield f"address = {block.address:#x}"
     yield f'type = "u{8 * block.element_bytes}"'
     yield f"count = {block.n_bytes // block.element_bytes}"
-    yield f'file = "{block.file}"' if block.file else "value = 0"
+    yield from _files(block.files) if block.files else ["value = 0"]
+
+
+def _files(names: Sequence[str]) -> Iterable[str]:
+    yield f'file = "{names[0]}"'
+    if len(names) > 1:
+        yield f"changes = {json.dumps(names[1:])}"
 
 
 def _expected(block: Block, name: str) -> Iterable[str]:
     if block.after is None:
         return ()
-    after = f'file = "{block.after}"' if block.after else 'expr = "0"'
-    return ("", "[[expect]]", f'arg = "{name}"', after if block.is_changed else f'expr = "{name}"')
+    after = [f'expr = "{name}"']
+    if block.is_changed:
+        after = [*_files(block.after)] if block.after else ['expr = "0"']
+    return ("", "[[expect]]", f'arg = "{name}"', *after)
 
 
 def _number(parameter: "KernelParameter", data: bytes) -> Iterable[str]:

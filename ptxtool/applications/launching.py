@@ -1,5 +1,9 @@
 """The launches of one process: on the machine, with or without time, recorded where that is asked for.
 
+Where only some launches are simulated (`sampling.py`), the others run without time: memory is right in any case. A
+launch whose number of warp instructions decides is run without time first, and simulated from the same memory if it has
+to be.
+
 A launch without time takes the seconds that its instructions need at one warp instruction per SM and cycle, so that an
 application that measures time ends.
 """
@@ -15,8 +19,11 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.applications.protocol import Error, Gone
 from ptxtool.applications.recording import PendingRecord
 from ptxtool.applications.reporter import Reporter
+from ptxtool.applications.rewriting import Rewriter
 from ptxtool.applications.settings import Settings
+from ptxtool.applications.snapshot import Snapshot
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.passes.context import CtaSize
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
@@ -55,8 +62,13 @@ class Launcher:
         self.seconds = 0.0
         """Simulated so far."""
         self._limits: dict[str, int] = {}
-        self._options: dict[int, LaunchOptions] = {}
+        self._options: dict[tuple[int, bool], LaunchOptions] = {}
         self._printed: list[str] = []
+        limits = settings.gpu if settings.timed or settings.gpu_chosen else None
+        self._rewriter = Rewriter(
+            settings.stages, machine, limits, reporter.problem, reporter.rewritten.append
+        )
+        self._snapshot = Snapshot(machine.heap)
 
     def limit(self, name: str, n_bytes: int) -> None:
         """Choose the bytes of the stack or of the kernels' heap. Raises E401 for a number that cannot be."""
@@ -79,15 +91,16 @@ class Launcher:
         Raises `Gone` where the process has ended in the launch.
         """
         self._printed.clear()
-        entry = Launch(len(self.reporter.launches) + 1, kernel.name, grid, block)
+        entry = Launch(len(self.reporter.launches) + 1, kernel.name, grid, block, dynamic_shared)
         record: PendingRecord | None = None
         try:
             _check_extents(grid, block)
+            kernel = self.text_of(kernel, prod(block), dynamic_shared)
             if cooperative:
                 self._check_cooperative(kernel, grid, block, dynamic_shared)
-            record = self._record(entry, kernel, dynamic_shared, parameters)
+            record = self._record(entry, kernel, parameters)
             with self._watched():
-                entry = self._run(entry, kernel, dynamic_shared, parameters)
+                entry = self._run(entry, kernel, parameters)
         except PtxError as problem:
             code = _error_of(problem)
             self.reporter.problem(problem, str(entry))
@@ -103,39 +116,65 @@ class Launcher:
         self.seconds += entry.seconds
         return entry.error, "".join(self._printed)
 
-    def _record(
-        self, entry: Launch, kernel: "LoadedKernel", dynamic_shared: int, parameters: bytes
-    ) -> PendingRecord | None:
+    def text_of(self, kernel: "LoadedKernel", threads: int = 0, dynamic_shared: int = 0) -> "LoadedKernel":
+        """What runs of a kernel, after the passes, in CTAs of so many threads (0: unknown)."""
+        return self._rewriter.kernel(kernel, CtaSize(threads, dynamic_shared) if threads else None)
+
+    def _record(self, entry: Launch, kernel: "LoadedKernel", parameters: bytes) -> PendingRecord | None:
         """Begin to record a launch, if it is to be."""
         if self.reporter.recorder is None:
             return None
-        settings = {"dynamic_shared": dynamic_shared, **self._limits}
+        settings = {"dynamic_shared": entry.dynamic_shared, **self._limits}
         return self.reporter.recorder.begin(entry, kernel, parameters, self.machine.heap, settings)
 
-    def _run(self, entry: Launch, kernel: "LoadedKernel", dynamic_shared: int, parameters: bytes) -> Launch:
-        options = self._options.get(dynamic_shared)
+    def _run(self, entry: Launch, kernel: "LoadedKernel", parameters: bytes) -> Launch:
+        """Run a launch as it was chosen: with time, without, or first the one and then the other."""
+        sampling = self.reporter.sampling
+        if sampling is None:
+            return (self._simulate if self.settings.timed else self._compute)(entry, kernel, parameters)
+        is_chosen = sampling.is_chosen(entry)
+        if is_chosen:
+            return sampling.simulated(self._simulate(entry, kernel, parameters))
+        if is_chosen is None:
+            self._snapshot.take()
+        computed = self._compute(entry, kernel, parameters)
+        if is_chosen is False or sampling.represents(computed):
+            return sampling.estimated(computed)
+        self._snapshot.restore()
+        self._printed.clear()
+        return sampling.simulated(self._simulate(entry, kernel, parameters))
+
+    def _simulate(self, entry: Launch, kernel: "LoadedKernel", parameters: bytes) -> Launch:
+        """Run a launch with time."""
+        options = self._options_of(entry.dynamic_shared, timed=True)
+        timed = self.machine.launch(kernel, entry.grid, entry.block, parameters=parameters, options=options)
+        seconds = timed.cycles / self.settings.hertz
+        entry = replace(entry, cycles=timed.cycles, out_of_bounds=timed.out_of_bounds)
+        return replace(entry, warp_instructions=timed.warp_instructions, seconds=seconds)
+
+    def _compute(self, entry: Launch, kernel: "LoadedKernel", parameters: bytes) -> Launch:
+        """Run a launch without time."""
+        options = self._options_of(entry.dynamic_shared, timed=False)
+        found = self.machine.run(kernel, entry.grid, entry.block, parameters=parameters, options=options)
+        for diagnostic in found.problems:
+            self.reporter.diagnostic(replace(diagnostic, message=f"{entry}: {diagnostic.message}"))
+        seconds = found.warp_instructions / (self.settings.hertz * self.settings.gpu.sm.count)
+        findings = len(found.problems) + found.lost_problems
+        entry = replace(entry, findings=findings, out_of_bounds=found.out_of_bounds)
+        return replace(entry, warp_instructions=found.warp_instructions, seconds=seconds)
+
+    def _options_of(self, dynamic_shared: int, timed: bool) -> "LaunchOptions":
+        """The options of launches with time or without."""
+        options = self._options.get((dynamic_shared, timed))
         if options is None:
             changes: dict[str, Any] = {
                 "dynamic_shared": dynamic_shared,
                 "output": self._printed.append,
                 **self._limits,
             }
-            options = self._options[dynamic_shared] = replace(self.settings.options, **changes)
-        hertz = 1e6 * self.settings.gpu.clocks.core_mhz
-        if self.settings.timed:
-            timed = self.machine.launch(
-                kernel, entry.grid, entry.block, parameters=parameters, options=options
-            )
-            seconds = timed.cycles / hertz
-            entry = replace(entry, cycles=timed.cycles, out_of_bounds=timed.out_of_bounds)
-            return replace(entry, warp_instructions=timed.warp_instructions, seconds=seconds)
-        found = self.machine.run(kernel, entry.grid, entry.block, parameters=parameters, options=options)
-        for diagnostic in found.problems:
-            self.reporter.diagnostic(replace(diagnostic, message=f"{entry}: {diagnostic.message}"))
-        seconds = found.warp_instructions / (hertz * self.settings.gpu.sm.count)
-        findings = len(found.problems) + found.lost_problems
-        entry = replace(entry, findings=findings, out_of_bounds=found.out_of_bounds)
-        return replace(entry, warp_instructions=found.warp_instructions, seconds=seconds)
+            options = self.settings.options if timed == self.settings.timed else self.settings.untimed_options
+            options = self._options[dynamic_shared, timed] = replace(options, **changes)
+        return options
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:

@@ -28,6 +28,8 @@ class Message(IntEnum):
     NEEDS = 13
     TEXTURE = 14
     UNTEXTURE = 15
+    BIND = 20
+    UNBIND = 21
 
 
 class Error(IntEnum):
@@ -55,7 +57,7 @@ HEAD = struct.Struct("<II")
 """Of a request: its kind, the bytes after it."""
 ANSWER = struct.Struct("<iI")
 """Of an answer: the error, the bytes after it."""
-DEVICE = struct.Struct("<5Q11I")
+DEVICE = struct.Struct("<5Q12I")
 NEEDS = struct.Struct("<4I3Q")
 PARAMETER = struct.Struct("<II")
 LAUNCH = struct.Struct("<I3I3IIQ")

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ptxtool.applications.recording import Recorder
+from ptxtool.applications.sampling import Sampling
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
-from ptxtool.results.applications import Launch
+from ptxtool.results.applications import Launch, RewrittenKernel
 
 
 @dataclass
@@ -19,9 +20,19 @@ class Reporter:
     problems: list[Diagnostic] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Calls of the application that the runtime does not have, each once."""
+    rewritten: list[RewrittenKernel] = field(default_factory=list)
+    """Kernels that went through passes."""
     recorder: Recorder | None = None
     """Records launches, of all processes."""
+    sampling: Sampling | None = None
+    """Chooses the launches of all processes that are simulated; None: all are, or none."""
     _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
+
+    def all_launches(self) -> tuple[Launch, ...]:
+        """The launches at the end: now all that can be estimated are, and how well is known."""
+        if self.sampling is None:
+            return tuple(self.launches)
+        return tuple(map(self.sampling.completed, self.launches))
 
     def problem(self, problem: PtxError, context: str = "") -> None:
         """Report why a call failed, and which one."""

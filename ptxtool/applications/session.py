@@ -8,12 +8,13 @@ import mmap
 import os
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
-from ptxtool.applications.fat_binary import HELP, chosen, ptx_images
+from ptxtool.applications.fat_binary import module_text
 from ptxtool.applications.launching import MOST_THREADS, Launcher
-from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, Error, Gone, Message, Request
+from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.textures import texture_object
@@ -22,6 +23,12 @@ from ptxtool.base.diag import PtxError, error
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
     from ptxsim.loaded_modules import LoadedKernel, LoadedModule
+
+_OLDEST_TARGET = 75
+"""That the compilers of CUDA 13 know: sm_75."""
+_MORE_MEMORY = (
+    "give the device more than it has with --memory, such as 3g, or the application a smaller problem"
+)
 
 
 class Session:
@@ -33,9 +40,12 @@ class Session:
 
         self.settings, self.reporter = settings, reporter
         self.memory_file = os.memfd_create("ptxtool-device", os.MFD_CLOEXEC)
-        os.ftruncate(self.memory_file, settings.memory_bytes)
-        self._memory = mmap.mmap(self.memory_file, settings.memory_bytes)
+        n_bytes = settings.memory_bytes
+        os.ftruncate(self.memory_file, n_bytes * (1 + settings.tracks_writes))
+        self._memory = mmap.mmap(self.memory_file, n_bytes)
         self.machine = Machine(settings.gpu, memory=self._memory, options=self._options_of_machine())
+        if settings.tracks_writes:
+            self.machine.heap.track_writes(mmap.mmap(self.memory_file, n_bytes, offset=n_bytes))
         self.launcher = Launcher(settings, reporter, self.machine, gone)
         self.process = 0
         self.target = settings.target or 0
@@ -67,14 +77,17 @@ class Session:
 
     def _target(self, targets: list[int]) -> int:
         """The compute capability of the device: the chosen one; that of the machine, if the application has PTX for
-        it; otherwise that of the PTX that runs."""
+        it; otherwise that of the PTX that runs. An application without PTX loads or compiles it later, for what today's
+        compilers know: 7.5 or newer."""
         if self.settings.target:
             return self.settings.target
         own = self.settings.gpu.target.removeprefix("sm_")
-        newest = max(targets, default=75)
+        newest = max(targets, default=_OLDEST_TARGET)
         if not self.settings.gpu_chosen or not own.isdigit():
             return newest
-        if any(target <= int(own) for target in targets) or not targets:
+        if not targets:
+            return max(int(own), _OLDEST_TARGET)
+        if any(target <= int(own) for target in targets):
             return int(own)
         self.reporter.tell(
             f"ptxtool exec: the application has no PTX for sm_{own} ({self.settings.gpu.name}) or older: "
@@ -89,7 +102,8 @@ class Session:
         try:
             address = self.machine.heap.malloc(n_bytes, align)
         except PtxError as problem:
-            self.reporter.problem(problem, f"an allocation of {n_bytes} bytes")
+            lacking = replace(problem.diagnostics[0], help=_MORE_MEMORY)
+            self.reporter.problem(PtxError(lacking), f"an allocation of {n_bytes} bytes")
             return Error.OUT_OF_MEMORY, b""
         return Error.SUCCESS, struct.pack("<Q", address)
 
@@ -125,23 +139,24 @@ class Session:
     # ---- modules
 
     def _module(self, data: bytes) -> tuple[int, bytes]:
+        """Load a module; what is wrong is the answer's text, for programs that read the compiler's log."""
         try:
-            image = chosen(ptx_images(data), self.target)
-            if image is None:
-                what = "a module of the application has no PTX, only machine code"
-                raise error("E501", what, help=f"{HELP}; code compiled with -rdc=true has none either")
-            name = f"{_program(self.process)}.{len(self._modules) + 1}.sm_{image.target}.ptx"
-            self._modules.append(self.machine.load(image.text().decode("utf-8", "surrogateescape"), name))
+            text, target = module_text(data, self.target)
+            name = f"{_program(self.process)}.{len(self._modules) + 1}{target}.ptx"
+            self._modules.append(self.machine.load(text.decode("utf-8", "surrogateescape"), name))
         except PtxError as problem:
             self.reporter.problem(problem)
-            return Error.NO_KERNEL_IMAGE if problem.diagnostics[0].code == "E501" else Error.INVALID_PTX, b""
+            is_missing = problem.diagnostics[0].code == "E501"
+            return Error.NO_KERNEL_IMAGE if is_missing else Error.INVALID_PTX, str(problem).encode()
         return Error.SUCCESS, struct.pack("<I", len(self._modules) - 1)
 
     def _kernel(self, data: bytes) -> tuple[int, bytes]:
         module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4:])
         kernel = module.kernels.get(name)
         if kernel is None:
-            self.reporter.problem(error("E205", f"no kernel '{name}' in {module.name}", help=HELP))
+            known = ", ".join(sorted(module.kernels)[:5]) or "none"
+            help = f"its kernels: {known}" + ", ..." * (len(module.kernels) > 5)
+            self.reporter.problem(error("E205", f"no kernel '{name}' in {module.name}", help=help))
             return Error.INVALID_FUNCTION, b""
         self._kernels.append(kernel)
         parameters = (PARAMETER.pack(p.offset, p.n_bytes) for p in kernel.parameters)
@@ -171,6 +186,25 @@ class Session:
             return Error.INVALID_VALUE, b""
         return Error.SUCCESS, b""
 
+    def _bind(self, data: bytes) -> tuple[int, bytes]:
+        """Bind a texture or surface reference: a variable of a module."""
+        module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4 + TEXTURE.size :])
+        try:
+            module.bind(name, texture_object(data[4 : 4 + TEXTURE.size], self.machine.heap))
+        except PtxError as problem:
+            self.reporter.problem(problem, f"the reference '{name}'")
+            return Error.INVALID_VALUE, b""
+        return Error.SUCCESS, b""
+
+    def _unbind(self, data: bytes) -> tuple[int, bytes]:
+        module, name = self._modules[struct.unpack_from("<I", data)[0]], _text(data[4:])
+        try:
+            module.bind(name, None)
+        except PtxError as problem:
+            self.reporter.problem(problem, f"the reference '{name}'")
+            return Error.INVALID_VALUE, b""
+        return Error.SUCCESS, b""
+
     # ---- launches
 
     def _launch(self, data: bytes) -> tuple[int, bytes]:
@@ -188,13 +222,13 @@ class Session:
         from ptxsim.lowering.variable_layout import lay_out
         from ptxtool.analysis.regalloc.register_need import registers_per_thread
 
-        kernel = self._kernels[struct.unpack("<I", data)[0]]
+        kernel = self.launcher.text_of(self._kernels[struct.unpack("<I", data)[0]])
         function, layout = kernel.function, lay_out(kernel.function)
-        major, minor = function.module.version
+        architecture = "".join(filter(str.isdigit, function.module.target))
         return Error.SUCCESS, NEEDS.pack(
             registers_per_thread(function),
             MOST_THREADS,
-            10 * major + minor,
+            int(architecture or 0),  # cudaFuncAttributes.ptxVersion; CUB chooses by it what it launches
             self.target,
             layout.static_shared_bytes,
             len(layout.constant_bytes),
@@ -203,7 +237,8 @@ class Session:
 
     def _occupancy(self, data: bytes) -> tuple[int, bytes]:
         number, threads, dynamic_shared = struct.unpack("<IIQ", data)
-        resident = self.launcher.resident(self._kernels[number].function, threads, dynamic_shared)
+        kernel = self.launcher.text_of(self._kernels[number], threads, dynamic_shared)
+        resident = self.launcher.resident(kernel.function, threads, dynamic_shared)
         return Error.SUCCESS, struct.pack("<I", resident)
 
     # ---- what is wrong
@@ -212,8 +247,9 @@ class Session:
         name = _text(data)
         if name not in self.reporter.missing:
             self.reporter.missing.append(name)
+            code = "cudaErrorNotSupported" if "cuda" in name else "CUDA_ERROR_NOT_SUPPORTED"
             self.reporter.tell(
-                f"ptxtool exec: {name} is not implemented and returns cudaErrorNotSupported "
+                f"ptxtool exec: {name} is not implemented and returns {code} "
                 "(docs/exec.md has those that are, and how to add one)"
             )
         return Error.SUCCESS, b""
@@ -237,6 +273,8 @@ class Session:
         Message.NEEDS: _needs,
         Message.TEXTURE: _texture,
         Message.UNTEXTURE: _untexture,
+        Message.BIND: _bind,
+        Message.UNBIND: _unbind,
     }
 
 

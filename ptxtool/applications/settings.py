@@ -7,6 +7,7 @@ from ptxtool.formats.gpu import Gpu
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
+    from ptxtool.passes.syntax import Stage
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,26 @@ class Settings:
     """Of device memory."""
     target: int | None = None
     """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""
+    passes: str = ""
+    """The pipeline that every kernel goes through before it runs."""
+    stages: "tuple[Stage, ...]" = ()
+    """The passes in it."""
+
+    @property
+    def hertz(self) -> float:
+        """Cycles of a simulated second."""
+        return 1e6 * self.gpu.clocks.core_mhz
+
+    @property
+    def untimed_options(self) -> "LaunchOptions":
+        """Of launches without time among others that are simulated."""
+        from ptxsim.launch_options import LaunchOptions
+
+        return LaunchOptions(out_of_bounds=self.options.out_of_bounds)
+
+    @property
+    def tracks_writes(self) -> bool:
+        """Whether it is known which bytes of device memory were written: for the check of reads of all others."""
+        from ptxsim.sanitizer.prepare import check_names
+
+        return "init" in check_names(self.options.check)

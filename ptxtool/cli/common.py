@@ -243,15 +243,27 @@ ptxplus_semantics_option = click.option(
     show_default=True,
     help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
 )
-out_of_bounds_option = click.option(
-    "--out-of-bounds",
-    type=click.Choice(("error", "count")),
-    default="error",
-    show_default=True,
-    help="Global accesses outside of all buffers: stop, or go on and count them.",
-)
+
+
+def out_of_bounds_option(default: str | None) -> Callable[[F], F]:
+    """`--out-of-bounds error|count`; None: as the launch file says, or else "error"."""
+    return click.option(
+        "--out-of-bounds",
+        type=click.Choice(("error", "count")),
+        default=default,
+        help="Global accesses outside of all buffers: stop (the default), or go on and count them.",
+    )
+
+
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
+)
+replicas_option = click.option(
+    "--replicas",
+    type=click.IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help="Runs that differ in accidents (the first SM, a cycle of the L2): mean and spread of the results.",
 )
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786."

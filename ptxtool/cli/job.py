@@ -1,14 +1,14 @@
 """The kernel and the launch that FILE and the options of a command select. For `run`, `sim` and `compare`.
 
-FILE is a kernel's file or a launch file that names one. The launch comes from a launch file (the one beside FILE unless
-`--launch` names another), or from `--grid`, `--block` and an `--arg` for every parameter
-(formats/launch/launch_options.py).
+FILE is a kernel's file or a launch file that names one, for `run` and `sim` also a list of recorded launches. The
+launch comes from a launch file (the one beside FILE unless `--launch` names another), or from `--grid`, `--block` and
+an `--arg` for every parameter (formats/launch/launch_options.py).
 """
 
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -17,16 +17,19 @@ from ptxtool.base.diag import error
 from ptxtool.cli.common import (
     F,
     allow_outside_option,
+    allows_outside,
     launch_option,
     load_launch,
     load_module,
     one_kernel_option,
+    out_of_bounds_option,
 )
 from ptxtool.cli.completion import complete_file
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
+    from ptxtool.formats.launch.launch_recording import LaunchRecording
     from ptxtool.ir.nodes import Function, Module
 
 
@@ -44,6 +47,7 @@ class Job:
     kernel: str | None
     stack_bytes: int | None
     heap_bytes: int | None
+    out_of_bounds: Literal["error", "count"] | None
 
     def load(self) -> "tuple[Function, Launch]":
         """The kernel and its launch. Raises E501, E502 (for a list of launches too), E205, and what is wrong with the
@@ -56,6 +60,35 @@ class Job:
     def kernel_of(self, module: "Module", launch: "Launch") -> "Function":
         """The kernel of one launch. Raises E205."""
         return api.kernel(module, self.kernel or launch.kernel)
+
+    def recording(self) -> "LaunchRecording | None":
+        """The list of recorded launches that FILE is; None for anything else. Raises E501 and E502."""
+        from ptxtool.formats.files import find_input
+
+        path = find_input(self.file)
+        if path.suffix != ".toml" or not path.exists():
+            return None
+        reads(path, "launch file")
+        found = api.load_recording(path, allow_outside=allows_outside())
+        if found is None:
+            return None
+        of_one: dict[str, Any] = {
+            "--launch": self.launch_file,
+            "--kernel": self.kernel,
+            "--grid": self.grid,
+            "--block": self.block,
+            "--arg": self.args,
+            "--constant": self.constants,
+            "--dynamic-shared": self.dynamic_shared,
+            "--stack-bytes": self.stack_bytes,
+            "--heap-bytes": self.heap_bytes,
+        }
+        for flag, value in of_one.items():
+            if value:
+                raise click.UsageError(f"{flag} goes with one launch: '{path}' is a list of recorded ones")
+        for each in found.launches:
+            reads(each.file, "recorded launch")
+        return found
 
     def load_any(self) -> "tuple[Module, Launch]":
         """The kernel's file and its launch, or list of launches."""
@@ -71,6 +104,7 @@ class Job:
             launch,
             stack_bytes=launch.stack_bytes if self.stack_bytes is None else self.stack_bytes,
             heap_bytes=launch.heap_bytes if self.heap_bytes is None else self.heap_bytes,
+            out_of_bounds=self.out_of_bounds or launch.out_of_bounds,
         )
 
     def _from_options(self) -> "tuple[Module, Launch]":
@@ -162,6 +196,7 @@ def job_options(command: F) -> F:
         metavar="N",
         help="Bytes of malloc's heap (default: 8388608).",
     )
+    @out_of_bounds_option(None)
     @wraps(command)
     def with_job(**given: Any) -> Any:
         job = Job(**{field.name: given.pop(field.name) for field in fields(Job)})

@@ -14,7 +14,7 @@ import click
 
 from ptxtool.base.diag import PtxError
 from ptxtool.cli import colour
-from ptxtool.cli.interrupts import DroppedInterrupts
+from ptxtool.cli.interrupts import Interrupts
 from ptxtool.cli.progress import INTERRUPTED
 from ptxtool.cli.streams import (
     ReaderGone,
@@ -114,8 +114,8 @@ class LazyGroup(click.Group):
         colour.choose("auto")
         show_sources(None)
         try:
-            with DroppedInterrupts() as dropped:
-                code = self._run(args, prog_name or "ptxtool", extra, dropped)
+            with Interrupts() as interrupts:
+                code = self._run(args, prog_name or "ptxtool", extra, interrupts)
             flush()
         except PtxError as problem:  # standard output cannot be written
             print_diagnostics(problem.diagnostics)
@@ -127,7 +127,7 @@ class LazyGroup(click.Group):
         sys.exit(code)
 
     def _run(
-        self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any], dropped: DroppedInterrupts
+        self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any], interrupts: Interrupts
     ) -> int:
         try:
             result = super().main(args, prog_name, **{**extra, "standalone_mode": False})
@@ -147,7 +147,7 @@ class LazyGroup(click.Group):
         except ReaderGone:
             raise
         except Exception as bug:
-            return self._interrupted() if dropped.any else self._bug(bug)
+            return self._interrupted() if interrupts.any else self._bug(bug)
         return result if isinstance(result, int) else OK
 
     def _interrupted(self) -> int:

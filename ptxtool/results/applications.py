@@ -10,16 +10,24 @@ from ptxtool.base.mangled import cpp_name_data, shown_name
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch, numbered from 1. `cycles` is 0 without time; `error` is CUDA's code, 0 where it went well."""
+    """One launch, numbered from 1. `error` is CUDA's code, 0 where it went well."""
 
     number: int
     kernel: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
+    dynamic_shared: int = 0
+    """Bytes of each CTA."""
     warp_instructions: int = 0
     cycles: int = 0
+    """Simulated or estimated; 0 without time."""
     seconds: float = 0.0
-    """Simulated."""
+    """Of the cycles; without them, of the warp instructions at one per SM and cycle."""
+    is_estimated: bool = False
+    """Its cycles are those of a launch like it, scaled by warp instructions."""
+    uncertainty: float | None = None
+    """Of estimated cycles, relative to them: the error of such an estimate where it was compared with a simulation.
+    None: it never was."""
     findings: int = 0
     """Of the checks."""
     out_of_bounds: int = 0
@@ -42,7 +50,17 @@ class KernelSums:
     cycles: int
     seconds: float
     share: float
-    """Of the simulated time of all launches, 0 to 1."""
+    """Of the time of all launches, 0 to 1."""
+    simulated: int
+    """Launches with simulated cycles."""
+    estimated: int
+    """Launches with estimated cycles."""
+    estimated_seconds: float
+    error: float | None
+    """Of the cycles of all estimated launches, relative to them: the mean of their uncertainties. None: one of them is
+    unknown, or there is none."""
+    largest_error: float | None
+    """Of one launch."""
     findings: int
     out_of_bounds: int
 
@@ -57,6 +75,11 @@ class KernelSums:
             "cycles": self.cycles,
             "seconds": self.seconds,
             "share": self.share,
+            "simulated": self.simulated,
+            "estimated": self.estimated,
+            "estimated_seconds": self.estimated_seconds,
+            "error": self.error,
+            "largest_error": self.largest_error,
             "findings": self.findings,
             "out_of_bounds": self.out_of_bounds,
         }
@@ -79,6 +102,22 @@ class Recording:
 
 
 @dataclass(frozen=True)
+class RewrittenKernel:
+    """A kernel before and after passes: registers per thread, with CTAs of so many `threads` (0: of any number)."""
+
+    kernel: str
+    threads: int
+    registers_before: int
+    registers_after: int
+    refused: str = ""
+    """The code of a pass's refusal: the kernel runs as it was."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return asdict(self) | cpp_name_data(self.kernel)
+
+
+@dataclass(frozen=True)
 class ApplicationRun:
     """A run of an application that has ended."""
 
@@ -96,6 +135,12 @@ class ApplicationRun:
     """Calls and launches that failed, and what the checks found."""
     recording: Recording | None = None
     """The launches that were recorded, if any should be."""
+    passes: str = ""
+    """The pipeline that every kernel went through before it ran."""
+    rewritten: tuple[RewrittenKernel, ...] = ()
+    """What these passes did, in the order of first launches."""
+    sim_launches: str | None = None
+    """Which launches were to be simulated; None: all, or none without time."""
 
     @property
     def kernels(self) -> tuple[KernelSums, ...]:
@@ -107,6 +152,16 @@ class ApplicationRun:
         sums = (_sums(name, launches, total) for name, launches in by_name.items())
         return tuple(sorted(sums, key=lambda each: -each.seconds))
 
+    @property
+    def error(self) -> float | None:
+        """The error of the time of all launches, relative to it: those of the kernels' estimates, added up. None where
+        that of an estimate is not known."""
+        seconds = sum(launch.seconds for launch in self.launches)
+        guessed = [kernel for kernel in self.kernels if kernel.estimated]
+        if any(kernel.error is None for kernel in guessed) or not seconds:
+            return None
+        return sum(kernel.estimated_seconds * (kernel.error or 0.0) for kernel in guessed) / seconds
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return {
@@ -114,21 +169,28 @@ class ApplicationRun:
             "status": self.status,
             "gpu": self.gpu,
             "timed": self.timed,
+            "sim_launches": self.sim_launches,
             "processes": self.processes,
             "launches": len(self.launches),
             "warp_instructions": sum(launch.warp_instructions for launch in self.launches),
             "cycles": sum(launch.cycles for launch in self.launches),
             "seconds": sum(launch.seconds for launch in self.launches),
+            "error": self.error,
             "missing": list(self.missing),
             "kernels": [kernel.to_dict() for kernel in self.kernels],
             "problems": [problem.to_dict() for problem in self.problems],
             "recording": self.recording.to_dict() if self.recording else None,
+            "passes": self.passes,
+            "rewritten": [kernel.to_dict() for kernel in self.rewritten],
         }
 
 
 def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
     launches = list(launches)
     seconds = sum(launch.seconds for launch in launches)
+    estimated = [launch for launch in launches if launch.is_estimated]
+    known = [(each.cycles, each.uncertainty) for each in estimated if each.uncertainty is not None]
+    is_known = bool(estimated) and len(known) == len(estimated)
     return KernelSums(
         name,
         len(launches),
@@ -137,6 +199,11 @@ def _sums(name: str, launches: Iterable[Launch], total: float) -> KernelSums:
         sum(launch.cycles for launch in launches),
         seconds,
         seconds / total if total else 0.0,
+        sum(launch.cycles > 0 and not launch.is_estimated for launch in launches),
+        len(estimated),
+        sum(launch.seconds for launch in estimated),
+        sum(n * error for n, error in known) / sum(n for n, _ in known) if is_known else None,
+        max((error for _, error in known), default=None) if is_known else None,
         sum(launch.findings for launch in launches),
         sum(launch.out_of_bounds for launch in launches),
     )

@@ -5,7 +5,7 @@ of slot that GPGPU-Sim counts. docs/hotspots.md says which warp a slot is blamed
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 ISSUED = "issued"
@@ -105,11 +105,24 @@ class Hotspot:
 
 
 @dataclass(frozen=True)
+class RegisterUse:
+    """The registers that the warps of an SM access within `window` warp instructions, in percent of those of its warps:
+    the mean of all windows, the least and the most."""
+
+    window: int
+    windows: int
+    mean: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
 class Hotspots:
     """All slots of a launch. Every table of reasons has `issued` too and sums to the slots it is about.
 
     `elsewhere` are slots that no instruction is to blame for: there was no warp. `lock_as_stall`: slots of locks count
-    as stall, not as scoreboard.
+    as stall, not as scoreboard. `register_use` is None where no SM issued a window, or where it is not known which
+    registers the instructions access.
     """
 
     reasons: Mapping[str, int]
@@ -117,6 +130,7 @@ class Hotspots:
     instructions: tuple[Hotspot, ...] = field(repr=False)
     elsewhere: Mapping[str, int]
     lock_as_stall: bool = False
+    register_use: RegisterUse | None = None
 
     @property
     def slots(self) -> int:
@@ -148,6 +162,7 @@ class Hotspots:
             "kinds": self.kinds(self.reasons),
             "per_sm": [dict(reasons) for reasons in self.per_sm],
             "elsewhere": dict(self.elsewhere),
+            "register_use": asdict(self.register_use) if self.register_use else None,
             "instructions": [
                 {**vars(spot), "reasons": dict(spot.reasons), "lost": spot.lost} for spot in self.instructions
             ],

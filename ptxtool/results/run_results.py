@@ -13,6 +13,7 @@ from ptxtool.analysis.occupancy.sharing_plan import percentage_data, percentage_
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.mangled import cpp_name_data, shown_name
 from ptxtool.results.outcome import expected_to_dict, verdict
+from ptxtool.results.replicas import Replicas, Spread, gains
 from ptxtool.results.simulation import SimResult, StallPoint
 
 
@@ -25,13 +26,15 @@ def first_stall(points: Sequence[StallPoint]) -> StallPoint | None:
 class Run:
     """One launch that ran: its counters, the arguments as they are afterwards, and what is wrong with the results.
 
-    `checked` names the buffers that were compared with expected contents.
+    `checked` names the buffers that were compared with expected contents. `replicas` have the spread of cycles and IPC,
+    where it was asked for.
     """
 
     result: SimResult
     arguments: tuple[Any, ...] = field(repr=False)
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
+    replicas: Replicas | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: the counters, and `expected` about the results."""
@@ -39,6 +42,7 @@ class Run:
             **self.result.to_dict(),
             **cpp_name_data(self.result.kernel),
             "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
+            **({"replicas": self.replicas.to_dict()} if self.replicas else {}),
         }
 
     def __str__(self) -> str:
@@ -50,8 +54,18 @@ class Run:
         return (self.result,)
 
     @property
+    def counted(self) -> SimResult:
+        """What has the cycles and the IPC of the whole run."""
+        return self.result
+
+    @property
     def status(self) -> str:
         return self.result.status
+
+    @property
+    def complete(self) -> bool:
+        """False after an interrupt, in a replica too."""
+        return self.status != "interrupted" and (self.replicas is None or self.replicas.complete)
 
     @property
     def verdict(self) -> str:
@@ -122,6 +136,11 @@ class Comparison:
         """Thread IPC over the first rung's, in percent; None where one of the two did not end."""
         return self._over_first(rung, lambda result: result.thread_ipc)
 
+    def gains(self, rung: Rung) -> Spread | None:
+        """The same replica by replica; None without replicas."""
+        first = self.rungs[0].run.replicas
+        return gains(rung.run.replicas, first) if rung.run.replicas and first else None
+
     def energy_change(self, rung: Rung) -> float | None:
         """Energy over the first rung's, in percent; None where one of the two did not end."""
         return self._over_first(rung, lambda result: result.energy.total_uj)
@@ -158,6 +177,7 @@ class Comparison:
                     "name": rung.name,
                     "passes": rung.passes,
                     "gain_percent": self.gain(rung),
+                    **({"gain_replicas": spread.to_dict()} if (spread := self.gains(rung)) else {}),
                     "energy_percent": self.energy_change(rung),
                     "same_memory": rung.same_memory,
                     "first_stall": rung.stall_to_dict(),

@@ -5,6 +5,7 @@ from typing import Any
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.results.outcome import Buffer, LaunchOutcome, expected_to_dict, verdict
+from ptxtool.results.replicas import Replicas
 from ptxtool.results.simulation import SimResult, Totals
 
 
@@ -13,7 +14,8 @@ class SequenceRun:
     """A list of launches that was simulated: `results` of those with time, `numbers` of which of the list they are.
 
     `totals` are their sums. `of` is the length of the list; `status` is that of the last launch that ran. `arguments`
-    are the buffers and scalars of the file, as they are afterwards.
+    are the buffers and scalars of the file, as they are afterwards; `replicas` have the spread of cycles and IPC of
+    all launches together, where it was asked for.
     """
 
     gpu: str
@@ -25,6 +27,9 @@ class SequenceRun:
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
     arguments: tuple[Any, ...] = field(default=(), repr=False)
+    left_out: tuple[str, ...] = ()
+    """What a list of recorded launches lacks, in words."""
+    replicas: Replicas | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: `launches` with the counters of each, `totals` with GPGPU-Sim's names."""
@@ -38,7 +43,19 @@ class SequenceRun:
             ],
             "totals": self.totals.to_dict(),
             "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
+            **({"replicas": self.replicas.to_dict()} if self.replicas else {}),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
+
+    @property
+    def counted(self) -> Totals:
+        """What has the cycles and the IPC of the whole run."""
+        return self.totals
+
+    @property
+    def complete(self) -> bool:
+        """False after an interrupt, in a replica too."""
+        return self.status != "interrupted" and (self.replicas is None or self.replicas.complete)
 
     @property
     def verdict(self) -> str:
@@ -57,6 +74,15 @@ class SequenceOutcome:
     checked: tuple[str, ...]
     wrong: tuple[Diagnostic, ...]
     looked_for: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    """Of the launches in the application that they were recorded from; () for those of a list, from 1."""
+    left_out: tuple[str, ...] = ()
+    """What a list of recorded launches lacks, in words."""
+
+    @property
+    def numbered(self) -> tuple[tuple[int, LaunchOutcome], ...]:
+        """Number and outcome of every launch."""
+        return tuple(zip(self.numbers or range(1, len(self.steps) + 1), self.steps, strict=True))
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
@@ -71,11 +97,15 @@ class SequenceOutcome:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return {
-            "launches": [{**step.to_dict(), **step.findings_to_dict()} for step in self.steps],
+            "launches": [
+                {"launch": number, **step.to_dict(), **step.findings_to_dict()}
+                for number, step in self.numbered
+            ],
             "warp_instructions": sum(step.warp_instructions for step in self.steps),
             "buffers": [buffer.to_dict() for buffer in self.buffers],
             "expected": expected_to_dict(self.checked, self.wrong),
             "checks": {"looked_for": list(self.looked_for)},
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
 
     @property

@@ -56,8 +56,8 @@ class Configuration:
     the GPU. `dynamic` may be options in a text. `register_scheme` is a scheme, or `FILE.py:FUNCTION` for one of the
     user's own (default: the GPU's); the passes that it needs (`ptxtool.runs.scheme_texts`) run after `passes`. `label`
     is unique in a sweep; without one the run is named after what distinguishes it. `scheme` names what belongs
-    together, for reports. `allocate` is that of `ptxsim.launch`. `origin` is where a sweep file names the kernel, for
-    messages.
+    together, for reports. `allocate` is that of `ptxsim.launch`, and so is `hotspots`, of which the counters keep
+    `register_use`. `origin` is where a sweep file names the kernel, for messages.
     """
 
     kernel: str | Path
@@ -79,6 +79,7 @@ class Configuration:
     ptxplus_semantics: str = "hardware"
     max_cycles: int | None = None
     allocate: bool = True
+    hotspots: bool = False
     origin: tuple[Source, int, int] | None = field(default=None, repr=False, compare=False)
 
     @property

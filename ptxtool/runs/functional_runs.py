@@ -3,6 +3,7 @@
 For `run`, as `launch_runs.py` for the commands that simulate.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,17 +30,21 @@ def run_functional(kernel: Function, launch: Launch, options: "LaunchOptions | N
 
     undefined = [a for i, a in zip(launch.contents, contents, strict=True) if i.undefined]
     result = ptxsim.run(kernel, launch.grid, launch.block, values, options=options, undefined=undefined)
-    buffers = tuple(
-        Buffer(i.name, i.type, after, changed(i.value, after))
-        for k, (i, after) in enumerate(zip(launch.contents, contents, strict=True))
-        if isinstance(i.value, np.ndarray) and not _is_by_value(kernel, k)
-    )
     return Outcome(
         **launched(kernel, launch, result),
-        buffers=buffers,
+        buffers=buffers_of(kernel, launch, contents),
         checked=launch.compared,
         wrong=launch.check(contents),
         looked_for=check_names(options.check),
+    )
+
+
+def buffers_of(kernel: Function, launch: Launch, contents: Sequence[Any]) -> tuple[Buffer, ...]:
+    """The buffers of a launch with these contents after it."""
+    return tuple(
+        Buffer(i.name, i.type, after, changed(i.value, after))
+        for k, (i, after) in enumerate(zip(launch.contents, contents, strict=True))
+        if isinstance(i.value, np.ndarray) and not _is_by_value(kernel, k)
     )
 
 

@@ -23,6 +23,7 @@ from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
 from ptxtool.runs.pass_context import pass_context
 from ptxtool.runs.proof import ProofOptions, prove
+from ptxtool.runs.replicas import check_replicas, replicated
 from ptxtool.runs.schemes import Resource, ladder_schemes, with_passes
 
 if TYPE_CHECKING:
@@ -44,15 +45,18 @@ def ladder(
     share_scratchpad: Percent | None = None,
     release: bool = False,
     passes: str = "",
+    replicas: int = 1,
     announce: Announce | None = None,
 ) -> Comparison:
     """Run the ladder of one resource; registers by 90% if no percentage is given.
 
     `options` are those of all rungs; their scheduler is that of the rungs without owner warps first. `release` adds a
-    rung, and `passes`, a pipeline, another one; the user's own passes in it are proved by runs without time. Raises
-    what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
+    rung, and `passes`, a pipeline, another one; the user's own passes in it are proved by runs without time. Every rung
+    runs in as many `replicas`. Raises what `rewrite`, `run_launch` and `replicated` raise; wrong results are among
+    `.problems`.
     """
     only_one(launch)
+    check_replicas(replicas)
     gpu = machine_of(options.gpu)
     resource, percent = _shared(share_registers, share_scratchpad)
     registers = launch.registers if options.registers is None else options.registers
@@ -79,7 +83,7 @@ def ladder(
         pipeline = scheme.pipeline(registers)
         sharing = {"share_registers": 0, "share_scratchpad": 0, "dynamic": False} | scheme.options
         of_scheme = replace(options, gpu=gpu, scheduler=scheme.scheduler, **sharing)
-        run = run_launch(texts[pipeline], launch, of_scheme)
+        run = _replicated(texts[pipeline], launch, of_scheme, replicas)
         stall = first_stall(run.result.stall_points)
         rungs.append(
             Rung(
@@ -92,10 +96,14 @@ def ladder(
                 stall_line=None if stall is None else kernel.line(stall.instruction),
             )
         )
-        if run.result.status == "interrupted":
+        if not run.complete:
             break
-    complete = rungs[-1].result.status != "interrupted"
+    complete = rungs[-1].run.complete
     return Comparison(kernel.source.name, kernel.name, resource, percent, tuple(rungs), complete)
+
+
+def _replicated(kernel: Function, launch: Launch, options: "LaunchOptions", replicas: int) -> Run:
+    return replicated(lambda each: run_launch(kernel, launch, each), options, replicas)
 
 
 def _shared(registers: Percent | None, scratchpad: Percent | None) -> tuple[Resource, Fraction]:

@@ -53,16 +53,22 @@ def with_inputs(
     constants: Mapping[str, Any] | None,
     textures: Mapping[str, Any],
 ) -> "LaunchOptions":
-    """The options with what a launch file sets, and the contents of its variables and textures."""
+    """The options with what a launch file sets, and the contents of its variables and textures.
+
+    A run with checks reports the accesses that the file tolerates.
+    """
     from ptxsim.launch_options import LaunchOptions
 
+    options, limits = options or LaunchOptions(), launch.limits
+    if options.check:
+        limits.pop("out_of_bounds", None)
     return replace(
-        options or LaunchOptions(),
+        options,
         dynamic_shared=launch.dynamic_shared,
         constants=constants,
         textures=textures,
         names=[i.name for i in launch.inputs],
-        **launch.limits,
+        **limits,
     )
 
 

@@ -5,7 +5,7 @@ of the file before the first launch, as a program does that uploads everything f
 are copied to the host after their launch; caches see both if the machine models that.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ from ptxtool.runs.launch_runs import chosen_policy, limit_reached
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
+    from ptxsim.machine import Machine
+    from ptxsim.timing.schedulers import Policy
 
 KernelNamed = Callable[[str | None], Function]
 """Finds a kernel by its name, the only one by None; raises E205."""
@@ -41,6 +43,23 @@ class _Planned:
     launch: Launch
     values: tuple[Any, ...]
     """What the simulator gets, in the order of the parameters."""
+
+
+@dataclass(frozen=True)
+class ReadyLaunch:
+    """One launch of a list, and what the loop over them needs."""
+
+    number: int
+    kernel: Function
+    launch: Launch
+    values: Sequence[Any]
+    """What the simulator gets, in the order of the parameters."""
+    policy: "Policy | None"
+    """Its warp scheduler; None: it is executed without time."""
+    options: "Callable[[LaunchOptions], LaunchOptions]"
+    """Adds what the file says to the options."""
+    end: "Callable[[Machine], Iterable[Diagnostic]]"
+    """Called after the launch: copies back, and returns what is not as expected."""
 
 
 class _Plan:
@@ -104,6 +123,47 @@ def simulate_sequence(
         for p in plan.steps
         if p.step.timed
     }
+
+    def ready(planned: _Planned) -> ReadyLaunch:
+        def end(machine: "Machine") -> Iterator[Diagnostic]:
+            machine.copy(*(plan.buffers[name] for name in planned.step.copy_back if name in plan.buffers))
+            return plan.check(planned.number)
+
+        return ReadyLaunch(
+            planned.number,
+            planned.kernel,
+            planned.launch,
+            planned.values,
+            policies.get(id(planned.step)),
+            lambda options: plan.options(planned, options),
+            end,
+        )
+
+    numbers = [p.number for p in plan.steps if p.step.timed]
+    status, problems = simulate_all(machine, map(ready, plan.steps), len(plan.steps), announce)
+    return SequenceRun(
+        gpu=machine.gpu.name,
+        of=len(plan.steps),
+        numbers=tuple(numbers[: len(machine.results)]),
+        results=tuple(machine.results),
+        totals=machine.totals,
+        status=status,
+        checked=launch.compared if status == "done" else (),
+        problems=problems,
+        arguments=tuple(plan.arrays.values()),
+    )
+
+
+def simulate_all(
+    machine: "Machine", launches: Iterable[ReadyLaunch], of: int, announce: Announce | None
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    """Run launches on a machine, one after the other, with its options; `of` is how many there are.
+
+    The status of the last one that ran, and what is wrong with results. Raises what `ptxsim.Machine.launch` raises.
+    """
+    import ptxsim
+
+    options = machine.options
     without_time = ptxsim.LaunchOptions(
         output=options.output,
         out_of_bounds=options.out_of_bounds,
@@ -112,19 +172,19 @@ def simulate_sequence(
     problems: list[Diagnostic] = []
     status, cycles = "done", 0
     try:
-        for planned in plan.steps:
-            kernel, single = planned.kernel, planned.launch
+        for each in launches:
+            kernel, single = each.kernel, each.launch
             if announce is not None:
-                announce(f"{planned.number} of {len(plan.steps)}, {kernel.name}")
-            how = single.grid, single.block, planned.values
-            if not planned.step.timed:
-                machine.run(kernel, *how, options=plan.options(planned, without_time))
+                announce(f"{each.number} of {of}, {kernel.name}")
+            how = single.grid, single.block, each.values
+            if each.policy is None:
+                machine.run(kernel, *how, options=each.options(without_time))
             else:
                 result = machine.launch(
                     kernel,
                     *how,
-                    options=plan.options(planned, machine.options),
-                    scheduler=policies[id(planned.step)],
+                    options=each.options(options),
+                    scheduler=each.policy,
                     registers=single.registers if options.registers is None else options.registers,
                     max_cycles=options.max_cycles and max(1, options.max_cycles - cycles),
                 )
@@ -133,24 +193,12 @@ def simulate_sequence(
                     problems.append(limit_reached(kernel, result))
                 if status != "done":
                     break
-            machine.copy(*(plan.buffers[name] for name in planned.step.copy_back if name in plan.buffers))
-            problems += plan.check(planned.number)
+            problems += each.end(machine)
     except KeyboardInterrupt:  # between two launches; within one it is a status
         if options.on_interrupt == "raise":
             raise
         status = "interrupted"
-    results = tuple(machine.results)
-    return SequenceRun(
-        gpu=machine.gpu.name,
-        of=len(plan.steps),
-        numbers=tuple(p.number for p in plan.steps if p.step.timed)[: len(results)],
-        results=results,
-        totals=machine.totals,
-        status=status,
-        checked=launch.compared if status == "done" else (),
-        problems=tuple(problems),
-        arguments=tuple(plan.arrays.values()),
-    )
+    return status, tuple(problems)
 
 
 def run_sequence(kernel_named: KernelNamed, launch: Launch, options: "LaunchOptions") -> SequenceOutcome:

@@ -319,6 +319,8 @@ def _options(asked: Configuration) -> dict[str, Any]:
         )
     if not asked.allocate:
         options["allocate"] = False
+    if asked.hotspots:
+        options["hotspots"] = True
     if asked.register_scheme:
         options["scheme"] = Path(asked.register_scheme).name  # of one's own without its folder
     for name in ("registers", "max_cycles"):

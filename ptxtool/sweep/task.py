@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ptxtool.results.sequences import SequenceRun
 
 _LEFT_OUT = ("issues", "printed", "hotspots")
-"""Counters that outcomes leave out: they are long, and comparisons of runs do not use them."""
+"""Counters that outcomes leave out: they are long, and comparisons of runs do not use them. Of hotspots `register_use`
+is kept, under that name."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,8 @@ def _launch(name: str, text: str, folder: str) -> "Launch":
 def _outcome(run: "Run | SequenceRun", task: Task) -> StoredResult:
     together = of_all([result.to_dict() for result in run.results])
     counters = {name: value for name, value in together.items() if name not in _LEFT_OUT}
+    if (spots := together.get("hotspots")) is not None:
+        counters["register_use"] = spots["register_use"]
     counters |= _about_scheme(task) | {"remarks": [*task.remarks, *_remarks(task, counters["remarks"])]}
     if task.scheme and "switching" in counters:
         counters["switching"] |= {"scheme": task.scheme}
@@ -165,7 +168,7 @@ _SUMS = (
     *("n_ctas", "ctas_done", "switches"),
 )
 _PARTS = ("slots", "issued_by_lanes", "l1", "l2", "dram", "core", "stats")
-_OF_ONE = ("stall_points", "dynamic", "switching", "pool", "renaming", "unified")
+_OF_ONE = ("stall_points", "dynamic", "switching", "pool", "renaming", "unified", "hotspots")
 """What only a single launch has."""
 
 

@@ -1,7 +1,8 @@
 """The streaming-multiprocessor simulator: `launch` executes a kernel exactly and times it cycle by cycle.
 
 `run` only executes it, without time and quicker. A `Machine` runs several kernels in a row, with or without time, and
-keeps memory and caches between them. `from_numba` and `from_triton` make kernels written in Python launchable on it.
+keeps memory and caches between them. `from_numba` and `from_triton` make kernels written in Python launchable on it,
+and `simulate_triton` whole Triton scripts.
 """
 
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ptxsim.frontends.numba_kernels import from_numba as from_numba
+    from ptxsim.frontends.triton_driver import simulate_triton as simulate_triton
     from ptxsim.frontends.triton_kernels import from_triton as from_triton
     from ptxsim.functional.tracing import Trace as Trace
     from ptxsim.functional.tracing import selection as selection
@@ -48,6 +50,7 @@ _HOMES = {
     "launch": "ptxsim.launcher",
     "run": "ptxsim.functional_run",
     "selection": "ptxsim.functional.tracing",
+    "simulate_triton": "ptxsim.frontends.triton_driver",
 }
 """The public names and their modules, which are imported on first use (a test holds the types above to them)."""
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ptxsim.base.program import CONST, GLOBAL
-from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, parameters_of
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, ModuleBase, parameters_of
 from ptxsim.memory_image.device import Device
 from ptxsim.memory_image.heap import Heap, bytes_of
 from ptxsim.memory_image.texture_objects import TextureObject, class_of, fits
@@ -61,11 +61,14 @@ class LoadedKernel:
 class LoadedModule:
     """A module on a machine. `Machine.load` returns it."""
 
-    def __init__(self, name: str, module: Module, device: Device, heap: Heap):
-        loaded = device.add(module)
+    def __init__(
+        self, name: str, module: Module, device: Device, heap: Heap, like: "LoadedModule | None" = None
+    ):
+        loaded = device.add_like(module, like.origin, like.constants_start) if like else device.add(module)
         self.name = name
         self.module = module
-        self.origin, self.constants_start = loaded.origin, loaded.constants_start
+        self.origin: ModuleBase = loaded.origin
+        self.constants_start: int = loaded.constants_start
         """Where its variables, constants and code begin, each in its space, and its constants in global memory."""
         self.kernels: Mapping[str, LoadedKernel] = MappingProxyType(
             {name: LoadedKernel.of(name, function, self) for name, function in module.kernels.items()}
@@ -75,7 +78,7 @@ class LoadedModule:
             {s.name: (starts[s.space] + s.address, s.size) for s in loaded.symbols if s.space in starts}
         )
         """Address and bytes of every variable in global and constant memory, by name."""
-        self.textures: dict[str, TextureObject] = {}
+        self.textures: dict[str, TextureObject] = like.textures if like else {}
         """What `bind` has bound, by name."""
         self._opaque = {symbol.name: symbol.type for symbol in loaded.symbols if symbol.type in OPAQUE}
         self._device = device
@@ -139,9 +142,14 @@ def _check_whole(module: Module) -> None:
                 raise error("E401", what, *place, "modules are not linked: compile without -rdc=true")
 
 
-def load_module(module: Module | str | bytes, name: str, device: Device, heap: Heap) -> LoadedModule:
-    """Load a module, or the text of one. Raises what parsing raises; E401 for something else, and for a
-    module with variables of another one; E402 and E206."""
+def load_module(
+    module: Module | str | bytes, name: str, device: Device, heap: Heap, like: LoadedModule | None = None
+) -> LoadedModule:
+    """Load a module, or the text of one; `like`: with the variables of a module that is loaded.
+
+    Raises what parsing raises; E401 for something else, for a module with variables of another one, and for one whose
+    variables are not those of `like`; E402 and E206.
+    """
     if isinstance(module, str | bytes):
         module = parse(module, name or "module.ptx")
     if not isinstance(module, Module):
@@ -151,4 +159,8 @@ def load_module(module: Module | str | bytes, name: str, device: Device, heap: H
     name = name or module.source.name
     if not module.kernels:
         module = parse(module.source.text + NO_KERNEL, name)
-    return LoadedModule(name, module, device, heap)
+    found = LoadedModule(name, module, device, heap, like)
+    if like is not None and found.symbols != like.symbols:
+        help = "keep all variables of the module, in their order"
+        raise error("E401", f"'{name}' has other variables than '{like.name}'", help=help)
+    return found

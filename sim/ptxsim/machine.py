@@ -69,11 +69,17 @@ class Machine:
         """Memory by address: `malloc`, `free`, `read`, `write`, `fill`, `view`."""
         return self._state.device.open(self._memory)
 
-    def load(self, module: Module | str | bytes, name: str = "") -> LoadedModule:
+    def load(
+        self, module: Module | str | bytes, name: str = "", *, like: LoadedModule | None = None
+    ) -> LoadedModule:
         """Load a module, or the text of one: its variables have addresses, and their initial values. `name` is what
-        diagnostics call it. Raises what parsing raises; E402 where there is no room, E206 for an invalid initial value.
+        diagnostics call it. `like` is a loaded module of which this is another text, such as a rewritten one: both have
+        the same variables, which keep their contents.
+
+        Raises what parsing raises; E401 for variables that are not those of `like`, E402 where there is no room, E206
+        for an invalid initial value.
         """
-        return load_module(module, name, self._state.device, self.heap)
+        return load_module(module, name, self._state.device, self.heap, like)
 
     def texture(self, value: TextureObject) -> int:
         """The handle of a texture, sampler or surface, valid until it is freed: a number for parameters, structures and

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cuda_programs import compiled, run
+from cuda_programs import COMPILE, DRIVER, compiled, compiled_for_cuda_11, run, with_driver
 
 LAST_LINES = {
     "vector_add": "5000 sums are right",
@@ -15,6 +15,29 @@ LAST_LINES = {
     "textures": "texels are right",
     "pointers": "lists are right",
     "mistakes": "errors are right",
+    "alignment": "alignments are right",
+    "clusters": "clusters are right",
+    "convolution": "convolutions are right",
+    "despeckle": "pictures are right",
+    "factors": "factors are right",
+    "fractal": "pictures are right",
+    "graphs": "graphs are right",
+    "grid_sync": "solutions are right",
+    "heat": "temperatures are right",
+    "histograms": "counts are right",
+    "messages": "messages are right",
+    "paths": "paths are right",
+    "pipeline": "chunks are right",
+    "pools": "memory is right",
+    "prefix_sums": "sums are right",
+    "random_walks": "estimates are right",
+    "search": "distances are right",
+    "sorting": "orders are right",
+    "sparse": "solutions are right",
+    "transpose": "transposes are right",
+    "vectors": "vectors are right",
+    "equal_sums": "sums are right",
+    "diagonals": "scores are right",
 }
 
 
@@ -33,7 +56,7 @@ def test_a_program_without_time(name: str, folder: Path, capfd: pytest.CaptureFi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["vector_add", "symbols", "launches"])
+@pytest.mark.parametrize("name", ["vector_add", "symbols", "launches", "equal_sums"])
 def test_a_program_with_time(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ran = run(capfd, compiled(name, folder), timed=True, gpu_chosen=True)
     assert (ran.run.status, ran.printed.splitlines()[-1]) == (0, LAST_LINES[name])
@@ -41,6 +64,36 @@ def test_a_program_with_time(name: str, folder: Path, capfd: pytest.CaptureFixtu
     assert ran.notes == [
         "ptxtool exec: the application has no PTX for sm_20 (tesla-c2050) or older: that for sm_75 runs"
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pipeline", "graphs", "transpose"])
+def test_a_default_stream_for_each_thread(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Such a build calls NAME_ptsz and NAME_ptds."""
+    program = compiled(name, tmp_path, *COMPILE, "-default-stream", "per-thread")
+    assert b"_ptsz" in program.read_bytes()
+    ran = run(capfd, program)
+    assert (ran.run.status, ran.printed.splitlines()[-1]) == (0, LAST_LINES[name])
+    assert ran.run.missing == ()
+
+
+@pytest.mark.slow
+def test_references_of_old_programs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled_for_cuda_11("references", tmp_path))
+    assert (ran.run.status, ran.printed) == (0, "references are right\n")
+    (problem,) = ran.diagnostics
+    assert problem.message.endswith("nothing given for '.texref numbers'")
+
+
+@pytest.mark.slow
+def test_what_kernels_print_and_assert(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled("messages", folder))
+    line = "value  3.14|42    |00beef|x|%|-1234567890123|1e-07"
+    assert ran.printed.splitlines() == [line, line, "messages are right"]
+    (problem,) = ran.diagnostics
+    assert (problem.code, problem.to_dict()["cuda"]) == ("E413", "messages.cu:11")
 
 
 @pytest.mark.slow
@@ -85,7 +138,7 @@ def test_wrong_calls_are_reported_one_by_one(folder: Path, capfd: pytest.Capture
     ]
     assert all("freed" in text for text in messages[10:])
     assert len(messages) == 12
-    assert (ran.run.missing, len(ran.notes)) == (("cudaGraphCreate",), 1)
+    assert (ran.run.missing, len(ran.notes)) == (("cudaIpcGetMemHandle",), 1)
 
 
 @pytest.mark.slow
@@ -96,3 +149,40 @@ def test_processes_of_a_shell_have_devices_of_their_own(
     ran = run(capfd, "sh", "-c", f"{program} 10 && {program} 20 && exit 4")
     assert (ran.run.status, ran.run.processes, len(ran.run.launches)) == (4, 2, 2)
     assert ran.printed == "10 sums are right\n20 sums are right\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("timed", [False, True])
+def test_the_driver_api(timed: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled("driver", tmp_path, *DRIVER, *with_driver(tmp_path))
+    ran = run(capfd, program, timed=timed, gpu_chosen=True)
+    assert (ran.run.status, ran.printed) == (0, "driver calls are right\n")
+    launches = [(launch.kernel, launch.error) for launch in ran.run.launches]
+    assert launches == 2 * [*3 * [("count", 0)], ("count", 9)]
+    assert all(launch.cycles > 0 for launch in ran.run.launches if timed and not launch.error)
+    found = [problem.message.partition(":")[0].partition("(")[0] for problem in ran.diagnostics]
+    twice = ["a launch of count", "launch 4, count, grid 0x1x1, block 1x1x1", "cuMemFree"]
+    assert found[:5] == [*twice, "no kernel 'absent' in driver.1.ptx", "cuMemcpyHtoD"]
+    assert found[-2:] == [
+        "unexpected 'nonsense' outside a function",
+        "a module of the application is machine code, without PTX",
+    ]
+    assert (ran.run.missing, len(ran.notes)) == (("cuGraphCreate",), 1)
+
+
+@pytest.mark.slow
+def test_both_apis_have_one_device(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled("both_apis", tmp_path, *DRIVER, "-cudart", "shared", *with_driver(tmp_path))
+    ran = run(capfd, program)
+    assert (ran.run.status, ran.printed) == (0, "both see the same memory\n")
+    assert (ran.run.processes, len(ran.run.launches)) == (1, 1)
+
+
+@pytest.mark.slow
+def test_a_static_runtime_that_a_shell_starts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled("vector_add", tmp_path, "-arch", "compute_75")
+    ran = run(capfd, "sh", "-c", f"{program}; true")
+    (problem,) = ran.diagnostics
+    assert "static CUDA runtime" in problem.message
+    assert "nvcc -cudart shared" in problem.message
+    assert not ran.run.launches

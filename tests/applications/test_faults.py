@@ -116,6 +116,14 @@ def test_the_static_runtime_and_machine_code_alone(tmp_path: Path, capfd: pytest
     assert "-gencode arch=compute_75" in ran.diagnostics[0].help
 
 
+def test_separate_compilation(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    options = ("-cudart", "shared", "-rdc=true", "-gencode=arch=compute_75,code=sm_75")
+    ran = run(capfd, compiled("vector_add", tmp_path, *options))
+    assert ran.run.status == 2
+    assert "no kernel image is available for execution on the device" in ran.printed
+    assert "code compiled with -rdc=true has none either" in ran.diagnostics[0].help
+
+
 @pytest.mark.parametrize("to_group", [True, False])
 def test_an_interrupt_ends_both(to_group: bool, endless: list[str], faults: Path) -> None:
     process = subprocess.Popen(

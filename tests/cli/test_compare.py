@@ -119,7 +119,7 @@ def test_a_scheme_that_cannot_run_the_kernel_is_a_row(cli: Cli) -> None:
 def test_what_does_not_go_with_schemes(cli: Cli, job: Path) -> None:
     for flag in (
         *(("--release",), ("--share-registers", 90), ("--share-scratchpad", 90), ("--as-written",)),
-        *(("--source",), ("--stack-bytes", 1024), ("--heap-bytes", 1024)),
+        *(("--source",), ("--stack-bytes", 1024), ("--heap-bytes", 1024), ("--out-of-bounds", "count")),
     ):
         refused = cli("compare", job, "--schemes", "finereg", *flag)
         assert refused.exit_code == 2

@@ -33,6 +33,7 @@ def test_options_after_the_application_are_its_own(cli: Cli, tmp_path: Path) -> 
         (["--scheduler", "gto"], "--scheduler is an option of the simulation: add --sim"),
         (["--share-registers", "50"], "--share-registers is an option of the simulation: add --sim"),
         (["--sim", "--check", "all"], "--check goes with a run without time: leave --sim out"),
+        (["--sim-launches", "first:1", "--check", "all"], "--check goes with a run without time"),
         (["--memory", "9g"], "'9g' is not a size of 1m to 3760m, such as 512m or 2g"),
         (["--memory", "much"], "'much' is not a size"),
         (["--record-launches", "3"], "--record-launches goes with --record"),
@@ -56,6 +57,17 @@ def test_an_application_that_is_not_there(cli: Cli) -> None:
 @pytest.mark.parametrize("size", ["64m", "64M", "64MiB", "67108864"])
 def test_sizes(cli: Cli, size: str) -> None:
     assert cli("exec", "--memory", size, "true").exit_code == 0
+
+
+@needs_compiler
+def test_launches_to_simulate(cli: Cli) -> None:
+    result = cli("exec", "--json", "--sim-launches", "similar", "--scheduler", "lrr", "true")
+    data = json.loads(result.stderr)
+    assert (data["timed"], data["sim_launches"], data["error"]) == (True, "similar", None)
+    assert json.loads(cli("exec", "--json", "true").stderr)["sim_launches"] is None
+    result = cli("exec", "--sim-launches", "some", "true")
+    assert result.exit_code == 1
+    assert "error[E502]: 'some' chooses no launches" in result.stderr
 
 
 @needs_compiler

@@ -1,6 +1,7 @@
 """Interrupts that arrive in callbacks of C libraries, where Python drops them."""
 
 import ctypes
+import signal
 import sys
 import time
 
@@ -8,7 +9,7 @@ import pytest
 from smallkernel import Cli
 
 import ptxtool.cli.commands.lookup.gpus as gpus
-from ptxtool.cli.interrupts import DroppedInterrupts
+from ptxtool.cli.interrupts import Interrupts
 
 
 @ctypes.CFUNCTYPE(None)
@@ -23,32 +24,32 @@ def wrong() -> None:
 
 def test_an_interrupt_is_raised_again() -> None:
     before = sys.unraisablehook
-    dropped = DroppedInterrupts()
+    interrupts = Interrupts()
 
     def wait() -> None:
-        with dropped:
+        with interrupts:
             interrupted()
             time.sleep(60)
 
     with pytest.raises(KeyboardInterrupt):
         wait()
-    assert dropped.any
+    assert interrupts.any
     assert sys.unraisablehook is before
 
 
 def test_at_the_end_none_is_left() -> None:
-    with DroppedInterrupts() as dropped:
+    with Interrupts() as interrupts:
         interrupted()
     time.sleep(0.1)
-    assert dropped.any
+    assert interrupts.any
 
 
 def test_other_exceptions_go_where_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: seen.append(what.exc_type))
-    with DroppedInterrupts() as dropped:
+    with Interrupts() as interrupts:
         wrong()
-    assert (seen, dropped.any) == ([ZeroDivisionError], False)
+    assert (seen, interrupts.any) == ([ZeroDivisionError], False)
 
 
 def test_what_fails_after_one_was_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,3 +60,16 @@ def test_what_fails_after_one_was_interrupted(cli: Cli, monkeypatch: pytest.Monk
     monkeypatch.setattr(gpus.command, "callback", fail)
     result = cli("gpus")
     assert (result.exit_code, result.stderr) == (130, "ptxtool: interrupted\n")
+
+
+def test_what_a_library_makes_of_one_is_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise TypeError("missing an argument") from None
+
+    monkeypatch.setattr(gpus.command, "callback", fail)
+    result = cli("gpus")
+    assert (result.exit_code, result.stderr) == (130, "ptxtool: interrupted\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,4 +1,5 @@
-"""`--out-of-bounds count` of `run` and `sim`: the run goes on, and counts the accesses outside of all buffers."""
+"""`--out-of-bounds count` of commands that run one launch, and `out_of_bounds = "count"` of launch files: the run goes
+on, and counts the accesses outside of all buffers."""
 
 import json
 from pathlib import Path
@@ -66,8 +67,56 @@ def test_a_list_counts_for_every_launch(
     assert [one["out_of_bounds"] for one in data["launches"]] == counts
 
 
+FILE = """\
+file = "scale.ptx"
+grid = 3
+block = 32
+out_of_bounds = "count"
+
+[[args]]
+name = "x"
+type = "f32"
+value = 1.0
+count = 64
+output = true
+
+[[args]]
+name = "a"
+type = "f32"
+value = 2.0
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "sim"])
+def test_a_launch_file_may_say_it(cli: Cli, launch: tuple[str, ...], command: str) -> None:
+    """The option goes before it, and checks report what the file tolerates."""
+    file = Path(launch[0]).with_suffix(".toml")
+    file.write_text(FILE)
+    assert json.loads(cli(command, str(file), "--json").stdout)["out_of_bounds"] == 64
+    assert "error[E404]" in cli(command, str(file), "--out-of-bounds", "error").stderr
+    if command == "run":
+        found = json.loads(cli(command, str(file), "--check", "memory", "--json").stdout)
+        assert "out_of_bounds" not in found
+        assert {one["code"] for one in found["checks"]["findings"]} == {"E404"}
+
+
+def test_comparisons_and_proofs(cli: Cli, launch: tuple[str, ...]) -> None:
+    """Of every rung; a proof goes on to compare the memory."""
+    data = json.loads(cli("compare", *launch, *COUNT, "--json").stdout)
+    assert [rung["out_of_bounds"] for rung in data["rungs"]] == [64] * 5
+    assert f"note: 64 {NOTE}" in cli("compare", *launch, *COUNT).stdout
+    assert cli("prove", launch[0], *launch, *COUNT).exit_code == 0
+    assert "error[E404]" in cli("prove", launch[0], *launch).stderr
+
+
 def test_it_is_one_or_the_other(cli: Cli, launch: tuple[str, ...]) -> None:
     assert cli("run", *launch, "--out-of-bounds", "ignore").exit_code == 2
     both = cli("run", *launch, *COUNT, "--check", "memory")
     assert both.exit_code == 1
     assert "error[E401]: out_of_bounds = 'count' together with checks" in both.stderr
+    file = Path(launch[0]).with_suffix(".toml")
+    file.write_text(FILE.replace('"count"', '"warn"'))
+    wrong = cli("run", str(file))
+    assert (wrong.exit_code, "scale.toml:4:" in wrong.stderr) == (1, True)
+    assert "out_of_bounds = 'warn'" in wrong.stderr
+    assert 'help: give "error" or "count"' in wrong.stderr

@@ -37,6 +37,23 @@ def test_sim_options_change_what_they_say(cli: Cli, job: Path) -> None:
     assert shared["expected"]["ok"]
 
 
+def test_replicas_have_mean_and_spread(cli: Cli, job: Path) -> None:
+    plain = data(cli, "sim", job)
+    found = data(cli, "sim", job, "--replicas", "3")
+    replicas = found.pop("replicas")
+    assert found == plain
+    values = replicas["cycles"]["values"]
+    assert (replicas["of"], len(values), values[0]) == (3, 3, plain["cycles"])
+    assert replicas["cycles"]["mean"] == pytest.approx(sum(values) / 3)
+    text = cli("sim", job, "--replicas", "3").stdout
+    assert f"3 replicas: {sum(values) / 3:.0f} cycles on average ({min(values):.0f} to" in text
+    assert cli("sim", job, "--replicas", "0").exit_code == 2
+    ladder = data(cli, "compare", job, "--replicas", "2")
+    assert [len(rung["gain_replicas"]["values"]) for rung in ladder["rungs"]] == [2] * 5
+    together = cli("compare", job, "--replicas", "2", "--schemes", "all")
+    assert (together.exit_code, "--replicas does not go with --schemes" in together.stderr) == (2, True)
+
+
 def test_virtual_registers_are_shared_as_allocated_unless_as_written(cli: Cli, job: Path) -> None:
     # 6 physical registers, of which 4 are private, and 12 declared
     options = ("sim", job, "--registers", 44, "--share-registers", 90)

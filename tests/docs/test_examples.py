@@ -32,6 +32,7 @@ from gpgpusim_files import write_config
 
 from ptxtool import api
 from ptxtool.cli.main import main
+from ptxtool.formats.launch.launch_recording import is_recording
 
 PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md")])
 ELSEWHERE = {
@@ -135,8 +136,14 @@ def check_toml(block: Block, run: PageRun, bless: bool) -> None:
     run.printed(block)
     path = run.folder / (block.name or "block.toml")
     path.write_text(block.body, encoding="utf-8")
-    keys = tomllib.loads(block.body).keys()
-    if keys & {"kernels", "scheme"}:
+    values = tomllib.loads(block.body)
+    keys = values.keys()
+    if is_recording(values):
+        for row in values["launch"]:
+            (run.folder / row["file"]).parent.mkdir()
+            (run.folder / row["file"]).write_text("")
+        assert api.load_recording(path)
+    elif keys & {"kernels", "scheme"}:
         from ptxtool.sweep.spec import read_spec
 
         assert read_spec(path).configurations

@@ -40,7 +40,7 @@ from reference.ops import (
 )
 from reference.textures import TEXTURE_MEANINGS, Textures
 from reference.video import SCALAR, SEVERAL, video_step
-from reference.warp import WARP_WIDE, WarpWide
+from reference.warp import GROUPED, WARP_WIDE, WarpWide
 
 _NO_TYPE = TYPES["u32"]
 _ONE = np.uint64(1)
@@ -180,7 +180,7 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         if maker is None:
             raise Unsupported(f"instruction '{instruction.opcode.text}'")
         step = maker(instruction, match, op, i)
-        if op.sem in WARP_WIDE:
+        if op.sem in GROUPED:
             step = self.by_group(step, instruction, match, i)
         increments = self._increments(instruction, i)
         if not increments:

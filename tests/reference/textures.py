@@ -297,6 +297,10 @@ class Textures:
         to, of = instruction.operands[:2]
         access = Access.of(match)
         floating = op.stype.is_float
+        # GPGPU-Sim has the bits of x as a whole number, no y, and writes one component
+        converted = op.as_gpgpu_sim and op.has("v4")
+        if converted:
+            access, floating = Access(1, False, False, False), False
         if self.operands.is_ptxplus and len(instruction.operands) == 3:
             texture = sampler = self._opaque_handle(of, i)
             coordinates = instruction.operands[2]
@@ -314,7 +318,7 @@ class Textures:
         items = self._registers_of(to.first if isinstance(to, Dual) else to, i)
         gather = match.one_of("r", "g", "b", "a")
         kind = TYPES["b16"] if op.type.name == "f16" else _WORD
-        writers = [self.operands.write(o, kind, i) for o in items]
+        writers = [self.operands.write(o, kind, i) for o in (items[:1] if converted else items)]
 
         def step(warp: Warp) -> None:
             rows = [r(warp) for r in readers]

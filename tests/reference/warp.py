@@ -1,7 +1,8 @@
 """Instructions across the lanes of a warp, for the reference interpreter: votes, shuffles, matches, reductions.
 
 For `reference_steps.py`. The lanes that take part are those that execute, guards counted; with `.sync` also those of
-the member mask. Lanes with different masks are groups that do not see each other.
+the member mask. Lanes with different masks are groups that do not see each other, but in votes and shuffles, which
+all executing lanes take part in: a lane counts the votes of those that its own mask names.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9 (synchronization, data movement instructions).
 """
@@ -20,8 +21,9 @@ from reference.op import Op
 from reference.ops import Bools
 
 _ONE = np.uint64(1)
-WARP_WIDE = frozenset({"vote", "shfl", "match", "redux", "elect"})
-"""Meanings that lanes of one member mask have together."""
+GROUPED = frozenset({"match", "redux", "elect"})
+"""Meanings that lanes of one member mask have together, each group by itself."""
+WARP_WIDE = GROUPED | {"vote", "shfl"}
 
 
 class WarpWide:
@@ -39,6 +41,15 @@ class WarpWide:
         mask = self.operands.read(instruction.operands[position], TYPES["b32"], i)
         lane = np.arange(LANES, dtype=np.uint64)
         return lambda warp: warp.executing & (mask(warp) >> lane & _ONE != 0)
+
+    def _named(self, instruction: Instruction, match: Match, i: int) -> Callable[[Warp], list[Bools]]:
+        """For every lane, those of the executing lanes that its mask names."""
+        names = [o.name for o in match.form.operands]
+        if "mask" not in names or names.index("mask") >= len(instruction.operands):
+            return lambda warp: [warp.executing] * LANES
+        mask = self.operands.read(instruction.operands[names.index("mask")], TYPES["b32"], i)
+        lane = np.arange(LANES, dtype=np.uint64)
+        return lambda warp: [warp.executing & (word >> lane & _ONE != 0) for word in mask(warp)]
 
     def by_group(self, step: Step, instruction: Instruction, match: Match, i: int) -> Step:
         """A step that is taken by the lanes of every member mask for themselves."""
@@ -58,22 +69,28 @@ class WarpWide:
 
     def _vote(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         source = self.operands.truth(instruction.operands[1], i)
-        members = self._members(instruction, match, 2, i)
+        named = self._named(instruction, match, i)
         if op.has("ballot"):
             write = self.operands.write(instruction.operands[0], TYPES["b32"], i)
-            return lambda warp: write(warp, full(_bits(source(warp) & members(warp))), warp.executing)
-        write_p, _ = self.operands.write_pair(instruction.operands[0], i)
+        else:
+            write_p, _ = self.operands.write_pair(instruction.operands[0], i)
 
         def step(warp: Warp) -> None:
-            voters, truth = members(warp), source(warp)
-            votes = truth[voters]
-            if op.has("all"):
-                result = bool(votes.all())
-            elif op.has("any"):
-                result = bool(votes.any())
+            truth, results = source(warp), np.zeros(LANES, np.uint64)
+            for lane, voters in enumerate(named(warp)):
+                votes = truth[voters]
+                if op.has("ballot"):
+                    results[lane] = _bits(truth & voters)
+                elif op.has("all"):
+                    results[lane] = votes.all()
+                elif op.has("any"):
+                    results[lane] = votes.any()
+                else:
+                    results[lane] = votes.all() or not votes.any()
+            if op.has("ballot"):
+                write(warp, results, warp.executing)
             else:
-                result = bool(votes.all() or not votes.any())
-            write_p(warp, np.full(LANES, result), warp.executing)
+                write_p(warp, results != 0, warp.executing)
 
         return step
 
@@ -86,7 +103,8 @@ class WarpWide:
         mode = match.one_of("up", "down", "bfly", "idx")
 
         def step(warp: Warp) -> None:
-            values, results, valid = a(warp), np.zeros(LANES, np.uint64), np.zeros(LANES, np.bool_)
+            values = np.where(warp.executing, a(warp), np.uint64(0))  # undefined in PTX; 0 as on GPUs
+            results, valid = np.zeros(LANES, np.uint64), np.zeros(LANES, np.bool_)
             for lane, (by, bound) in enumerate(zip(b(warp).tolist(), c(warp).tolist(), strict=True)):
                 by, clamp, segment = by & 31, bound & 31, bound >> 8 & 31
                 last = (lane & segment) | (clamp & ~segment & 31)

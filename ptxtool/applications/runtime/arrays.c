@@ -111,13 +111,15 @@ API int cudaMemcpy2DFromArray(void *to, size_t pitch, const struct array *from, 
 }
 
 API int cudaMemcpy2DToArrayAsync(struct array *to, size_t left, size_t top, const void *from, size_t pitch, size_t width,
-                                 size_t height, int direction) {
-    return cudaMemcpy2DToArray(to, left, top, from, pitch, width, height, direction);
+                                 size_t height, int direction, void *stream) {
+    int error = refuse_capture("cudaMemcpy2DToArrayAsync", stream);
+    return error ? done(error) : cudaMemcpy2DToArray(to, left, top, from, pitch, width, height, direction);
 }
 
 API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const struct array *from, size_t left, size_t top,
-                                   size_t width, size_t height, int direction) {
-    return cudaMemcpy2DFromArray(to, pitch, from, left, top, width, height, direction);
+                                   size_t width, size_t height, int direction, void *stream) {
+    int error = refuse_capture("cudaMemcpy2DFromArrayAsync", stream);
+    return error ? done(error) : cudaMemcpy2DFromArray(to, pitch, from, left, top, width, height, direction);
 }
 
 /* Bytes from a place on, row after row. */
@@ -146,16 +148,17 @@ API int cudaMemcpyFromArray(void *to, const struct array *from, size_t left, siz
     return done(copy_bytes(from, left, top, to, bytes, direction, 0));
 }
 
-struct box {
-    struct array *from_array;
-    struct position from_position;
-    struct pitched from;
-    struct array *to_array;
-    struct position to_position;
-    struct pitched to;
-    struct extent extent;
-    int direction;
-};
+API int cudaMemcpyToArrayAsync(struct array *to, size_t left, size_t top, const void *from, size_t bytes, int direction,
+                               void *stream) {
+    int error = refuse_capture("cudaMemcpyToArrayAsync", stream);
+    return error ? done(error) : cudaMemcpyToArray(to, left, top, from, bytes, direction);
+}
+
+API int cudaMemcpyFromArrayAsync(void *to, const struct array *from, size_t left, size_t top, size_t bytes, int direction,
+                                 void *stream) {
+    int error = refuse_capture("cudaMemcpyFromArrayAsync", stream);
+    return error ? done(error) : cudaMemcpyFromArray(to, from, left, top, bytes, direction);
+}
 
 /* Where a box begins at one of its ends, and the distances of its rows and planes. */
 static char *place(const struct array *array, struct position at, struct pitched memory, size_t *pitch, size_t *plane) {
@@ -180,29 +183,59 @@ API int cudaMemcpy3D(const struct box *box) {
 }
 
 API int cudaMemcpy3DAsync(const struct box *box, void *stream) {
-    (void)stream;
-    return cudaMemcpy3D(box);
+    return is_capturing(stream) ? done(capture_box(stream, box)) : cudaMemcpy3D(box);
+}
+
+/* The same box, with a device at each end. */
+struct peer_box {
+    struct array *from_array;
+    struct position from_position;
+    struct pitched from;
+    int from_device;
+    struct array *to_array;
+    struct position to_position;
+    struct pitched to;
+    int to_device;
+    struct extent extent;
+};
+
+API int cudaMemcpy3DPeerAsync(const struct peer_box *box, void *stream) {
+    if (!box || box->from_device || box->to_device)
+        return done(box ? INVALID_DEVICE : INVALID_VALUE);
+    struct box same = {box->from_array, box->from_position, box->from, box->to_array, box->to_position, box->to,
+                       box->extent, DEVICE_TO_DEVICE};
+    return cudaMemcpy3DAsync(&same, stream);
+}
+
+API int cudaMemcpy3DPeer(const struct peer_box *box) { return cudaMemcpy3DPeerAsync(box, NULL); }
+
+API int cudaMemcpy2DArrayToArray(struct array *to, size_t to_left, size_t to_top, const struct array *from,
+                                 size_t from_left, size_t from_top, size_t width, size_t height) {
+    int error = ready();
+    if (error || (error = check_part(to, to_left, to_top, width, height)) ||
+        (error = check_part(from, from_left, from_top, width, height)))
+        return done(error);
+    return done(copy_rows("cudaMemcpy2DArrayToArray", to->data + to_top * to->pitch + to_left, to->pitch,
+                          from->data + from_top * from->pitch + from_left, from->pitch, width, height, DEVICE_TO_DEVICE));
+}
+
+/* Bytes after bytes, in both arrays from one row to the next. */
+API int cudaMemcpyArrayToArray(struct array *to, size_t to_left, size_t to_top, const struct array *from,
+                               size_t from_left, size_t from_top, size_t bytes) {
+    char *all = malloc(bytes + 1);
+    int error = all ? copy_bytes(from, from_left, from_top, all, bytes, DEVICE_TO_HOST, 0) : OUT_OF_MEMORY;
+    if (!error)
+        error = copy_bytes(to, to_left, to_top, all, bytes, HOST_TO_DEVICE, 1);
+    free(all);
+    return done(error);
 }
 
 /* ---- texture and surface objects */
 
-struct resource {
-    int type;
-    void *memory; /* or the array */
-    struct channels format;
-    size_t width, height, pitch; /* of linear memory, the first is its bytes */
-};
-struct sampling {
-    int address_modes[3], filter, reads_fraction, srgb;
-    float border[4];
-    int is_normalized;
-};
-enum { OF_ARRAY = 0, OF_LINEAR = 2, OF_PITCHED = 3, BORDER_MODE = 3 };
+enum { BORDER_MODE = 3 };
 
-static int create(const char *call, uint64_t *handle, const struct resource *resource, const struct sampling *sampling) {
-    int error = ready();
-    if (error || !handle || !resource)
-        return error ? error : INVALID_VALUE;
+int describe_texels(const char *call, struct texture_record *made, const struct resource *resource,
+                    const struct sampling *sampling) {
     struct texture_record record = {.is_surface = !sampling};
     const struct channels *format = &resource->format;
     const struct array *array = resource->memory;
@@ -244,6 +277,15 @@ static int create(const char *call, uint64_t *handle, const struct resource *res
         record.reads_fraction = (uint32_t)sampling->reads_fraction;
         record.is_normalized = (uint32_t)sampling->is_normalized;
     }
+    *made = record;
+    return SUCCESS;
+}
+
+static int create(const char *call, uint64_t *handle, const struct resource *resource, const struct sampling *sampling) {
+    struct texture_record record;
+    int error = ready();
+    if (error || !handle || !resource || (error = describe_texels(call, &record, resource, sampling)))
+        return error ? error : INVALID_VALUE;
     struct answer answer = request(MESSAGE_TEXTURE, &record, sizeof record, NULL, 0);
     if (!answer.error)
         memcpy(handle, answer.data, sizeof *handle);

@@ -19,6 +19,11 @@
 
 struct device_record device;
 char device_name[256];
+char *written;
+int runtime_version;
+
+/* Called by libcudart when it is loaded. */
+__attribute__((visibility("default"))) void ptxtool_runtime(int version) { runtime_version = version; }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -111,12 +116,30 @@ static void forked(void) {
     failure = NOT_INITIALISED;
 }
 
+/* Map the memory of the device, and what tracks its writes. */
+static void map_memory(int memory) {
+    void *wanted = (void *)DEVICE_BASE;
+    void *mapped = mmap(wanted, device.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
+    if (mapped != wanted) {
+        if (mapped != MAP_FAILED)
+            munmap(mapped, device.memory_bytes);
+        fail(OUT_OF_MEMORY, "the addresses of device memory are in use in this process: give a smaller --memory, "
+                            "or link the application with -pie");
+        return;
+    }
+    if (device.tracks_writes) {
+        written = mmap(NULL, device.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, (off_t)device.memory_bytes);
+        if (written == MAP_FAILED)
+            fail(OUT_OF_MEMORY, "no memory to check its initialisation: give a smaller --memory");
+    }
+}
+
 static void open_connection(void) {
     const char *name = getenv("PTXTOOL_EXEC");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     pthread_atfork(NULL, NULL, forked);
     if (!name || strlen(name) > sizeof address.sun_path - 2) {
-        fail(NO_DEVICE, "this libcudart is a part of ptxtool: run the application with 'ptxtool exec -- APPLICATION'");
+        fail(NO_DEVICE, "this CUDA library is a part of ptxtool: run the application with 'ptxtool exec -- APPLICATION'");
         return;
     }
     strcpy(address.sun_path + 1, name); /* an abstract name: nothing stays in a file system */
@@ -126,7 +149,7 @@ static void open_connection(void) {
         fail(NO_DEVICE, "no simulator: the 'ptxtool exec' that started this process has ended");
         return;
     }
-    uint32_t hello[2 + 256] = {(uint32_t)getpid(), RUNTIME};
+    uint32_t hello[2 + 256] = {(uint32_t)getpid(), (uint32_t)runtime_version};
     size_t n = registered_targets(hello + 2, 256);
     int memory = -1;
     struct answer answer = exchange(MESSAGE_HELLO, hello, (2 + n) * sizeof *hello, NULL, 0, &memory);
@@ -136,15 +159,8 @@ static void open_connection(void) {
     }
     memcpy(&device, answer.data, sizeof device);
     strncpy(device_name, answer.data + sizeof device, sizeof device_name - 1);
-    void *wanted = (void *)DEVICE_BASE;
-    void *mapped = mmap(wanted, device.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
+    map_memory(memory);
     close(memory);
-    if (mapped != wanted) {
-        if (mapped != MAP_FAILED)
-            munmap(mapped, device.memory_bytes);
-        fail(OUT_OF_MEMORY, "the addresses of device memory are in use in this process: give a smaller --memory, "
-                            "or link the application with -pie");
-    }
 }
 
 int ready(void) {

@@ -19,6 +19,16 @@ static int refuse_range(const char *text, const void *pointer, size_t bytes) {
     return INVALID_VALUE;
 }
 
+void note_written(void *to, const void *from, size_t bytes) {
+    if (!written || !is_device_address(to))
+        return;
+    char *marks = written + ((uint64_t)to - DEVICE_BASE);
+    if (from && is_device_address(from))
+        memmove(marks, written + ((uint64_t)from - DEVICE_BASE), bytes);
+    else
+        memset(marks, 1, bytes);
+}
+
 int copy(const char *call, void *to, const void *from, size_t bytes, int direction) {
     if (!bytes)
         return SUCCESS;
@@ -31,6 +41,7 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int directi
     int is_outside = to_device && !is_allocated(to, bytes);
     if (!is_wrong && !is_outside && !(from_device && !is_allocated(from, bytes))) {
         memmove(to, from, bytes);
+        note_written(to, from, bytes);
         return SUCCESS;
     }
     char text[160];
@@ -50,8 +61,9 @@ API int cudaMemcpy(void *to, const void *from, size_t bytes, int direction) {
 }
 
 API int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int direction, void *stream) {
-    (void)stream;
     int error = ready();
+    if (!error && is_capturing(stream))
+        return done(capture_rows(stream, to, bytes, from, bytes, bytes, 1, direction));
     return done(error ? error : copy("cudaMemcpyAsync", to, from, bytes, direction));
 }
 
@@ -63,7 +75,8 @@ API int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_devic
 }
 
 API int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream) {
-    (void)stream;
+    if (is_capturing(stream) && !to_device && !from_device)
+        return done(capture_rows(stream, to, bytes, from, bytes, bytes, 1, DEVICE_TO_DEVICE));
     return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
 }
 
@@ -89,17 +102,19 @@ API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pi
 
 API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                           int direction, void *stream) {
-    (void)stream;
+    if (is_capturing(stream))
+        return done(capture_rows(stream, to, to_pitch, from, from_pitch, width, height, direction));
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, direction);
 }
 
 /* ---- fills */
 
-static int fill(const char *call, void *pointer, int value, size_t bytes) {
+int fill(const char *call, void *pointer, int value, size_t bytes) {
     if (!bytes)
         return SUCCESS;
     if (is_device_address(pointer) && is_allocated(pointer, bytes)) {
         memset(pointer, value, bytes);
+        note_written(pointer, NULL, bytes);
         return SUCCESS;
     }
     char text[128];
@@ -116,8 +131,9 @@ API int cudaMemset(void *pointer, int value, size_t bytes) {
 }
 
 API int cudaMemsetAsync(void *pointer, int value, size_t bytes, void *stream) {
-    (void)stream;
     int error = ready();
+    if (!error && is_capturing(stream))
+        return done(capture_fill(stream, pointer, bytes, value, bytes, 1));
     return done(error ? error : fill("cudaMemsetAsync", pointer, value, bytes));
 }
 
@@ -129,7 +145,8 @@ API int cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_
 }
 
 API int cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, void *stream) {
-    (void)stream;
+    if (is_capturing(stream))
+        return done(capture_fill(stream, pointer, pitch, value, width, height));
     return cudaMemset2D(pointer, pitch, value, width, height);
 }
 
@@ -141,9 +158,15 @@ API int cudaMemset3D(struct pitched pitched, int value, struct extent extent) {
     return done(error);
 }
 
+API int cudaMemset3DAsync(struct pitched pitched, int value, struct extent extent, void *stream) {
+    int error = refuse_capture("cudaMemset3DAsync", stream);
+    return error ? done(error) : cudaMemset3D(pitched, value, extent);
+}
+
 /* ---- variables of a module, by the address of what stands for them in the host's code */
 
-static int copy_variable(const char *call, const void *symbol, size_t offset, void *data, size_t bytes, int is_write) {
+static int copy_variable(const char *call, const void *symbol, size_t offset, void *data, size_t bytes, int is_write,
+                         const void *stream) {
     struct variable *variable;
     int error = ready();
     if (error || (error = find_variable(symbol, &variable)))
@@ -156,25 +179,32 @@ static int copy_variable(const char *call, const void *symbol, size_t offset, vo
     if (!data && bytes)
         return INVALID_VALUE;
     char *at = (char *)variable->address + offset;
-    return is_write ? copy(call, at, data, bytes, BY_ADDRESS) : copy(call, data, at, bytes, BY_ADDRESS);
+    char *to = is_write ? at : data, *from = is_write ? data : at;
+    if (is_capturing(stream))
+        return capture_rows(stream, to, bytes, from, bytes, bytes, 1, BY_ADDRESS);
+    return copy(call, to, from, bytes, BY_ADDRESS);
 }
 
 API int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int direction) {
     (void)direction;
-    return done(copy_variable("cudaMemcpyToSymbol", symbol, offset, (void *)from, bytes, 1));
+    return done(copy_variable("cudaMemcpyToSymbol", symbol, offset, (void *)from, bytes, 1, NULL));
 }
 
-API int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset) {
-    return done(copy_variable("cudaMemcpyToSymbolAsync", symbol, offset, (void *)from, bytes, 1));
+API int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset, int direction,
+                                  void *stream) {
+    (void)direction;
+    return done(copy_variable("cudaMemcpyToSymbolAsync", symbol, offset, (void *)from, bytes, 1, stream));
 }
 
 API int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int direction) {
     (void)direction;
-    return done(copy_variable("cudaMemcpyFromSymbol", symbol, offset, to, bytes, 0));
+    return done(copy_variable("cudaMemcpyFromSymbol", symbol, offset, to, bytes, 0, NULL));
 }
 
-API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset) {
-    return done(copy_variable("cudaMemcpyFromSymbolAsync", symbol, offset, to, bytes, 0));
+API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset, int direction,
+                                    void *stream) {
+    (void)direction;
+    return done(copy_variable("cudaMemcpyFromSymbolAsync", symbol, offset, to, bytes, 0, stream));
 }
 
 API int cudaGetSymbolAddress(void **address, const void *symbol) {

@@ -65,7 +65,7 @@ API int cudaDriverGetVersion(int *version) {
 API int cudaRuntimeGetVersion(int *version) {
     if (!version)
         return done(INVALID_VALUE);
-    *version = RUNTIME == 11 ? 11080 : RUNTIME * 1000;
+    *version = runtime_version == 11 ? 11080 : runtime_version * 1000;
     return SUCCESS;
 }
 
@@ -132,7 +132,7 @@ API int cudaGetDeviceProperties(char *properties, int number) {
     int error = ready();
     if (error || number || !properties)
         return done(error ? error : number ? INVALID_DEVICE : INVALID_VALUE);
-    describe(properties, RUNTIME == 13 ? 1008 : 728, RUNTIME);
+    describe(properties, runtime_version == 13 ? 1008 : 728, runtime_version);
     return SUCCESS;
 }
 
@@ -144,11 +144,11 @@ API int cudaGetDeviceProperties_v2(char *properties, int number) { /* of CUDA 12
     return SUCCESS;
 }
 
-API int cudaDeviceGetAttribute(int *value, int attribute, int number) {
+int device_attribute(const char *call, int *value, int attribute, int number) {
     const struct device_record *d = &device;
     int error = ready();
     if (error || number || !value)
-        return done(error ? error : number ? INVALID_DEVICE : INVALID_VALUE);
+        return error ? error : number ? INVALID_DEVICE : INVALID_VALUE;
     switch (attribute) { /* the numbers of cudaDeviceAttr */
     case 1: case 2: case 3: *value = 1024; break;          /* threads of a CTA, and its first two sizes */
     case 4: *value = 64; break;
@@ -181,11 +181,23 @@ API int cudaDeviceGetAttribute(int *value, int attribute, int number) {
         *value = 0; break;
     default:
         if (attribute < 1 || attribute > 147)
-            return done(INVALID_VALUE);
-        refuse("cudaDeviceGetAttribute(%d): the simulated machine has no value for this attribute", attribute);
-        return done(NOT_SUPPORTED);
+            return INVALID_VALUE;
+        refuse("%s(%d): the simulated machine has no value for this attribute", call, attribute);
+        return NOT_SUPPORTED;
     }
     return SUCCESS;
+}
+
+API int cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct channels *format, int number) {
+    int error = ready();
+    if (error || number || !width || !format)
+        return done(error ? error : number ? INVALID_DEVICE : INVALID_VALUE);
+    *width = 1 << 27;
+    return SUCCESS;
+}
+
+API int cudaDeviceGetAttribute(int *value, int attribute, int number) {
+    return done(device_attribute("cudaDeviceGetAttribute", value, attribute, number));
 }
 
 API int cudaDeviceGetPCIBusId(char *text, int room, int number) {
@@ -255,6 +267,8 @@ API int cudaDeviceSetLimit(int limit, size_t value) {
 
 API int cudaThreadSetLimit(int limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
 
+API int cudaThreadGetLimit(size_t *value, int limit) { return cudaDeviceGetLimit(value, limit); }
+
 /* The machine's file divides L1 and shared memory, and gives the width of banks: a preference changes nothing. */
 static int preference;
 
@@ -275,6 +289,10 @@ API int cudaDeviceGetCacheConfig(int *chosen) {
     *chosen = preference;
     return SUCCESS;
 }
+
+API int cudaThreadGetCacheConfig(int *chosen) { return cudaDeviceGetCacheConfig(chosen); }
+
+API int cudaCtxResetPersistingL2Cache(void) { return done(ready()); }
 
 API int cudaDeviceSetSharedMemConfig(int bank) {
     int error = ready();

@@ -19,6 +19,7 @@ static const struct { int code; const char *name, *text; } known[] = {
     {21, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
     {34, "cudaErrorStubLibrary", "CUDA driver is a stub library"},
     {35, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version"},
+    {37, "cudaErrorInvalidSurface", "invalid surface reference"},
     {52, "cudaErrorMissingConfiguration", "__global__ function call is not configured"},
     {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {100, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
@@ -54,26 +55,31 @@ static const struct { int code; const char *name, *text; } known[] = {
     {800, "cudaErrorNotPermitted", "operation not permitted"},
     {801, "cudaErrorNotSupported", "operation not supported"},
     {900, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
+    {901, "cudaErrorStreamCaptureInvalidated", "operation failed due to a previous error during capture"},
+    {902, "cudaErrorStreamCaptureMerge", "operation would result in a merge of separate capture sequences"},
+    {903, "cudaErrorStreamCaptureUnmatched", "capture was not ended in the same stream as it began"},
+    {907, "cudaErrorCapturedEvent", "operation not permitted on an event last recorded in a capturing stream"},
+    {910, "cudaErrorGraphExecUpdateFailure", "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"},
     {912, "cudaErrorInvalidClusterSize", "a kernel launch error has occurred due to cluster misconfiguration"},
     {999, "cudaErrorUnknown", "unknown error"},
 };
 
-static __thread int last;
+__thread int last_error;
 
 int done(int error) {
     if (error)
-        last = error;
+        last_error = error;
     return error;
 }
 
 /* The error of a kernel stays; another is reset by being read. */
 API int cudaGetLastError(void) {
-    int error = failed() ? failed() : last;
-    last = SUCCESS;
+    int error = failed() ? failed() : last_error;
+    last_error = SUCCESS;
     return error;
 }
 
-API int cudaPeekAtLastError(void) { return failed() ? failed() : last; }
+API int cudaPeekAtLastError(void) { return failed() ? failed() : last_error; }
 
 API const char *cudaGetErrorName(int error) {
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -96,5 +102,6 @@ int missing(const char *name, int *is_named) {
         *is_named = 1;
         request(MESSAGE_MISSING, name, strlen(name), NULL, 0);
     }
-    return done(error ? error : NOT_SUPPORTED);
+    error = error ? error : NOT_SUPPORTED;
+    return strstr(name, "cuda") ? done(error) : error; /* the driver API keeps no error */
 }

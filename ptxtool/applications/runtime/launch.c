@@ -30,24 +30,25 @@ API int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t
 /* What leaves a device unusable: an illegal address, a timeout, an assertion, a stack overflow and the like. */
 static int is_fault(int error) { return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719); }
 
-static int launch(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
-                  int is_cooperative) {
-    struct function *function;
-    int error = ready();
-    if (error || (error = find_function(host, &function)))
-        return error;
-    size_t bytes = 0, n = function->n_parameters;
-    if (n)
-        bytes = function->parameters[n - 1].offset + function->parameters[n - 1].bytes;
-    char data[bytes + 1];
-    memset(data, 0, bytes);
-    for (size_t k = 0; k < n; k++) {
+size_t parameter_bytes(const struct function *function) {
+    const struct parameter_record *end = function->parameters + function->n_parameters;
+    return function->n_parameters ? end[-1].offset + end[-1].bytes : 0;
+}
+
+int gather(const struct function *function, void **arguments, char *data) {
+    memset(data, 0, parameter_bytes(function));
+    for (size_t k = 0; k < function->n_parameters; k++) {
         if (!arguments || !arguments[k]) {
             refuse("a launch of %s: its argument %zu is a null pointer", function->name, k);
             return INVALID_VALUE;
         }
         memcpy(data + function->parameters[k].offset, arguments[k], function->parameters[k].bytes);
     }
+    return SUCCESS;
+}
+
+int launch_function(const struct function *function, struct dim3 grid, struct dim3 block, const void *data, size_t bytes,
+                    size_t dynamic_shared, int is_cooperative) {
     struct launch_record record = {function->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
                                    (uint32_t)is_cooperative, dynamic_shared};
     struct answer answer = request(MESSAGE_LAUNCH, &record, sizeof record, data, bytes);
@@ -58,15 +59,30 @@ static int launch(const void *host, struct dim3 grid, struct dim3 block, void **
     return is_fault(answer.error) ? fault(answer.error) : answer.error;
 }
 
+static int launch(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
+                  int is_cooperative) {
+    struct function *function;
+    int error = ready();
+    if (error || (error = find_function(host, &function)))
+        return error;
+    size_t bytes = parameter_bytes(function);
+    char data[bytes + 1];
+    if ((error = gather(function, arguments, data)))
+        return error;
+    return launch_function(function, grid, block, data, bytes, dynamic_shared, is_cooperative);
+}
+
 API int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
                          void *stream) {
-    (void)stream;
+    if (is_capturing(stream))
+        return done(capture_launch(stream, host, grid, block, arguments, dynamic_shared, 0));
     return done(launch(host, grid, block, arguments, dynamic_shared, 0));
 }
 
 API int cudaLaunchCooperativeKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments,
                                     size_t dynamic_shared, void *stream) {
-    (void)stream;
+    if (is_capturing(stream))
+        return done(capture_launch(stream, host, grid, block, arguments, dynamic_shared, 1));
     return done(launch(host, grid, block, arguments, dynamic_shared, 1));
 }
 
@@ -94,7 +110,8 @@ API int cudaLaunchKernelExC(const struct launch_configuration *chosen, const voi
             return done(NOT_SUPPORTED);
         }
     }
-    return done(launch(host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, is_cooperative));
+    return (is_cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
+        host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, chosen->stream);
 }
 
 /* From CUDA 12 on a launch goes through a handle, which the code asks for once: here, the registered function. */
@@ -111,10 +128,11 @@ API int __cudaLaunchKernel(void *kernel, struct dim3 grid, struct dim3 block, vo
 }
 
 API int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data) {
-    (void)stream;
     int error = ready();
     if (error || !call)
         return done(error ? error : INVALID_VALUE);
+    if (is_capturing(stream))
+        return done(capture_call(stream, call, data));
     call(data);
     return SUCCESS;
 }
@@ -123,14 +141,18 @@ API int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data) {
 
 struct function_attributes { size_t shared, constant, local; int threads, registers, ptx, binary, cache, dynamic_shared, carveout; };
 
+int needs_of_function(const struct function *function, struct needs_record *needs) {
+    struct answer answer = request(MESSAGE_NEEDS, &function->number, 4, NULL, 0);
+    if (!answer.error)
+        memcpy(needs, answer.data, sizeof *needs);
+    return answer.error;
+}
+
 static int needs_of(const void *host, struct function **function, struct needs_record *needs) {
     int error = ready();
     if (error || (error = find_function(host, function)))
         return error;
-    struct answer answer = request(MESSAGE_NEEDS, &(*function)->number, 4, NULL, 0);
-    if (!answer.error)
-        memcpy(needs, answer.data, sizeof *needs);
-    return answer.error;
+    return needs_of_function(*function, needs);
 }
 
 API int cudaFuncGetAttributes(struct function_attributes *attributes, const void *host) {
@@ -139,7 +161,7 @@ API int cudaFuncGetAttributes(struct function_attributes *attributes, const void
     int error = attributes ? needs_of(host, &function, &needs) : INVALID_VALUE;
     if (error)
         return done(error);
-    if (RUNTIME >= 12)
+    if (runtime_version >= 12)
         memset((char *)attributes + 56, 0, 88);
     *attributes = (struct function_attributes){
         needs.shared_bytes, needs.constant_bytes, needs.local_bytes, (int)needs.most_threads, (int)needs.registers,
@@ -161,31 +183,43 @@ API int cudaFuncSetSharedMemConfig(const void *host, int bank) {
     return done(error ? error : bank < 0 || bank > 2 ? INVALID_VALUE : find_function(host, &function));
 }
 
-API int cudaFuncSetAttribute(const void *host, int attribute, int value) {
-    struct function *function;
+int check_dynamic_shared(const char *call, const struct function *function, int bytes) {
     struct needs_record needs;
-    int error = needs_of(host, &function, &needs);
-    if (error)
-        return done(error);
-    if (attribute == 8 && (value < 0 || value + needs.shared_bytes > device.shared_bytes_cta)) {
-        refuse("cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %d): a CTA has at most %llu bytes "
-               "of shared memory, and the kernel declares %llu", function->name, value,
-               (unsigned long long)device.shared_bytes_cta, (unsigned long long)needs.shared_bytes);
-        return done(INVALID_VALUE);
-    }
-    return done(attribute == 8 || attribute == 9 ? SUCCESS : INVALID_VALUE);
+    int error = needs_of_function(function, &needs);
+    if (error || (bytes >= 0 && bytes + needs.shared_bytes <= device.shared_bytes_cta))
+        return error;
+    refuse("%s(%s, %d bytes of dynamic shared memory): a CTA has at most %llu bytes of shared memory, and the kernel "
+           "declares %llu", call, function->name, bytes, (unsigned long long)device.shared_bytes_cta,
+           (unsigned long long)needs.shared_bytes);
+    return INVALID_VALUE;
 }
 
-static int resident_ctas(const void *host, int threads, size_t dynamic_shared, int *ctas) {
+API int cudaFuncSetAttribute(const void *host, int attribute, int value) {
     struct function *function;
     int error = ready();
-    if (error || !ctas || threads < 1 || (error = find_function(host, &function)))
-        return error ? error : INVALID_VALUE;
+    if (error || (error = find_function(host, &function)))
+        return done(error);
+    if (attribute == 8)
+        return done(check_dynamic_shared("cudaFuncSetAttribute", function, value));
+    return done(attribute == 9 ? SUCCESS : INVALID_VALUE);
+}
+
+int resident_ctas_of(const struct function *function, int threads, size_t dynamic_shared, int *ctas) {
+    if (!ctas || threads < 1)
+        return INVALID_VALUE;
     struct { uint32_t kernel, threads; uint64_t dynamic_shared; } asked = {function->number, (uint32_t)threads, dynamic_shared};
     struct answer answer = request(MESSAGE_OCCUPANCY, &asked, sizeof asked, NULL, 0);
     if (!answer.error)
         memcpy(ctas, answer.data, 4);
     return answer.error;
+}
+
+static int resident_ctas(const void *host, int threads, size_t dynamic_shared, int *ctas) {
+    struct function *function;
+    int error = ready();
+    if (error || (error = find_function(host, &function)))
+        return error;
+    return resident_ctas_of(function, threads, dynamic_shared, ctas);
 }
 
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void *host, int threads, size_t dynamic_shared) {
@@ -195,4 +229,50 @@ API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void *hos
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const void *host, int threads,
                                                                size_t dynamic_shared, unsigned flags) {
     return done(flags > 1 ? INVALID_VALUE : resident_ctas(host, threads, dynamic_shared, ctas));
+}
+
+/* The most dynamic shared memory with which an SM still holds so many CTAs. */
+API int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int ctas, int threads) {
+    size_t least = 0, most = device.shared_bytes_cta + 1;
+    int resident, error = resident_ctas(host, threads, 0, &resident);
+    if (error || !bytes || ctas < 1 || resident < ctas)
+        return done(error ? error : INVALID_VALUE);
+    while (!error && most - least > 1) {
+        size_t middle = (least + most) / 2;
+        error = resident_ctas(host, threads, middle, &resident);
+        *(resident >= ctas ? &least : &most) = middle;
+    }
+    *bytes = least;
+    return done(error);
+}
+
+/* ---- kernels by name, and their parameters */
+
+API int cudaFuncGetName(const char **name, const void *host) {
+    struct function *function;
+    int error = ready();
+    if (error || !name || (error = find_function(host, &function)))
+        return done(error ? error : INVALID_VALUE);
+    *name = function->name;
+    return SUCCESS;
+}
+
+API int cudaFuncGetParamInfo(const void *host, size_t number, size_t *offset, size_t *bytes) {
+    struct function *function;
+    int error = ready();
+    if (error || !offset || (error = find_function(host, &function)) || number >= function->n_parameters)
+        return done(error ? error : INVALID_VALUE);
+    *offset = function->parameters[number].offset;
+    if (bytes)
+        *bytes = function->parameters[number].bytes;
+    return SUCCESS;
+}
+
+API int cudaGetFuncBySymbol(const void **handle, const void *host) {
+    struct function *function;
+    int error = ready();
+    if (error || !handle || (error = find_function(host, &function)))
+        return done(error ? error : INVALID_VALUE);
+    *handle = host;
+    return SUCCESS;
 }

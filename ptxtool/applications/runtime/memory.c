@@ -84,6 +84,8 @@ int allocate(void **pointer, size_t bytes, size_t alignment, enum memory memory)
     memcpy(&address, answer.data, sizeof address);
     add_allocation(address, bytes, memory);
     *pointer = (void *)address;
+    if (memory != DEVICE)
+        note_written(*pointer, NULL, bytes); /* the application writes there without a call */
     return SUCCESS;
 }
 
@@ -95,17 +97,15 @@ int release(const char *call, void *pointer) {
     snprintf(text, sizeof text, "%s(%p)", call, pointer);
     uint64_t address = (uint64_t)pointer;
     struct answer answer = request(MESSAGE_FREE, &address, sizeof address, text, strlen(text));
-    if (!answer.error)
+    if (!answer.error) {
         remove_allocation(address);
+        leave_pool(address);
+        forget_advice(address);
+    }
     return answer.error;
 }
 
 API int cudaMalloc(void **pointer, size_t bytes) { return done(allocate(pointer, bytes, 256, DEVICE)); }
-
-API int cudaMallocAsync(void **pointer, size_t bytes, void *stream) {
-    (void)stream;
-    return done(allocate(pointer, bytes, 256, DEVICE));
-}
 
 API int cudaMallocHost(void **pointer, size_t bytes) { return done(allocate(pointer, bytes, 4096, HOST)); }
 
@@ -137,11 +137,6 @@ API int cudaMalloc3D(struct pitched *pitched, struct extent extent) {
 
 API int cudaFree(void *pointer) { return done(release("cudaFree", pointer)); }
 
-API int cudaFreeAsync(void *pointer, void *stream) {
-    (void)stream;
-    return done(release("cudaFreeAsync", pointer));
-}
-
 API int cudaFreeHost(void *pointer) { return done(release("cudaFreeHost", pointer)); }
 
 API int cudaMemGetInfo(size_t *available, size_t *total) {
@@ -159,14 +154,20 @@ API int cudaMemGetInfo(size_t *available, size_t *total) {
 /* Pinned and mapped memory has one address on both sides. */
 API int cudaHostGetDevicePointer(void **pointer, void *host, unsigned flags) {
     int error = ready();
-    if (error || !pointer || flags || !allocation_of(host))
+    const struct registered *registered = registered_at(host);
+    if (error || !pointer || flags || (!registered && !allocation_of(host)))
         return done(error ? error : INVALID_VALUE);
-    *pointer = host;
+    *pointer = registered ? (char *)registered->device + ((uint64_t)host - registered->host) : host;
     return SUCCESS;
 }
 
 API int cudaHostGetFlags(unsigned *flags, void *host) {
     const struct allocation *found = allocation_of(host);
+    const struct registered *registered = registered_at(host);
+    if (flags && registered) {
+        *flags = registered->flags;
+        return SUCCESS;
+    }
     if (!flags || !found || found->memory != HOST)
         return done(INVALID_VALUE);
     *flags = 2; /* cudaHostAllocMapped */
@@ -180,23 +181,17 @@ API int cudaPointerGetAttributes(struct attributes *attributes, const void *poin
     if (error || !attributes)
         return done(error ? error : INVALID_VALUE);
     const struct allocation *found = allocation_of(pointer);
+    const struct registered *registered = registered_at(pointer);
     void *address = (void *)pointer;
-    if (!found)
-        *attributes = (struct attributes){0, RUNTIME == 11 ? 0 : -2, NULL, address};
+    if (registered) {
+        int is_host = !is_device_address(pointer);
+        uint64_t offset = (uint64_t)pointer - (is_host ? registered->host : registered->device);
+        *attributes = (struct attributes){HOST, 0, (char *)registered->device + offset, (char *)registered->host + offset};
+    } else if (!found)
+        *attributes = (struct attributes){0, runtime_version == 11 ? 0 : -2, NULL, address};
     else
         *attributes = (struct attributes){found->memory, 0, address, found->memory == DEVICE ? NULL : address};
     return SUCCESS;
-}
-
-/* Where managed memory lies needs no advice: both sides share it. */
-API int cudaMemAdvise(const void *pointer, size_t bytes) {
-    int error = ready();
-    return done(error ? error : bytes && allocation_of(pointer) ? SUCCESS : INVALID_VALUE);
-}
-
-API int cudaMemPrefetchAsync(const void *pointer, size_t bytes) {
-    int error = ready();
-    return done(error ? error : bytes && allocation_of(pointer) ? SUCCESS : INVALID_VALUE);
 }
 
 API int cudaStreamAttachMemAsync(void *stream, void *pointer) {

@@ -14,11 +14,12 @@ struct module {
     uint32_t number;
     struct module *next;
 };
-enum { CONTAINER = 0xBA55ED50 };
+enum { CONTAINER = 0xBA55ED50, WRAPPER = 0x466243b1 };
 
 static struct module *modules;
 static struct function *functions;
 static struct variable *variables;
+static struct texture *textures;
 
 static void *new(size_t bytes) {
     void *made = calloc(1, bytes);
@@ -65,6 +66,18 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *address, con
     managed = entry;
 }
 
+API void __cudaRegisterTexture(void **handle, const void *host, const void **address, const char *name, int axes,
+                               int reads_fraction) {
+    struct texture *texture = new(sizeof *texture);
+    (void)address, (void)axes;
+    *texture = (struct texture){host, name, (struct module *)handle, reads_fraction, textures};
+    textures = texture;
+}
+
+API void __cudaRegisterSurface(void **handle, const void *host, const void **address, const char *name, int axes) {
+    __cudaRegisterTexture(handle, host, address, name, axes, 0);
+}
+
 /* An entry of a container: its kind (1: PTX), its own size, that of its data, and at byte 28 the architecture. */
 struct entry { uint16_t kind, version; uint32_t head_bytes; uint64_t bytes; uint32_t more[3], target; };
 
@@ -85,45 +98,62 @@ size_t registered_targets(uint32_t *targets, size_t most) {
     return n;
 }
 
+const void *fat_binary(const void *image, size_t *bytes) {
+    const struct wrapper *wrapper = image;
+    const struct container *container = wrapper->magic == WRAPPER ? (const void *)wrapper->data : image;
+    *bytes = container->magic == CONTAINER ? container->head_bytes + container->bytes : 16;
+    return container->magic == CONTAINER || container != image ? container : NULL;
+}
+
 static int load(struct module *module) {
     if (module->is_loaded)
         return module->error;
     module->is_loaded = 1;
-    const struct container *container = (const void *)module->wrapper->data;
-    size_t bytes = container->magic == CONTAINER ? container->head_bytes + container->bytes : 16;
+    size_t bytes;
+    const void *container = fat_binary(module->wrapper, &bytes);
+    if (!container)
+        return module->error = INVALID_IMAGE;
     struct answer answer = request(MESSAGE_MODULE, container, bytes, NULL, 0);
     if (!answer.error)
         memcpy(&module->number, answer.data, sizeof module->number);
     return module->error = answer.error;
 }
 
-static void load_function(struct function *function) {
-    function->is_loaded = 1;
-    if ((function->error = load(function->module)))
-        return;
-    uint32_t module = function->module->number;
+int load_kernel(uint32_t module, struct function *function) {
     struct answer answer = request(MESSAGE_KERNEL, &module, sizeof module, function->name, strlen(function->name));
-    if ((function->error = answer.error))
-        return;
+    if (answer.error)
+        return answer.error;
     memcpy(&function->number, answer.data, 4);
     memcpy(&function->n_parameters, answer.data + 4, 4);
     size_t bytes = function->n_parameters * sizeof *function->parameters;
     function->parameters = new(bytes + 1);
     memcpy(function->parameters, answer.data + 8, bytes);
+    return SUCCESS;
+}
+
+static void load_function(struct function *function) {
+    function->is_loaded = 1;
+    function->error = load(function->module);
+    if (!function->error)
+        function->error = load_kernel(function->module->number, function);
+}
+
+int load_address(uint32_t module, const char *name, uint64_t *address, uint64_t *bytes) {
+    struct answer answer = request(MESSAGE_VARIABLE, &module, sizeof module, name, strlen(name));
+    if (answer.error)
+        return answer.error;
+    memcpy(address, answer.data, 8);
+    memcpy(bytes, answer.data + 8, 8);
+    if (*bytes && !allocation_of((void *)*address))
+        add_allocation(*address, *bytes, DEVICE);
+    return SUCCESS;
 }
 
 static void load_variable(struct variable *variable) {
     variable->is_loaded = 1;
-    if ((variable->error = load(variable->module)))
-        return;
-    uint32_t module = variable->module->number;
-    struct answer answer = request(MESSAGE_VARIABLE, &module, sizeof module, variable->name, strlen(variable->name));
-    if ((variable->error = answer.error))
-        return;
-    memcpy(&variable->address, answer.data, 8);
-    memcpy(&variable->bytes, answer.data + 8, 8);
-    if (variable->bytes)
-        add_allocation(variable->address, variable->bytes, DEVICE);
+    variable->error = load(variable->module);
+    if (!variable->error)
+        variable->error = load_address(variable->module->number, variable->name, &variable->address, &variable->bytes);
 }
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
@@ -154,6 +184,20 @@ int find_variable(const void *symbol, struct variable **found) {
     pthread_mutex_unlock(&loading);
     *found = variable;
     return variable->error;
+}
+
+int find_texture(const void *reference, struct texture **found, uint32_t *module) {
+    struct texture *texture = textures;
+    while (texture && texture->host != reference)
+        texture = texture->next;
+    if (!texture)
+        return INVALID_TEXTURE;
+    pthread_mutex_lock(&loading);
+    int error = load(texture->module);
+    pthread_mutex_unlock(&loading);
+    *found = texture;
+    *module = texture->module->number;
+    return error;
 }
 
 /* Host code calls this before it reads a managed variable for the first time. */

@@ -24,15 +24,18 @@ enum message {
     MESSAGE_NEEDS = 13,     /* u32 kernel -> NEEDS */
     MESSAGE_TEXTURE = 14,   /* TEXTURE -> u64 handle */
     MESSAGE_UNTEXTURE = 15, /* u64 handle -> */
+    MESSAGE_BIND = 20,      /* u32 module, TEXTURE, name of a texture or surface reference -> */
+    MESSAGE_UNBIND = 21,    /* u32 module, name -> */
 };
 
 #pragma pack(push, 1)
 struct device_record { /* DEVICE */
     uint64_t memory_bytes, shared_bytes_cta, shared_bytes_sm, constant_bytes, reserved_shared_bytes;
     uint32_t major, minor, sms, registers_cta, registers_sm, threads_sm, ctas_sm, core_khz, memory_khz, bus_bits, l2_bytes;
+    uint32_t tracks_writes; /* 1: in the file, a byte for each byte of memory follows, 1 where it was written */
 };
 
-struct needs_record { /* NEEDS: of a thread, and of a CTA */
+struct needs_record { /* NEEDS: of a thread, and of a CTA; ptx_version 75: its PTX is for compute_75 */
     uint32_t registers, most_threads, ptx_version, target;
     uint64_t shared_bytes, constant_bytes, local_bytes;
 };

@@ -1,6 +1,8 @@
 /* Streams and events. Every call has ended when it returns, so that a stream has nothing to wait for; an event keeps
  * the simulated time of its record. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include "runtime.h"
 
 double simulated_seconds;
@@ -49,9 +51,15 @@ API int cudaStreamDestroy(struct stream *stream) {
     return SUCCESS;
 }
 
-API int cudaStreamSynchronize(struct stream *stream) { return done(check_stream(stream)); }
+API int cudaStreamSynchronize(struct stream *stream) {
+    int error = check_stream(stream);
+    return done(error ? error : refuse_capture("cudaStreamSynchronize", stream));
+}
 
-API int cudaStreamQuery(struct stream *stream) { return done(check_stream(stream)); }
+API int cudaStreamQuery(struct stream *stream) {
+    int error = check_stream(stream);
+    return done(error ? error : refuse_capture("cudaStreamQuery", stream));
+}
 
 API int cudaStreamGetFlags(struct stream *stream, unsigned *flags) {
     int error = check_stream(stream);
@@ -69,6 +77,73 @@ API int cudaStreamGetPriority(struct stream *stream, int *priority) {
     return SUCCESS;
 }
 
+API int cudaStreamGetDevice(struct stream *stream, int *number) {
+    int error = check_stream(stream);
+    if (error || !number)
+        return done(error ? error : INVALID_VALUE);
+    *number = 0;
+    return SUCCESS;
+}
+
+API int cudaStreamGetId(struct stream *stream, unsigned long long *number) {
+    int error = check_stream(stream);
+    if (error || !number)
+        return done(error ? error : INVALID_VALUE);
+    *number = (uintptr_t)stream;
+    return SUCCESS;
+}
+
+/* Attributes (what stays in L2, how a host waits, priorities between graphs) change nothing here but are kept. */
+enum { VALUE_BYTES = 64, MOST_ATTRIBUTE = 16 };
+static struct attribute { struct stream *stream; int number; char value[VALUE_BYTES]; struct attribute *next; } *attributes;
+static pthread_mutex_t attributes_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct attribute *attribute_of(const struct stream *stream, int number) {
+    struct attribute *found = attributes;
+    while (found && (found->stream != stream || found->number != number))
+        found = found->next;
+    return found;
+}
+
+API int cudaStreamSetAttribute(struct stream *stream, int number, const void *value) {
+    int error = check_stream(stream);
+    if (error || !value || number < 1 || number > MOST_ATTRIBUTE)
+        return done(error ? error : INVALID_VALUE);
+    pthread_mutex_lock(&attributes_lock);
+    struct attribute *kept = attribute_of(stream, number);
+    if (!kept && (kept = calloc(1, sizeof *kept))) {
+        *kept = (struct attribute){stream, number, "", attributes};
+        attributes = kept;
+    }
+    if (kept)
+        memcpy(kept->value, value, VALUE_BYTES);
+    pthread_mutex_unlock(&attributes_lock);
+    return done(kept ? SUCCESS : OUT_OF_MEMORY);
+}
+
+API int cudaStreamGetAttribute(struct stream *stream, int number, void *value) {
+    int error = check_stream(stream);
+    if (error || !value || number < 1 || number > MOST_ATTRIBUTE)
+        return done(error ? error : INVALID_VALUE);
+    pthread_mutex_lock(&attributes_lock);
+    const struct attribute *kept = attribute_of(stream, number);
+    if (kept)
+        memcpy(value, kept->value, VALUE_BYTES);
+    else
+        memset(value, 0, VALUE_BYTES);
+    pthread_mutex_unlock(&attributes_lock);
+    return SUCCESS;
+}
+
+API int cudaStreamCopyAttributes(struct stream *to, struct stream *from) {
+    char value[VALUE_BYTES];
+    int error = check_stream(to);
+    for (int number = 1; !error && number <= MOST_ATTRIBUTE; number++)
+        if (!(error = cudaStreamGetAttribute(from, number, value)))
+            error = cudaStreamSetAttribute(to, number, value);
+    return done(error);
+}
+
 API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (least)
         *least = 0;
@@ -79,17 +154,9 @@ API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 
 API int cudaStreamAddCallback(struct stream *stream, void (*call)(struct stream *, int, void *), void *data, unsigned flags) {
     int error = check_stream(stream);
-    if (error || !call || flags)
+    if (error || !call || flags || (error = refuse_capture("cudaStreamAddCallback", stream)))
         return done(error ? error : INVALID_VALUE);
     call(stream, SUCCESS, data);
-    return SUCCESS;
-}
-
-API int cudaStreamIsCapturing(struct stream *stream, int *status) {
-    int error = check_stream(stream);
-    if (error || !status)
-        return done(error ? error : INVALID_VALUE);
-    *status = 0;
     return SUCCESS;
 }
 
@@ -118,6 +185,10 @@ API int cudaEventRecord(struct event *event, struct stream *stream) {
     int error = check_event(event);
     if (error || (error = check_stream(stream)))
         return done(error);
+    if (is_capturing(stream)) {
+        capture_record(stream, event);
+        return SUCCESS;
+    }
     event->is_recorded = 1;
     event->seconds = simulated_seconds;
     return SUCCESS;
@@ -133,7 +204,9 @@ API int cudaEventQuery(struct event *event) { return done(check_event(event)); }
 
 API int cudaStreamWaitEvent(struct stream *stream, struct event *event) {
     int error = check_stream(stream);
-    return done(error ? error : check_event(event));
+    if (error || (error = check_event(event)))
+        return done(error);
+    return done(capture_wait(stream, event));
 }
 
 API int cudaEventElapsedTime(float *milliseconds, struct event *from, struct event *to) {

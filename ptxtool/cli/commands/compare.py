@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     metavar="all|NAME,...",
     help="Compare register schemes instead, with each other and with none. FILE.py:FUNCTION is one of your own.",
 )
+@common.replicas_option
 @common.jobs_option
 @source_option()
 @common.ptxplus_semantics_option
@@ -69,7 +70,12 @@ def command(
     scheme that cannot run the kernel, or one of your own that cannot be loaded, is a line with the reason.
     """
     if schemes is not None:
-        given = {"--source": sources, "--stack-bytes": job.stack_bytes, "--heap-bytes": job.heap_bytes}
+        given = {
+            "--source": sources,
+            "--stack-bytes": job.stack_bytes,
+            "--heap-bytes": job.heap_bytes,
+            "--out-of-bounds": job.out_of_bounds,
+        }
         _refuse_with_schemes(given, options)
         return _compare_schemes(job, gpu, schemes, jobs, quiet, sink, options)
     if jobs is not None:
@@ -111,7 +117,7 @@ _OF_LADDER = {
 def _refuse_with_schemes(given: dict[str, Any], options: dict[str, Any]) -> None:
     """Raise a usage error for options that do not go with --schemes."""
     given |= {flag: options[name] for name, flag in _OF_LADDER.items()}
-    given["--as-written"] = not options["allocate"]
+    given |= {"--as-written": not options["allocate"], "--replicas": options["replicas"] > 1}
     for flag, value in given.items():
         if value:
             raise click.UsageError(f"{flag} does not go with --schemes")

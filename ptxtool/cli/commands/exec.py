@@ -8,7 +8,8 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cli import common, streams
-from ptxtool.cli.outputs import reads_scheduler, reads_scheme
+from ptxtool.cli.completion import complete_passes
+from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
 
 if TYPE_CHECKING:
     from ptxtool.results.applications import ApplicationRun
@@ -49,9 +50,15 @@ class _Target(click.ParamType[int]):
     "--sim", "timed", is_flag=True, help="Simulate every launch with time; without it, launches only compute."
 )
 @click.option(
+    "--sim-launches",
+    metavar="WHICH",
+    help="Simulate these launches, and estimate the others: similar (launches that are alike stand for one another), "
+    "3,7-9 (numbers), every:10 or first:2. With --sim or without.",
+)
+@click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
 )
-@common.out_of_bounds_option
+@common.out_of_bounds_option("error")
 @common.gpu_option
 @common.scheduler_option
 @common.share_option("registers")
@@ -70,6 +77,14 @@ class _Target(click.ParamType[int]):
     "--arch", "target", type=_Target(), metavar="sm_NN", help="The compute capability of the device."
 )
 @click.option(
+    "-p",
+    "--passes",
+    metavar="PIPELINE",
+    shell_complete=complete_passes,
+    default="",
+    help="Passes for every kernel before it runs, as those of rewrite: allocate:max-regs=32.",
+)
+@click.option(
     "--record",
     metavar="DIR",
     type=click.Path(file_okay=False),
@@ -86,6 +101,7 @@ def command(
     context: click.Context,
     words: tuple[str, ...],
     timed: bool,
+    sim_launches: str | None,
     checks: str | None,
     out_of_bounds: str,
     gpu: str,
@@ -95,6 +111,7 @@ def command(
     scheme: str | None,
     memory_bytes: int,
     target: int | None,
+    passes: str,
     record: str | None,
     record_launches: str | None,
     sink: common.Sink,
@@ -106,6 +123,7 @@ def command(
     """
     from ptxsim.launch_options import LaunchOptions
 
+    timed = timed or sim_launches is not None
     timing = {"scheduler": scheduler, "scheme": scheme}
     shares = {"share_registers": share_registers, "share_scratchpad": share_scratchpad}
     given = [name for name, value in timing.items() if value is not None]
@@ -118,6 +136,7 @@ def command(
         raise click.UsageError("--record-launches goes with --record")
     reads_scheduler(scheduler)
     reads_scheme(scheme)
+    reads_passes(passes)
     chosen = common.machine(gpu)
     options = (
         LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, **timing, **shares)  # type: ignore[arg-type]
@@ -133,12 +152,14 @@ def command(
         options=options,
         memory_bytes=memory_bytes,
         target=target,
+        passes=passes,
         record=record,
         record_launches=record_launches,
+        sim_launches=sim_launches,
         tell=_tell,
     )
     _put(run, sink)
-    return run.status or int(any(launch.findings for launch in run.launches))
+    return run.status or int(checks is not None and bool(run.problems))
 
 
 def _tell(message: "Diagnostic | str") -> None:

@@ -9,7 +9,6 @@ from ptxtool import api
 from ptxtool.cli.common import (
     Sink,
     exit_code,
-    out_of_bounds_option,
     ptxplus_semantics_option,
     report_options,
 )
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     metavar="N",
     help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
 )
-@out_of_bounds_option
 @ptxplus_semantics_option
 @report_options
 def command(
@@ -67,21 +65,26 @@ def command(
     from ptxtool.report.simulations.outcome import outcome_parts
     from ptxtool.report.simulations.sequence import sequence_outcome_parts
 
-    module, launch = job.load_any()
-    if save is not None:
-        for given in launch.inputs:
-            writes(Path(save) / f"{given.name}.npy", "--save")
+    recording = job.recording()
+    if recording is None:
+        module, launch = job.load_any()
+        for given in launch.inputs if save is not None else ():
+            writes(Path(save or "") / f"{given.name}.npy", "--save")
     steps: list[dict[str, Any]] = []
     printed = SimulationStatus().printed
-    shown = _Shown(module.source.name, sources, printed)
+    shown = _Shown(module.source.name if recording is None else job.file, sources, printed)
     options = LaunchOptions(
         check=checks or (),
         output=None if sink.as_json else printed,
+        out_of_bounds=job.out_of_bounds or "error",
         trace=_trace(trace, (lambda step: steps.append(step.to_dict())) if sink.as_json else shown.step),
         **others,  # have the names that they have here
     )
     outcome: Outcome | SequenceOutcome
-    if launch.steps:
+    if recording is not None:
+        sequence = outcome = api.run_recording(recording, options=options)
+        parts = sequence_outcome_parts(sequence)
+    elif launch.steps:
         sequence = outcome = api.run_sequence(module, launch, options=options)
         parts = sequence_outcome_parts(sequence)
     else:

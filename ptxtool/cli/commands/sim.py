@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     "The register scheme: what becomes of CTAs that wait for memory. [default: as the GPU file says]"
 )
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
+@common.replicas_option
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
 @click.option(
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 )
 @source_option()
 @trace_options
-@common.out_of_bounds_option
 @common.ptxplus_semantics_option
 @common.quiet_option
 @common.report_options
@@ -63,6 +63,7 @@ def command(
     no_event_skip: bool,
     hotspots: bool,
     stats: str,
+    replicas: int,
     sources: "CudaSources | None",
     quiet: bool,
     sink: common.Sink,
@@ -81,7 +82,9 @@ def command(
     if hotspots and stats == "gpgpusim":
         raise click.UsageError("--hotspots goes with --stats table or json")
     as_json = sink.as_json or stats == "json"
-    module, launch = job.load_any()
+    recording = job.recording()
+    if recording is None:
+        module, launch = job.load_any()
     reads_scheduler(scheduler)
     reads_scheme(others["scheme"])
     chosen = common.machine(gpu)
@@ -99,10 +102,17 @@ def command(
     )
     run: Run | SequenceRun
     try:
-        if launch.steps:
-            run = api.simulate_sequence(module, launch, options=options, announce=status.announce)
+        if recording is not None:
+            run = api.simulate_recording(
+                recording, replicas=replicas, announce=status.announce, options=options
+            )
+        elif launch.steps:
+            run = api.simulate_sequence(
+                module, launch, replicas=replicas, announce=status.announce, options=options
+            )
         else:
-            run = api.simulate(job.kernel_of(module, launch), launch, options=options)
+            kernel = job.kernel_of(module, launch)
+            run = api.simulate(kernel, launch, replicas=replicas, announce=status.announce, options=options)
     finally:
         status.clear()
     if stats == "gpgpusim":
@@ -112,8 +122,9 @@ def command(
 
         common.put_text(counters(run.results, version("ptxtool")), sink.output)
     else:
-        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, module.source.name, sources))
-    return INTERRUPTED if run.status == "interrupted" else common.exit_code(run.problems)
+        file = module.source.name if recording is None else job.file
+        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, file, sources))
+    return common.exit_code(run.problems) if run.complete else INTERRUPTED
 
 
 def _parts(run: "Run | SequenceRun", file: str, sources: "CudaSources | None") -> "list[Part]":

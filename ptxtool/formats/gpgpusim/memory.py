@@ -31,7 +31,11 @@ _SPEEDUPS = {  # internal speedup -> delays of packets, gap after a packet, inpu
 
 def read_memory(given: Given) -> None:
     """Caches, network and DRAM."""
+    perfect = given.is_on("gpgpu_perfect_inst_const_cache")
     for name, table in (("gpgpu_cache:il1", "fetch"), ("gpgpu_const_cache:l1", "l1c")):
+        given.put(f"{table}.perfect", perfect, "gpgpu_perfect_inst_const_cache")
+        if perfect:  # whatever its size
+            continue
         found = _cache(given, name, table, "L R f N")
         _misses(given, name, table, found)
         _lines(given, name, table, found)

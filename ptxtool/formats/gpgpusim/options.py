@@ -78,6 +78,7 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "ptx_opcode_initiation_dp": ("8,8,8,8,130", "8,8,8,8,130"),
     "ptx_opcode_initiation_sfu": (None, "8"),
     "gpgpu_cache:il1": ("4:256:4,L:R:f:N,A:2:32,4", "N:64:128:16,L:R:f:N:L,S:2:48,4"),
+    "gpgpu_perfect_inst_const_cache": (None, "0"),
     "gpgpu_const_cache:l1": ("64:64:2,L:R:f:N,A:2:32,4", "64:64:2,L:R:f:N,A:2:32,4"),
     "gpgpu_tex_cache:l1": ("8:128:5,L:R:m:N,F:128:4,128:2", "8:128:5,L:R:m:N,F:128:4,128:2"),
     "gpgpu_cache:dl1": ("none", "none"),
@@ -158,7 +159,6 @@ FIXED: dict[str, Fixed] = {
     "gpgpu_adaptive_cache_config": Fixed(None, "0", "0", "the L1 has the same size for every kernel"),
     "gpgpu_unified_l1d_size": Fixed(None, "0", "0", "the L1 has the same size for every kernel"),
     "gpgpu_flush_l2_cache": Fixed("0", "0", "0", "the L2 is not emptied"),
-    "gpgpu_perfect_inst_const_cache": Fixed(None, "0", "0", "instructions and constants can miss"),
     "gpgpu_memory_partition_indexing": Fixed(
         None, "0", "0", "consecutive chunks go round the channels, not hashed"
     ),

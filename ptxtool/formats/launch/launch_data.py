@@ -114,7 +114,8 @@ class LaunchEntry(LaunchHead):
 
 @dataclass(frozen=True, kw_only=True)
 class Launch(LaunchHead):
-    """A launch file that has been read; `stack_bytes` of a thread and `heap_bytes` are None where the file has none.
+    """A launch file that has been read; `stack_bytes` of a thread, `heap_bytes` and `out_of_bounds` are None where the
+    file has none.
 
     A list of launches is `steps`, each as often as it is made; kernel, grid and block are the first one's then, and
     `launch_steps.py` makes launches of them.
@@ -133,6 +134,8 @@ class Launch(LaunchHead):
     """Where the kernel's module lies, if that is fixed."""
     stack_bytes: int | None = None
     heap_bytes: int | None = None
+    out_of_bounds: str | None = None
+    """"error" or "count": what becomes of global accesses outside of all buffers."""
     steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()
     """Those that arguments and expected results come from."""
@@ -165,9 +168,9 @@ class Launch(LaunchHead):
 
     @property
     def limits(self) -> dict[str, Any]:
-        """The sizes of stack and heap that the file sets."""
-        given = {"stack_bytes": self.stack_bytes, "heap_bytes": self.heap_bytes}
-        return {name: size for name, size in given.items() if size is not None}
+        """What the file sets of the sizes of stack and heap, and of accesses outside of all buffers."""
+        names = ("stack_bytes", "heap_bytes", "out_of_bounds")
+        return {name: given for name in names if (given := getattr(self, name)) is not None}
 
     def constants(self) -> dict[str, Any]:
         """Contents of module variables by symbol name."""

@@ -22,6 +22,7 @@ from ptxtool.formats.launch.launch_arguments import check_arguments
 from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, difference
 from ptxtool.formats.launch.launch_memory import address_of, check_placed, read_module
 from ptxtool.formats.launch.launch_paths import check_paths
+from ptxtool.formats.launch.launch_recording import is_recording, not_a_recording
 from ptxtool.formats.launch.launch_steps import read_steps
 from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTable, Span, key_span
 from ptxtool.formats.launch.launch_textures import OPTIONS, Opaque, check_options
@@ -40,6 +41,7 @@ _TOP_KEYS = (
     "scheduler",
     "stack_bytes",
     "heap_bytes",
+    "out_of_bounds",
     "args",
     "memory",
     "module",
@@ -51,10 +53,10 @@ _TOP_KEYS = (
     "define",
     "expect",
 )
-_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", "address", *OPTIONS)
-_MEMORY_KEYS = ("name", "address", "type", "shape", "count", *SOURCES)
+_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", "address", "changes", *OPTIONS)
+_MEMORY_KEYS = ("name", "address", "type", "shape", "count", "changes", *SOURCES)
 _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES, "struct")
-_EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol", "after")
+_EXPECT_KEYS = ("arg", "expr", "file", "changes", "rtol", "atol", "after")
 
 
 def load_launch(path: str | Path, *, allow_outside: bool = False) -> Launch:
@@ -70,6 +72,8 @@ def load_launch(path: str | Path, *, allow_outside: bool = False) -> Launch:
 def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -> Launch:
     """A launch file's text; the files it names are relative to `folder`, and below it unless `allow_outside`."""
     head = LaunchTable(source, folder, read_toml(source, READ_MORE))
+    if is_recording(head.values):
+        raise not_a_recording(head)
     head.only(_TOP_KEYS)
     if not allow_outside:
         check_paths(head)
@@ -87,6 +91,7 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         file=folder / file if file else None,
         stack_bytes=head.optional_whole("stack_bytes", 0),
         heap_bytes=head.optional_whole("heap_bytes", 64),
+        out_of_bounds=_out_of_bounds(head),
         inputs=inputs,
         constant_inputs=_symbols(head, "constant"),
         definitions=definitions,
@@ -99,12 +104,21 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
     )
 
 
+def _out_of_bounds(head: LaunchTable) -> str | None:
+    """What becomes of accesses outside of all buffers. Raises E502."""
+    found = head.text("out_of_bounds")
+    if found not in (None, "error", "count"):
+        raise head.fail(f"out_of_bounds = '{found}'", "out_of_bounds", 'give "error" or "count"')
+    return found
+
+
 def _files(head: LaunchTable) -> tuple[Path, ...]:
     """The files that values come from."""
     rows = [row for table in ("args", "memory", "expect") for row in head.values.get(table, [])]
     for table in ("constants", "textures", "surfaces"):
         rows += head.values.get(table, {}).values()
-    return tuple(head.folder / row["file"] for row in rows if "file" in row)
+    names = [name for row in rows if "file" in row for name in (row["file"], *row.get("changes", ()))]
+    return tuple(head.folder / name for name in dict.fromkeys(names))
 
 
 def _type(row: Mapping[str, Any]) -> str:
@@ -256,15 +270,17 @@ def _expectations(
             raise row.fail(message, "arg", f"buffers are {names}")
         if ("expr" in row.values) == ("file" in row.values):
             raise row.fail("exactly one of 'expr' and 'file' must be given")
+        if "changes" in row.values and "file" not in row.values:
+            raise row.fail("'changes' goes with 'file'", "changes")
         key = "expr" if "expr" in row.values else "file"
         result: Expression | np.ndarray
         if key == "expr":
             result = _expression(row, row.values["expr"], known, row.span(key))
         else:
             try:
-                result = npy_file(row.values["file"], row.folder)
+                result = npy_file(row.values["file"], row.folder, row.values.get("changes", ()))
             except ValueProblem as problem:
-                raise row.fail(str(problem), key, problem.help, problem.code) from None
+                raise row.fail(str(problem), problem.key, problem.help, problem.code) from None
         rtol = _tolerance(row, "rtol", 1e-5 if buffers[arg].type.startswith("f") else 0.0)
         atol = _tolerance(row, "atol", 0.0)
         found.append(Expectation(arg, result, rtol, atol, *row.span(key), _after(row, n_steps)))

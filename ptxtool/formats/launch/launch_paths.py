@@ -38,11 +38,14 @@ def _files(head: LaunchTable) -> Iterator[tuple[str, Span]]:
     """The files that are named, each with its place. Tables of a wrong kind are reported elsewhere."""
     if isinstance(head.values.get("file"), str):
         yield head.values["file"], head.span("file")
-    for table in ("args", "memory", "expect"):
+    for table in ("args", "memory", "expect", "launch"):
         rows = head.values.get(table)
         for index, row in enumerate(rows if isinstance(rows, list) else ()):
-            if isinstance(row, dict) and isinstance(row.get("file"), str):
-                yield row["file"], key_span(head.source, table, index, "file")
+            for key in ("file", "changes") if isinstance(row, dict) else ():
+                given = row.get(key)
+                for name in given if isinstance(given, list) else [given]:
+                    if isinstance(name, str):
+                        yield name, key_span(head.source, table, index, key)
     for table in _TABLES:
         items = head.values.get(table)
         for name, row in (items if isinstance(items, dict) else {}).items():

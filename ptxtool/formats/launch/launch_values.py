@@ -6,13 +6,14 @@ its size, as C lays them out. The results are complete and read-only. A value th
 never wrapped. A scalar without a type is a plain number, which takes the type of the parameter it is passed to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ptxtool.base.diag import error
+from ptxtool.formats.changed_pages import replace_pages
 from ptxtool.formats.expression import ExpressionError, compile_expression, short
 from ptxtool.formats.npy import NpyError, read_npy
 from ptxtool.isa.types import TYPES
@@ -56,6 +57,8 @@ def make_value(
     An `undefined` one has no contents: its bytes are 0xFF. A scalar without a type is a plain number. Raises
     `ValueProblem`.
     """
+    if "changes" in spec and "file" not in spec:
+        raise ValueProblem("changes", "'changes' goes with 'file'")
     if "struct" in spec:
         others = [key for key in ("type", "shape", "count", *SOURCES) if key in spec]
         if others:
@@ -88,7 +91,7 @@ def make_value(
     elif key == "random":
         array = _random(given, dtype, shape)
     elif key == "file":
-        array = _file(given, dtype, folder)
+        array = _file(given, dtype, folder, spec.get("changes", []))
     else:
         array = _expr(given, dtype, shape, known)
     if shape is not None and array.shape != shape:
@@ -256,8 +259,8 @@ def _random(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
     return np.asarray(generator.integers(low, high, shape, dtype))
 
 
-def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
-    array = npy_file(given, folder)
+def _file(given: Any, dtype: Any, folder: Path, changes: Any) -> np.ndarray:
+    array = npy_file(given, folder, changes)
     if array.dtype != dtype:
         raise ValueProblem(
             "file", f"'{given}' holds {array.dtype}, not {dtype}", "convert the file, or change 'type'"
@@ -265,8 +268,23 @@ def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
     return array
 
 
-def npy_file(given: Any, folder: Path) -> np.ndarray:
-    """A .npy file's array. Raises `ValueProblem` where it cannot be read."""
+def npy_file(given: Any, folder: Path, changes: Any = ()) -> np.ndarray:
+    """A .npy file's array, with the pages of the files of `changes`. Raises `ValueProblem` where one cannot be read."""
+    array = _read(given, folder)
+    if not isinstance(changes, Sequence) or isinstance(changes, str):
+        raise ValueProblem("changes", "'changes' must be a list of file names")
+    if changes:
+        array = np.ascontiguousarray(array)
+    for name in changes:
+        try:
+            replace_pages(array, _read(name, folder))
+        except ValueError as problem:
+            help = "give files of changed pages, as 'ptxtool exec --record' writes them"
+            raise ValueProblem("changes", f"cannot use '{short(name, 200)}': {problem}", help) from None
+    return array
+
+
+def _read(given: Any, folder: Path) -> np.ndarray:
     if not isinstance(given, str):
         raise ValueProblem("file", f"'{short(given)}' is no file name")
     try:

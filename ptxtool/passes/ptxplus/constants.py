@@ -4,7 +4,6 @@ For instructions whose form in PTXPlus depends on a number that compilers keep i
 of shuffles. The set of active lanes (`activemask`), written once, counts as all lanes.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ptxtool.ir.nodes import Immediate, Name
@@ -13,10 +12,9 @@ from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, ValueKey
 
 
-def constants(items: Iterable[FlatItem]) -> Mapping[ValueKey, int | None]:
-    """The 32 bits of each value that is a constant."""
-    writes: Counter[ValueKey] = Counter()
-    found: dict[ValueKey, int | None] = {}
+def written_once(items: Iterable[FlatItem]) -> Mapping[ValueKey, FlatItem]:
+    """The values that one instruction or copy of the kernel writes, each with what writes it."""
+    found: dict[ValueKey, FlatItem | None] = {}
     for item in items:
         written: list[ValueKey | None] = []
         if isinstance(item, ParameterCopy) and item.is_store:
@@ -26,10 +24,20 @@ def constants(items: Iterable[FlatItem]) -> Mapping[ValueKey, int | None]:
         elif isinstance(item, InlinedInstruction):
             function = item.activation.function
             written = [item.activation.key(function.registers[k]) for k in function.def_uses[item.index].defs]
-            number = _number(item)
-            found |= {key: number for key in written if key is not None}
-        writes.update(key for key in written if key is not None)
-    return {key: value for key, value in found.items() if value is not None and writes[key] == 1}
+        for key in written:
+            if key is not None:
+                found[key] = None if key in found else item
+    return {key: item for key, item in found.items() if item is not None}
+
+
+def constants(items: Iterable[FlatItem]) -> Mapping[ValueKey, int | None]:
+    """The 32 bits of each value that is a constant."""
+    numbers = (
+        (key, _number(item))
+        for key, item in written_once(items).items()
+        if isinstance(item, InlinedInstruction)
+    )
+    return {key: number for key, number in numbers if number is not None}
 
 
 def _number(inlined: InlinedInstruction) -> int | None:

@@ -25,10 +25,8 @@ _SHORT = {
     "mul.f32": "mul.half.f32",
     "rcp.f32": "rcp.half.f32",
 }
-_HEADER = (
-    *("//HEADER", ".version 1.4+", ".target sm_10, map_f64_to_f32", "//END HEADER", "", ""),
-    *("//INSTRUCTIONS", ""),
-)
+_HEADER = ("//HEADER", ".version 1.4+", ".target sm_10, map_f64_to_f32")
+_AFTER_HEADER = ("//END HEADER", "", "", "//INSTRUCTIONS", "")
 _WHOLE = re.compile(r"\$r\d+")
 _LONE_LABEL = re.compile(r"(l0x\w+: )\s+")
 _MEMORY = ("\t.shared", "\t.local")
@@ -37,7 +35,7 @@ _NUMBER = re.compile(r"\$([vrp])(\d+)")
 
 def module_text(variables: ModuleVariables, kernels: Sequence[KernelCode]) -> str:
     """The module over virtual registers."""
-    lines = [*_HEADER]
+    lines = [*_HEADER, *(f".tex .u64 {name};" for name in variables.textures), *_AFTER_HEADER]
     lines += _constants(variables)
     lines += _globals(variables)
     n_local = max((k.local_bytes for k in kernels), default=0)

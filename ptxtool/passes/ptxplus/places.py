@@ -18,6 +18,7 @@ from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Module, Operand, Vector
 from ptxtool.ir.variables import alignment_of, declared_size, element_type, round_up
+from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.flatten import Refusal
 
 PARAMETERS = 0x10
@@ -31,6 +32,16 @@ def most_threads(kernel: Function) -> int:
     """The upper bound of threads in a CTA of the kernel."""
     bound = block_bound(kernel)
     return min(_MOST_THREADS, bound.threads) if bound else _MOST_THREADS
+
+
+def _is_texture(declaration: Declaration) -> bool:
+    """Whether a variable is a texture: `.global .texref image;`, before PTX 1.5 `.tex .u32 image;`."""
+    return declaration.type == "texref" or declaration.space == "tex"
+
+
+def parameter_name(kernel: Function, name: str) -> str:
+    """The name of a parameter as the converter prints it."""
+    return f"__cudaparm_{name if name.startswith(kernel.name) else f'{kernel.name}_{name}'}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,7 @@ class ModuleVariables:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.used: set[str] = set()
+        self.textures = tuple(d.name for item, d in self._declared() if _is_texture(item))
         self._variables: list[tuple[VariableAddress, Declaration, Declarator]] = []
         segments = ("constant0", *(f"constant0_{k}" for k in range(999)))
         self.segment = next(name for name in segments if name not in module.variables)
@@ -87,7 +99,7 @@ class ModuleVariables:
             if space == "const":
                 address = round_up(end, alignment_of(declaration))
                 end = address + declared_size(declaration, declarator)
-            if space in ("const", "global"):
+            if space in ("const", "global") and declaration.type in TYPES:
                 place = VariableAddress(space, declarator.name, address)
                 self._variables.append((place, declaration, declarator))
 
@@ -136,12 +148,17 @@ class KernelVariables:
         self.exchange: VariableAddress | None = None
         """The words, one per thread of a CTA, through which warps shuffle."""
         self.parameters: dict[str, VariableAddress] = {}
+        self.texture_parameters: dict[str, str] = {}
+        """The parameters that may be texture objects, with their names in PTXPlus."""
+        self.textures = shared.textures
         end = PARAMETERS
         for declaration in kernel.parameters:
             for declarator in declaration.declarators:
                 end = round_up(end, alignment_of(declaration))
                 self.parameters[declarator.name] = VariableAddress("param", declarator.name, end)
                 end += declared_size(declaration, declarator)
+                if not declarator.dimensions and alignment_of(declaration) == 8:
+                    self.texture_parameters[declarator.name] = parameter_name(kernel, declarator.name)
         self.parameter_end = round_up(end, 4)
         self.shared: dict[str, tuple[VariableAddress, int, int]] = {}  # address, bytes, alignment
         self._locals: dict[tuple[str, str], VariableAddress] = {}

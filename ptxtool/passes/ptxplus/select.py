@@ -16,12 +16,13 @@ from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, word
 from ptxtool.passes.ptxplus.constants import constants
 
 # each registers its rules, as do the families that it imports
-from ptxtool.passes.ptxplus.families import control, convert, exchange, integer, memory, moves  # noqa: F401
+from ptxtool.passes.ptxplus.families import control, convert, exchange, integer, memory, moves, texture  # noqa: F401
 from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, Refusal, flatten
 from ptxtool.passes.ptxplus.fold import fold
-from ptxtool.passes.ptxplus.places import KernelVariables, ModuleVariables
+from ptxtool.passes.ptxplus.places import KernelVariables, ModuleVariables, parameter_name
 from ptxtool.passes.ptxplus.pointers import pointer_spaces
 from ptxtool.passes.ptxplus.selection import InstructionSelection
+from ptxtool.passes.ptxplus.texture_names import texture_names
 from ptxtool.passes.ptxplus.tidy import tidy
 
 
@@ -35,6 +36,8 @@ def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[
     code = KernelCode(kernel.name, tuple(_parameters(kernel)), tuple(_shared(variables)))
     spaces = pointer_spaces(items, variables)
     isel = InstructionSelection(code, variables, _narrowing(items), spaces, constants(items), shared.segment)
+    if any(each.instruction.opcode.base == "tex" for each in inlined):
+        isel.textures = texture_names(items, variables.textures, variables.texture_parameters)
     problems = [_problem(*one) for one in refused]
     for item in items:
         if isinstance(item, BranchTarget):
@@ -46,7 +49,7 @@ def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[
             problems.append(_problem(item if isinstance(item, InlinedInstruction) else item.at, str(refusal)))
     code.lines[:0] = _prologue(isel)
     code.local_bytes = variables.local_bytes
-    tidy(code)
+    tidy(code, _handles(isel))
     fold(code, variables.parameter_end)
     return code, problems
 
@@ -89,18 +92,23 @@ def _names(items: Iterable[FlatItem]) -> set[str]:
     return found
 
 
+def _handles(isel: InstructionSelection) -> set[str]:
+    """The registers that may hold handles of textures."""
+    values = ((isel.is_wide(key), key) for key in isel.textures)
+    return {name for wide, key in values for name in (isel.words(key) if wide else (isel.register(key),))}
+
+
 def _parameters(kernel: Function) -> Iterator[str]:
     """The parameters as the converter declares them."""
     for declaration in kernel.parameters:
         for declarator in declaration.declarators:
-            name = declarator.name
-            own = name if name.startswith(kernel.name) else f"{kernel.name}_{name}"
+            name = parameter_name(kernel, declarator.name)
             type_ = declaration.type if declaration.type in TYPES else "u64"
             if TYPES[type_].kind == "b" and not declarator.dimensions:
                 type_ = f"u{TYPES[type_].bits}"
             sizes = "".join(f"[{d or 0}]" for d in declarator.dimensions)
             align = f".align {alignment_of(declaration)} " if sizes else ""
-            yield f".param {align} .{type_} __cudaparm_{own}{sizes}".replace("  .", " ." if sizes else "  .")
+            yield f".param {align} .{type_} {name}{sizes}".replace("  .", " ." if sizes else "  .")
 
 
 def _shared(variables: KernelVariables) -> Iterator[str]:

@@ -66,6 +66,8 @@ class InstructionSelection:
     ) -> None:
         self.code, self.variables, self._narrow = code, variables, narrow
         self.spaces, self._constants, self.segment = spaces, constants, segment
+        self.textures: Mapping[ValueKey, str] = {}
+        """What a fetch names where a value is its handle: any parameter of 64 bits may be one."""
         self.guard = ""
         self.thread_ids: dict[str, str] = {}
         """The registers of the thread's coordinates that some instruction reads."""

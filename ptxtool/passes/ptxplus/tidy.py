@@ -1,12 +1,15 @@
-"""Removal of what selection emits in excess: copies of results, jumps to the next instruction.
+"""Removal of what selection emits in excess: copies of results, results that nothing reads, jumps.
 
 A selection rule computes results in new registers and copies them to their destinations last, so that an operand in the
 same register is read before. Where no instruction between the two names the destination, the result is computed there
 at once, and reads in between are renamed. Allocation could drop most of these copies, but not one into half of a pair.
+
+Nothing reads the handle of a texture that code names, nor most components of a fetch.
 """
 
 import re
 from collections import Counter
+from collections.abc import Container
 from itertools import chain
 
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
@@ -16,10 +19,25 @@ _FAR = 40
 _COPIES = frozenset(["mov.u32", "mov.pred"])
 
 
-def tidy(kernel: KernelCode) -> None:
-    """Drop needless copies and jumps."""
+def tidy(kernel: KernelCode, handles: Container[str] = frozenset()) -> None:
+    """Drop needless copies, results of fetches and jumps. `handles` are registers that may hold handles of textures."""
+    _drop_unread(kernel, handles)
     _write_in_place(kernel)
     _drop_jumps(kernel)
+
+
+def _drop_unread(kernel: KernelCode, handles: Container[str]) -> None:
+    """Moves of handles that nothing reads, as code names its textures; `_` for such results of a fetch."""
+    reads = Counter(chain.from_iterable(code.reads() for code in kernel.codes()))
+    gone: list[Code] = []
+    for code in reversed([*kernel.codes()]):
+        if code.base == "tex":
+            results = (name if reads[name] else "_" for name in code.operands[0].strip("{}").split(","))
+            code.operands = (f"{{{','.join(results)}}}", *code.operands[1:])
+        elif code.base == "mov" and code.operands[0] in handles and not reads[code.operands[0]]:
+            gone.append(code)
+            reads.subtract(code.reads())
+    kernel.drop(gone)
 
 
 def _write_in_place(kernel: KernelCode) -> None:

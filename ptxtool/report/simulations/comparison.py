@@ -30,7 +30,8 @@ def comparison_parts(comparison: Comparison, cuda: PlaceText = NAMED) -> list[Pa
     parts: list[Part] = [table(_COLUMNS, rows, title), ""]
     notes = remark_parts(remark for rung in comparison.rungs for remark in rung.result.remarks)
     stalls = _stall_lines(comparison, cuda)
-    return [*parts, *_energy_lines(comparison), *stalls, *notes, "", _verdict(comparison)]
+    spread, energy = _spread_lines(comparison), _energy_lines(comparison)
+    return [*parts, *spread, *energy, *stalls, *notes, "", _verdict(comparison)]
 
 
 def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:
@@ -46,6 +47,20 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
         result.l1["misses"],
         result.l2["misses"],
     )
+
+
+def _spread_lines(comparison: Comparison) -> list[str]:
+    """The gains of the other rungs over replicas; no line without replicas."""
+    found = {rung.name: spread for rung in comparison.rungs[1:] if (spread := comparison.gains(rung))}
+    if not found:
+        return []
+    n, width = len(next(iter(found.values())).values), max(map(len, found))
+    lines = [f"gain in {n} replicas (mean, least to greatest)"]
+    for name, spread in found.items():
+        none = ": none, it has both signs" if spread.least < 0 < spread.greatest else ""
+        text = f"{spread.mean:+.2f}%  ({spread.least:+.2f} to {spread.greatest:+.2f}){none}"
+        lines.append(f"  {name:<{width}}  {text}")
+    return [*lines, ""]
 
 
 def _energy_lines(comparison: Comparison) -> list[str]:
@@ -90,7 +105,10 @@ def _why_unshared(comparison: Comparison) -> list[str]:
 def _verdict(comparison: Comparison) -> str:
     checked = comparison.rungs[0].run.checked
     if not comparison.complete:
-        return f"interrupted during {comparison.rungs[-1].name}, whose counters are those so far"
+        last = comparison.rungs[-1]
+        if last.result.status == "done":
+            return f"interrupted during the replicas of {last.name}"
+        return f"interrupted during {last.name}, whose counters are those so far"
     if comparison.problems:
         return "results: WRONG, see the messages"
     expected = f"{', '.join(checked)} as expected, and " if checked else ""

@@ -31,7 +31,7 @@ _KINDS = (ISSUED, "stall", "idle", "scoreboard")
 
 def hotspot_parts(found: Hotspots) -> list[Part]:
     """The report of a launch: reasons, SMs, hottest instructions, CUDA lines where they are known, and the listing."""
-    parts: list[Part] = [_reasons(found), "", _sms(found), "", _hottest(found)]
+    parts: list[Part] = [_reasons(found), "", _sms(found), *_register_use(found), "", _hottest(found)]
     if any(spot.cuda for spot in found.instructions):
         parts += ["", _cuda(found)]
     functions = dict.fromkeys(spot.function for spot in found.instructions)
@@ -75,6 +75,17 @@ def _sms(found: Hotspots) -> TextTable:
         lost = {name: n for name, n in reasons.items() if name != ISSUED}
         rows.append((index, total, *(_share(kinds[kind], total) for kind in _KINDS), _mostly(lost, total, 3)))
     return table(_SMS, rows, "per SM: its slots, and what most of those that did not issue waited for")
+
+
+def _register_use(found: Hotspots) -> list[Part]:
+    use = found.register_use
+    if use is None:
+        return []
+    return [
+        "",
+        f"registers accessed in {use.window} instructions of an SM, of those of its warps: {use.mean:.1f}%"
+        f" ({use.least:.1f} to {use.most:.1f}%, {use.windows} times)",
+    ]
 
 
 def _mostly(reasons: Mapping[str, int], total: int, most: int) -> str:

@@ -28,26 +28,26 @@ def sequence_parts(run: SequenceRun) -> list[Part]:
     rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
     notes = remark_parts(remark for result in run.results for remark in result.remarks)
-    return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *notes, "", run.verdict]
+    spread = [] if run.replicas is None else ["", str(run.replicas)]
+    shown = [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *spread]
+    return [*shown, *notes, *_left_out(run), "", run.verdict]
 
 
 def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:
     """The report of a list of launches that ran without time: each, then the buffers after the last."""
     n = len(outcome.steps)
     rows: list[tuple[object, ...]] = []
-    number = 1
-    for step, same in groupby(outcome.steps, key=_shape):
-        steps = list(same)
-        last = number + len(steps) - 1
-        each = sum(s.warp_instructions for s in steps)
-        rows.append((number if last == number else f"{number}-{last}", *step, each))
-        number = last + 1
+    for (*shape, _), same in groupby(enumerate(outcome.numbered), key=_in_a_row):
+        numbers, steps = zip(*(each for _, each in same), strict=True)
+        each = sum(step.warp_instructions for step in steps)
+        rows.append((numbers[0] if len(steps) == 1 else f"{numbers[0]}-{numbers[-1]}", *shape, each))
     launches = shortened(_STEPS, rows, f"{n} launch{'es' * (n != 1)}", _SHOWN)
     return [
         launches,
         "",
         buffer_table(outcome.buffers, "buffers after the last launch"),
         *remark_parts(remark for step in outcome.steps for remark in step.remarks),
+        *_left_out(outcome),
         "",
         outcome.verdict,
     ]
@@ -62,8 +62,15 @@ def _hotspots(run: SequenceRun) -> list[Part]:
     return parts
 
 
-def _shape(step: LaunchOutcome) -> tuple[str, str, str]:
-    return shown_name(step.kernel), _extents(step.grid), _extents(step.block)
+def _in_a_row(placed: tuple[int, tuple[int, LaunchOutcome]]) -> tuple[str, str, str, int]:
+    """The same for launches of one kernel and shape with consecutive numbers."""
+    k, (number, step) = placed
+    return shown_name(step.kernel), _extents(step.grid), _extents(step.block), number - k
+
+
+def _left_out(run: SequenceRun | SequenceOutcome) -> list[Part]:
+    """What a list of recorded launches lacks."""
+    return ["", *(f"not in the list: {what}" for what in run.left_out)] if run.left_out else []
 
 
 def _launch(number: int, result: SimResult) -> tuple[object, ...]:

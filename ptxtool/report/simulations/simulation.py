@@ -44,6 +44,8 @@ def run_parts(run: Run, cuda: PlaceText = NAMED) -> list[Part]:
         parts += ["", str(result.unified)]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
+    if run.replicas is not None:
+        parts += ["", str(run.replicas)]
     return [*parts, *remark_parts(result.remarks), "", run.verdict]
 
 

@@ -1,8 +1,9 @@
 """Warp-wide operations: vote, shuffle, match, reductions across lanes.
 
-They see the active lanes (the executing mask); a lane named by a `.sync` mask that is not active takes no part. Lanes
-that name different masks are groups of their own, which execute one after the other. What an inactive lane would give
-in a shuffle is undefined in PTX; here a lane keeps its own value then.
+They see the active lanes (the executing mask); a lane named by a `.sync` mask that is not active takes no part. In
+matches and reductions lanes that name different masks are groups of their own, which execute one after the other. What
+an inactive lane would give in a shuffle is undefined in PTX; here, as on GPUs, it is 0. CUDA's own samples sum up with
+it (cuda-samples, `reduction`).
 
 Reference: PTX ISA, `vote`, `shfl`, `match.sync`, `redux.sync`.
 """
@@ -105,10 +106,8 @@ def _shuffle(context, uop, mask):
             found |= np.int64(1) << n
         else:
             source = n
-        if (mask >> source) & 1 == 0:
-            source = n
         if uop.op == SHUFFLE:
-            context.lane_target[n] = np.int64(r[ra, source])
+            context.lane_target[n] = np.int64(r[ra, source]) if (mask >> source) & 1 else np.int64(0)
     if uop.op == SHUFFLE_TEST:
         set_predicate(context, uop.d, found, mask)
         return

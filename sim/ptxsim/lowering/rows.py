@@ -163,6 +163,10 @@ class Rows:
         """The type that decides how a load extends what it reads: GPGPU-Sim's do not extend `.s8` by its sign."""
         return TYPES["u8"] if self.as_gpgpu_sim and type_.name == "s8" else type_
 
+    def is_converted(self, op: Operation) -> bool:
+        """Whether a fetch means what GPGPU-Sim's converter prints for it; decuda, before it, printed no `.v4`."""
+        return self.as_gpgpu_sim and op.match.form.sem == "tex" and op.has("v4")
+
     # ---- rows
 
     def new_row(self, bits: int) -> int:

@@ -77,7 +77,7 @@ def set_registers(builder: UopBuilder, op: Operation, record: np.void, facts: De
     """What the scoreboard and the operand collector see: destinations first."""
     registers = builder.registers
     sinks = [r for r in facts.touched if registers[r].is_sink]
-    unseen = _incremented(builder, op) if builder.as_gpgpu_sim else set()
+    unseen = _unseen(builder, op) if builder.as_gpgpu_sim else set()
     destinations = [r for r in facts.touched if (r in facts.defs and r not in unseen) or r in sinks]
     rest = [r for r in facts.touched if r not in destinations]
     named = (destinations + rest)[: program.MAX_REGISTERS]
@@ -108,15 +108,17 @@ def _words(register: Register) -> int:
     return register.units if file_of(register) == "general" else 0
 
 
-def _incremented(builder: UopBuilder, op: Operation) -> set[int]:
-    """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
+def _unseen(builder: UopBuilder, op: Operation) -> set[int]:
+    """The registers that GPGPU-Sim's scoreboard does not see written: those that only a post-increment writes, and
+    all but the first component of a fetch."""
+    written = _names(op.operands[0]) if op.operands and not isinstance(op.operands[0], Memory) else []
+    if builder.is_converted(op):
+        return {builder.registers.resolve_index(name, op.index) for name in written[1:]}
     bases: list[str] = []
     for operand in op.operands:
         memory = operand.operand if isinstance(operand, Unary) else operand
         if isinstance(memory, Memory) and memory.post_increment and memory.base is not None:
             bases += _names(memory.base)
-    is_written = op.operands and not isinstance(op.operands[0], Memory)
-    written = _names(op.operands[0]) if is_written else ()
     return {builder.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 

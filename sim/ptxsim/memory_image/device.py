@@ -17,7 +17,7 @@ one. The heap of kernels keeps the size that the first kernel with a heap asked 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -134,16 +134,19 @@ class Device:
         return ModuleBase(variables, round_up(self._constants_end, ALIGNMENT), code)
 
     def add(self, module: Module) -> _Loaded:
-        """Place the variables and constants of a module, which has a kernel, on the heap. Raises E402 and E206."""
+        """Place the variables and constants of a module, which has a kernel, on the heap; without any it takes no
+        memory. Raises E402 and E206."""
         loaded = self._modules.get(id(module))
         if loaded is None:
             kernel = next(iter(module.kernels.values()))
             n_bytes = len(lay_out(kernel, origin=self._next_origin(GLOBAL_BASE)).global_bytes)
-            layout = lay_out(kernel, origin=self._next_origin(self._allocate(max(n_bytes, 1))))
+            layout = lay_out(
+                kernel, origin=self._next_origin(self._allocate(n_bytes) if n_bytes else GLOBAL_BASE)
+            )
             at = layout.origin.variables - GLOBAL_BASE
             self.arena[at : at + n_bytes] = np.frombuffer(layout.global_bytes, np.uint8)
             loaded = self._keep(module, layout)
-        if not loaded.constants_start:
+        if not loaded.constants_start and any(symbol.space == CONST for symbol in loaded.symbols):
             start, n_bytes = self._allocate(len(loaded.constants)), len(loaded.constants)
             self.arena[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes] = loaded.constants
             self._lay_constants(loaded, start, n_bytes)
@@ -156,10 +159,19 @@ class Device:
         places = (s for s in loaded.symbols if s.space == CONST and s.size)
         self.variables += [(start + s.address, start + s.address + s.size) for s in places]
 
+    def add_like(self, module: Module, origin: ModuleBase, constants: int) -> _Loaded:
+        """Place another text of a module at its variables and constants; its code follows that of all modules. Raises
+        E401 as `add_at` does."""
+        self.add_at(module, replace(origin, code=self._next_origin(origin.variables).code), constants)
+        return self._modules[id(module)]
+
     def add_at(self, module: Module, origin: ModuleBase, constants: int) -> None:
         """Place a module whose variables have their addresses and contents on the heap already, and its constants at
-        `constants` (0: there are none). Raises E401 where no block is large enough."""
+        `constants` (0: there are none). Nothing to do for one that is there. Raises E401 where no block is large
+        enough."""
         assert self.allocator is not None
+        if id(module) in self._modules:
+            return
         layout = lay_out(next(iter(module.kernels.values())), origin=origin)
         needed = [(origin.variables, len(layout.global_bytes)), (constants, len(layout.constant_bytes))]
         for address, n_bytes in needed:

@@ -10,6 +10,7 @@ A freed range is remembered until its bytes are allocated again: reports name it
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,29 @@ class Heap:
         self._freed: list[tuple[int, int, int, int]] = []
         """Start and end of what is left of freed blocks, and these blocks' addresses and sizes; ascending."""
         self._ranges: Any = None
+        self.written: Any = None
+        """uint8, for each byte of `memory`: 1 if it was written since it was allocated. None: see `track_writes`."""
         self.most = start
         """The first address after all blocks that ever were."""
+
+    def track_writes(self, written: Any) -> None:
+        """Keep track of the bytes that are written from now on: by kernels that run under the check `init`, which then
+        reports reads of all others, by `write` and by `fill`. Contents of the machine's own blocks count as written.
+
+        `written` is a writable buffer with as many bytes as the memory, all 0. Bytes that are written by other means (a
+        view, another process) have to be set to 1 there. Raises E401.
+        """
+        marks = bytes_of(written)
+        if len(marks) != len(self.memory) or not marks.flags.writeable:
+            help = f"give a writable buffer of {len(self.memory)} bytes"
+            raise error("E401", f"a buffer of {len(marks)} bytes for written ones", help=help)
+        self.written = marks
+        for start in self._owned:
+            self._mark(start, self._sizes[start], 1)
+
+    def _mark(self, address: int, n_bytes: int, is_written: int) -> None:
+        if self.written is not None:
+            self.written[address - GLOBAL_BASE : address - GLOBAL_BASE + n_bytes] = is_written
 
     # ---- blocks
 
@@ -108,24 +130,36 @@ class Heap:
             raise error("E404", f"free of address {address:#x}, {self.described(address)}", help=help)
         self._release(address)
 
-    def place(self, address: int, n_bytes: int, own: bool = False) -> None:
-        """Allocate bytes at an address, a multiple of 256; `own`: a block of the machine's own.
-
-        Raises E401 for another address, and where a block or no memory is.
-        """
+    def place(self, address: int, n_bytes: int) -> None:
+        """Allocate bytes at an address, a multiple of 256. Raises E401 for another address, and where a block or no
+        memory is."""
         end = address + round_up(n_bytes + 1, ALIGNMENT)
         k = bisect_right(self._free, (address, self.end)) - 1
         if address % ALIGNMENT or n_bytes < 1 or k < 0 or end > self._free[k][1]:
             help = f"a block begins at a multiple of {ALIGNMENT} from {self._first:#x} on, and ends before the next one"
             raise error("E401", f"no block of {_bytes(n_bytes)} can be at {address:#x}", help=help)
         self._take(k, address, n_bytes)
-        if own:
-            self._owned.add(address)
+
+    def replace(self, sizes: Mapping[int, int], own: Collection[int] = ()) -> None:
+        """Make these the blocks of the program, bytes by address: others are freed, but not the machine's own. Those in
+        `own` become the machine's. Raises E401 as `place` does."""
+        for address, n_bytes in self.blocks():
+            if address not in self._owned and sizes.get(address) != n_bytes:
+                self._release(address)
+        for address, n_bytes in sizes.items():
+            if self._sizes.get(address) != n_bytes:
+                self.place(address, n_bytes)
+        for address in own:
+            if address in sizes:
+                self._owned.add(address)
+                self._mark(address, sizes[address], 1)
+        self._ranges = None
 
     def reserve(self, n_bytes: int) -> int:
         """A block of the machine's own, filled with zeros. Raises E402."""
         start = self._allocate(n_bytes, ALIGNMENT)
         self._owned.add(start)
+        self._mark(start, n_bytes, 1)
         self.memory[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes] = 0
         return start
 
@@ -163,6 +197,7 @@ class Heap:
     def _release(self, start: int) -> None:
         n_bytes = self._sizes.pop(start)
         del self._starts[bisect_left(self._starts, start)]
+        self._mark(start, n_bytes, 0)
         end = start + round_up(n_bytes + 1, ALIGNMENT)
         insort(self._freed, (start, start + n_bytes, start, n_bytes))
         k = bisect_left(self._free, (start, end))
@@ -254,11 +289,13 @@ class Heap:
         """Write the bytes of a buffer (bytes, a C-contiguous array) to one block. Raises E401 and E404."""
         values = bytes_of(data)
         self._part(address, len(values), "write")[:] = values
+        self._mark(address, len(values), 1)
 
     def fill(self, address: int, value: int, n_bytes: int) -> None:
         """Set bytes of one block to a value of 0 to 255. Raises E401 and E404."""
         whole("value", value, 0, 255)
         self._part(address, n_bytes, "fill")[:] = value
+        self._mark(address, n_bytes, 1)
 
     def view(self, address: int, n_bytes: int) -> Any:
         """Bytes of one block in place, as a uint8 array: an argument for kernels too. Raises E404."""

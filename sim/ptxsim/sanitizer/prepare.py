@@ -116,7 +116,9 @@ class Checks:
                 what += f"{n_bytes >> 20} MiB of global memory and {n_ctas} CTAs"
                 where = kernel.source, kernel.start, kernel.body_start
                 raise error("E402", what, *where, "give a smaller launch, or no 'races'") from None
-        if undefined and flags & state.INIT:
+        heap = image.device.allocator
+        is_tracked = heap is not None and heap.written is not None
+        if (undefined or is_tracked) and flags & state.INIT:
             of_launch["global_shadow"] = _global_shadow(image, undefined)
         record = np.zeros(1, state.CHECKS)
         record[0]["what"], record[0]["n_warps"], record[0]["n_registers"] = flags, n_warps, n_registers
@@ -183,10 +185,13 @@ def in_lockstep(kernel: Function) -> bool:
 
 
 def _global_shadow(image: MemoryImage, undefined: Sequence[Any]) -> Any:
+    """The shadow of global memory: the heap's, which lasts as long as the machine, or that of one launch."""
     x = image.context[0]
-    shadow = np.ones(int(x["global_bytes"]) + 16, np.uint8)
-    starts = {id(array): address for address, array in image.buffers}
     heap = image.device.allocator
+    shadow = None if heap is None else heap.written
+    if shadow is None:
+        shadow = np.ones(int(x["global_bytes"]) + 16, np.uint8)
+    starts = {id(array): address for address, array in image.buffers}
     for array in undefined:
         address = starts.get(id(array))
         if address is None and heap is not None:

@@ -59,7 +59,8 @@ def build(
     for name in (*_COUNTED, "banks_written", "banks_read", "shared_image"):
         run[0][name] = arrays[name].ctypes.data
     if plan.hotspots:
-        count_hotspots(run[0], gpu.sm.count, arrays)
+        per_thread = plan.sharing.needs.registers_per_thread
+        count_hotspots(run[0], gpu.sm.count, arrays, program, per_thread)
 
     records = [record_pool.acquire(sm_records, gpu)]
     sms = records[0].array

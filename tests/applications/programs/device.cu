@@ -48,6 +48,7 @@ int main() {
     cudaFuncAttributes needs;
     CHECK(cudaFuncGetAttributes(&needs, kernel));
     EXPECT(needs.sharedSizeBytes == 1024 && needs.maxThreadsPerBlock >= 256 && needs.numRegs > 0);
+    EXPECT(needs.ptxVersion == 75 && needs.binaryVersion == 75);
     int ctas, few, block, grid;
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, kernel, 256, 0));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&few, kernel, 256, 20000));

@@ -34,9 +34,9 @@ int main() {
     store<<<dim3(1, 70000), 1>>>(data);
     FAILS(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
     FAILS(cudaEventRecord(nullptr), cudaErrorInvalidResourceHandle);
-    cudaGraph_t graph;
-    FAILS(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-    FAILS(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+    cudaIpcMemHandle_t handle;
+    FAILS(cudaIpcGetMemHandle(&handle, data), cudaErrorNotSupported);
+    FAILS(cudaIpcGetMemHandle(&handle, data), cudaErrorNotSupported);
     EXPECT(!strcmp(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress"));
     CHECK(cudaFree(data));
     FAILS(cudaFree(data), cudaErrorInvalidValue);

@@ -185,6 +185,78 @@ def test_a_parameter_that_is_an_array(semantics: str, expected: int, run: Callab
     assert out[0] == expected
 
 
+@pytest.mark.parametrize("run", [ptxsim.run, run_reference], ids=["compiled", "reference"])
+@pytest.mark.parametrize(("semantics", "expected"), [("hardware", 0x0A000304), ("gpgpu-sim", 4)])
+def test_a_structure_by_value(semantics: str, expected: int, run: Callable[..., Any]) -> None:
+    """As nvcc declares one, in bytes: the word 0x304 at its start, 10 in its last byte; one byte, 4, arrives."""
+    body = "mov.u32 $r6, s[0x0020]; add.u32 $r6, s[0x002c], $r6;"
+    out = np.zeros(1, np.uint32)
+    structure = np.array([0x304, 0, 0, 0x0A000000], np.uint32)
+    run(kernel(body, " , .param .align 8 .b8 a[16]"), 1, 1, [out, 0, structure], ptxplus_semantics=semantics)
+    assert hex(out[0]) == hex(expected)
+
+
+FETCHES = """.version 1.4+
+.target sm_10, map_f64_to_f32
+.tex .u64 image;
+.entry k ( .param .u64 out , .param .u64 object )
+{
+	.reg .u32 $r<12>;
+	mov.u32 $r1, 0x3f800000;
+	mov.u32 $r2, 0x40000000;
+	mov.u32 $r6, 0x00000006;
+	mov.u32 $r7, 0x00000007;
+	tex.2d.v4.f32.f32 {$r5,$r6,_,$r7}, TEXTURE, {$r1,$r2};
+	mov.u32 $r8, 0x00000001;
+	tex.1d.v4.f32.s32 {$r8,_,_,_}, TEXTURE, {$r8,_,_,_};
+	tex.2d.b32.f32 {$r9,$r10,_,_}, TEXTURE, {$r1,$r2};
+	mov.u32 $r11, s[0x0010];
+	st.global.u32 [$r11], $r5;
+	st.global.u32 [$r11+4], $r6;
+	st.global.u32 [$r11+8], $r7;
+	st.global.u32 [$r11+12], $r8;
+	st.global.u32 [$r11+16], $r9;
+	st.global.u32 [$r11+20], $r10;
+	l_exit: exit;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "run", [ptxsim.run, ptxsim.launch, run_reference], ids=["run", "launch", "reference"]
+)
+@pytest.mark.parametrize("texture", ["image", "object"])
+@pytest.mark.parametrize(
+    ("semantics", "expected"),
+    # texel (1,2) is 90 to 93: its x, y and w. As the converter prints it, 0x3f800000 is far beyond the first row, whose
+    # last texel is 30 to 33, and one component is written. Texel 1 of a row is 10; decuda's texts are as they are
+    [("hardware", [90, 91, 93, 10, 90, 91]), ("gpgpu-sim", [30, 6, 7, 10, 90, 91])],
+)
+def test_a_fetch(semantics: str, expected: list[int], texture: str, run: Callable[..., Any]) -> None:
+    """4 x 3 texels of four whole numbers: 10 times the texel's number, and 1, 2, 3 more."""
+    texels = (10 * np.arange(12)[:, None] + np.arange(4)).astype(np.int32).reshape(3, 4, 4)
+    given = ptxsim.Texture(texels, channels=4)
+    out = np.zeros(6, np.uint32)
+    run(
+        parse(FETCHES.replace("TEXTURE", texture)).kernels["k"],
+        1,
+        1,
+        [out, given if texture == "object" else 0],
+        textures={"image": given},
+        ptxplus_semantics=semantics,
+    )
+    assert out.tolist() == expected
+
+
+@pytest.mark.parametrize(("semantics", "destinations"), [("hardware", 3), ("gpgpu-sim", 1)])
+def test_a_fetch_in_the_scoreboard(semantics: str, destinations: int) -> None:
+    """$r5, $r6, $r7, of which one is written; all of them and both coordinates are named."""
+    function = parse(FETCHES.replace("TEXTURE", "image")).kernels["k"]
+    program = lower(function, load_gpu("tesla-c2050"), ptxplus_semantics=semantics)
+    record = program.instructions[4]
+    assert (record["n_destinations"], record["n_registers"]) == (destinations, 5)
+
+
 UNDECLARED = """.version 1.4+
 .target sm_10, map_f64_to_f32
 .entry k ( .param .u64 out , .param .s32 n )

@@ -7,10 +7,11 @@ from ptxtool.applications.settings import Settings
 from ptxtool.formats.gpu import load_gpu
 
 
-def figures(**changes: object) -> dict[str, int]:
-    settings = Settings(load_gpu("tesla-c2050"), LaunchOptions(), **changes)  # type: ignore[arg-type]
+def figures(check: str = "", **changes: object) -> dict[str, int]:
+    options = LaunchOptions(check=check)
+    settings = Settings(load_gpu("tesla-c2050"), options, **changes)  # type: ignore[arg-type]
     names = "memory shared_cta shared_sm constant reserved major minor sms registers_cta registers_sm threads ctas"
-    names += " core_khz memory_khz bus_bits l2"
+    names += " core_khz memory_khz bus_bits l2 tracks_writes"
     return dict(zip(names.split(), DEVICE.unpack(device_record(settings, 75)), strict=True))
 
 
@@ -27,3 +28,7 @@ def test_a_run_without_a_machine_is_not_limited_by_one() -> None:
     assert figures()["shared_cta"] == FUNCTIONAL_SHARED_BYTES
     assert figures(gpu_chosen=True)["shared_cta"] == 49152
     assert figures(memory_bytes=1 << 20)["memory"] == 1 << 20
+
+
+def test_writes_are_tracked_for_the_check_of_initialisation() -> None:
+    assert [figures(check)["tracks_writes"] for check in ("", "memory,races", "init", "all")] == [0, 0, 1, 1]

@@ -3,11 +3,13 @@
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from cuda_programs import run
 
+from ptxtool.applications import exec
 from ptxtool.base.diag import PtxError
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -32,6 +34,23 @@ def test_the_application_has_the_environment_and_our_library_first(
     assert (kept, rest) == ("kept", "/somewhere")
     assert Path(ours, "libcudart.so.12").exists()
     assert name.startswith("ptxtool-exec-")
+
+
+def test_the_simulator_is_loaded_while_the_application_starts(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun, loaded = tmp_path / "begun", tmp_path / "loaded"
+
+    def load() -> None:
+        deadline = time.monotonic() + 60
+        while not begun.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        loaded.touch()
+
+    monkeypatch.setattr(exec, "_load_simulator", load)
+    ran = run(capfd, "sh", "-c", f"touch {begun}; while [ ! -e {loaded} ]; do sleep 0.01; done; exit 4")
+    assert ran.run.status == 4
+    assert begun.exists()
 
 
 CALLS = """

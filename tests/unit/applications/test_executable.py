@@ -39,7 +39,14 @@ def test_a_static_runtime_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [elf(b"libcudart.so.12"), elf(b"libm.so.6", device_code=False), b"#!/bin/sh\n", b"", b"\x7fELF\x02\0"],
+    [
+        elf(b"libcudart.so.12"),
+        elf(b"libcuda.so.1"),
+        elf(b"libm.so.6", device_code=False),
+        b"#!/bin/sh\n",
+        b"",
+        b"\x7fELF\x02\0",
+    ],
 )
 def test_all_others_are_run(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "app"

@@ -5,7 +5,7 @@ import pytest
 import zstandard
 from fat_binaries import entry, fat_binary
 
-from ptxtool.applications.fat_binary import chosen, ptx_images
+from ptxtool.applications.fat_binary import chosen, module_text, ptx_images
 from ptxtool.base.diag import PtxError
 
 TEXT = b".version 9.0\n.target sm_75\n" + b"// a line that repeats\n" * 20
@@ -60,3 +60,13 @@ def test_a_text_that_cannot_be_decompressed(flags: int) -> None:
     (image,) = ptx_images(fat_binary(entry(b"not compressed", flags=flags, text_bytes=100, packed=14)))
     with pytest.raises(PtxError, match="cannot be decompressed"):
         image.text()
+
+
+def test_the_text_of_a_module() -> None:
+    images = fat_binary(entry(TEXT), entry(b"newer", target=90))
+    assert module_text(images, 80) == (TEXT, ".sm_75")
+    assert module_text(TEXT + b"\0", 80) == (TEXT, "")
+    with pytest.raises(PtxError, match="is machine code, without PTX"):
+        module_text(b"\x7fELF", 80)
+    with pytest.raises(PtxError, match="has no PTX, only machine code"):
+        module_text(fat_binary(entry(b"\x7fELF", kind=2)), 80)

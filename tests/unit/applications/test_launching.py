@@ -11,6 +11,7 @@ from ptxsim.machine import Machine
 from ptxtool.applications.launching import Launcher
 from ptxtool.applications.protocol import Error, Gone
 from ptxtool.applications.reporter import Reporter
+from ptxtool.applications.sampling import Sampling
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import load_gpu
@@ -37,12 +38,15 @@ again:
 class Process:
     """A launcher, its kernel, and what it told."""
 
-    def __init__(self, timed: bool = False, gone: bool = False):
+    def __init__(self, timed: bool = False, gone: bool = False, sim_launches: str | None = None):
         self.told: list[Diagnostic | str] = []
         gpu = load_gpu("tesla-c2050")
         settings = Settings(gpu, LaunchOptions(), timed=timed)
         machine = Machine(gpu, memory=1 << 20)
-        self.launcher = Launcher(settings, Reporter(self.told.append), machine, lambda: gone)
+        reporter = Reporter(self.told.append)
+        if sim_launches is not None:
+            reporter.sampling = Sampling.of(sim_launches, gpu)
+        self.launcher = Launcher(settings, reporter, machine, lambda: gone)
         self.kernel: LoadedKernel = machine.load(TEXT, "wait.ptx").kernels["wait"]
 
     def launch(self, n: int, *, grid: int = 1, cooperative: bool = False) -> int:
@@ -68,6 +72,44 @@ def test_seconds_with_time_are_those_of_the_cycles() -> None:
     (launch,) = process.launcher.reporter.launches
     assert launch.cycles > 18
     assert process.launcher.seconds == pytest.approx(launch.cycles / 575e6)
+
+
+def test_some_launches_are_simulated_and_the_others_estimated() -> None:
+    process = Process(timed=True, sim_launches="2-3")
+    for _ in range(4):
+        assert process.launch(5) == Error.SUCCESS
+    early, second, third, late = process.launcher.reporter.launches
+    assert [launch.warp_instructions for launch in (early, second, third, late)] == [18] * 4
+    assert (early.cycles, early.seconds) == (0, pytest.approx(18 / (14 * 575e6)))
+    assert not second.is_estimated
+    assert (late.cycles, late.is_estimated) == (third.cycles, True)
+    assert second.cycles > third.cycles > 18  # which finds its code in the caches
+    assert process.launcher.seconds == pytest.approx(
+        early.seconds + (second.cycles + 2 * third.cycles) / 575e6
+    )
+    completed = process.launcher.reporter.all_launches()
+    error = (second.cycles - third.cycles) / third.cycles
+    assert [launch.cycles for launch in completed] == [
+        third.cycles,
+        second.cycles,
+        third.cycles,
+        third.cycles,
+    ]
+    assert [launch.uncertainty for launch in completed] == [
+        pytest.approx(error),
+        None,
+        None,
+        pytest.approx(error),
+    ]
+
+
+def test_launches_that_are_alike_stand_for_one_another() -> None:
+    process = Process(timed=True, sim_launches="similar")
+    for n in (5, 5, 5, 50, 5):
+        assert process.launch(n) == Error.SUCCESS
+    launches = process.launcher.reporter.launches
+    assert [launch.is_estimated for launch in launches] == [False, False, True, False, True]
+    assert [launch.warp_instructions for launch in launches] == [18, 18, 18, 153, 18]
 
 
 def test_a_cooperative_launch_is_resident_at_once() -> None:

@@ -9,15 +9,25 @@ from pathlib import Path
 import pytest
 
 from ptxtool.applications import library
-from ptxtool.applications.library import VERSIONS, calls, generated_source, implemented, library_folder
+from ptxtool.applications.library import (
+    VERSIONS,
+    calls,
+    driver_calls,
+    generated_source,
+    implemented,
+    library_folder,
+    runtime_source,
+)
 from ptxtool.base.diag import PtxError
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 
-def test_every_call_is_one_of_the_runtime_once() -> None:
-    assert len(calls()) == len(set(calls()))
-    assert implemented() <= set(calls())
+def test_every_call_is_one_of_an_api_once() -> None:
+    every = [*calls(), *driver_calls()]
+    assert len(every) == len(set(every))
+    assert implemented() <= set(every)
+    assert {"cuInit", "cuMemAlloc_v2", "cuLaunchKernel", "cuModuleLoadData"} <= implemented()
     assert {"cudaMalloc", "cudaMemcpy", "__cudaRegisterFatBinary", "cudaLaunchKernel"} <= implemented()
 
 
@@ -25,10 +35,13 @@ def test_the_rest_is_generated() -> None:
     source = generated_source("x86_64")
     assert "jmp cudaMemcpyAsync" in source
     assert (
-        'API int cudaGraphCreate(void) { static int named; return missing("cudaGraphCreate", &named); }'
+        'API int cudaIpcGetMemHandle(void) { static int named; return missing("cudaIpcGetMemHandle", &named); }'
         in source
     )
     assert "b cudaMemcpyAsync" in generated_source("aarch64")
+    assert "cuLaunchKernel_ptsz: jmp cuLaunchKernel" in source
+    assert "jmp ptxtool_cudaMalloc@PLT" in runtime_source("x86_64", "12")
+    assert "ptxtool_runtime(12)" in runtime_source("x86_64", "12")
 
 
 @needs_compiler
@@ -88,3 +101,38 @@ def test_other_processors_have_no_library(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("CC", sys.executable)
     with pytest.raises(PtxError, match="no runtime library for riscv64"):
         library_folder()
+
+
+ENTRIES = """
+import ctypes, sys
+lib = ctypes.CDLL(sys.argv[1])
+found, status, text = ctypes.c_void_p(), ctypes.c_int(9), ctypes.c_char_p()
+def of(name, version):
+    code = lib.cuGetProcAddress_v2(name, ctypes.byref(found), version, ctypes.c_uint64(0), ctypes.byref(status))
+    return code, status.value, found.value
+def at(name):
+    return ctypes.cast(getattr(lib, name), ctypes.c_void_p).value
+assert of(b"cuMemAlloc", 11000) == (0, 0, at("cuMemAlloc_v2"))
+assert of(b"cuInit", 13000) == (0, 0, at("cuInit"))
+for version, name in ((11000, "cuCtxCreate_v2"), (11040, "cuCtxCreate_v3"), (12050, "cuCtxCreate_v4")):
+    assert of(b"cuCtxCreate", version) == (0, 0, at(name)), name
+assert of(b"cuAbsent", 13000) == (500, 1, None)
+assert lib.cuGetErrorName(201, ctypes.byref(text)) == 0
+assert text.value == b"CUDA_ERROR_INVALID_CONTEXT"
+assert lib.cuGetErrorString(12345, ctypes.byref(text)) == 1
+print(lib.cuDeviceGetCount(ctypes.byref(status)), lib.cuInit(0), lib.cuInit(1))
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["libcuda.so.1", "libcuda.so"])
+def test_functions_of_the_driver_by_name_and_version(name: str) -> None:
+    path = library_folder() / name
+    done = subprocess.run([sys.executable, "-c", ENTRIES, str(path)], capture_output=True, text=True, env={})
+    assert (done.stdout, done.stderr.count("ptxtool exec")) == ("3 100 1\n", 2), done.stderr
+
+
+@needs_compiler
+def test_the_driver_has_every_call() -> None:
+    found = ctypes.CDLL(str(library_folder() / "libcuda.so.1"))
+    assert all(hasattr(found, name) for name in driver_calls())

@@ -65,6 +65,10 @@ class Program:
         return found
 
 
+def folders(recorded: Path) -> list[str]:
+    return sorted(path.name for path in recorded.iterdir() if path.is_dir())
+
+
 def replayed(folder: Path) -> Any:
     return api.run(api.kernel(api.load(folder / "kernel.ptx")), folder / "launch.toml")
 
@@ -75,8 +79,7 @@ def test_a_recorded_launch_leaves_the_same_memory(tmp_path: Path) -> None:
     program.launch()
     program.module.write("step", np.uint32(3))
     program.launch()
-    names = [path.name for path in sorted((tmp_path / "out").iterdir())]
-    assert names == ["0001-chase", "0002-chase"]
+    assert folders(tmp_path / "out") == ["0001-chase", "0002-chase"]
     for folder, expected, calls in (("0001-chase", 17, 1), ("0002-chase", 32, 2)):
         outcome = replayed(tmp_path / "out" / folder)
         assert outcome.wrong == ()
@@ -102,7 +105,7 @@ def test_contents_are_stored_once_and_zeros_not_at_all(tmp_path: Path) -> None:
     before = program.recorder.recording
     assert (before.folder, before.launches) == (str(tmp_path / "out"), 1)
     assert before.content_bytes == 8 + 1000 + 4096 + 4 + 16
-    assert 4096 < before.file_bytes < 4096 + 3500
+    assert 4096 < before.file_bytes < 4096 + 4000
     program.launch()
     after = program.recorder.recording
     assert (after.launches, after.content_bytes) == (2, 2 * before.content_bytes)
@@ -110,16 +113,17 @@ def test_contents_are_stored_once_and_zeros_not_at_all(tmp_path: Path) -> None:
     first, second = (tmp_path / "out" / f"000{k}-chase" / f"{program.unused:x}.npy.zst" for k in (1, 2))
     assert first.samefile(second)
     assert second.with_name("kernel.ptx").samefile(first.with_name("kernel.ptx"))
-    calls = f"{program.module.symbols['calls'][0]:x}"
-    assert not first.with_name(f"{calls}.npy.zst").exists()
-    assert second.with_name(f"{calls}.npy.zst").exists()
+    calls = program.module.symbols["calls"][0]
+    texts = [file.with_name("launch.toml").read_text() for file in (first, second)]
+    zeros = f'address = {calls:#x}\ntype = "u32"\ncount = 1\nvalue = 0\n'
+    assert [zeros in text for text in texts] == [True, False]
 
 
 def test_only_chosen_launches_are_recorded(tmp_path: Path) -> None:
     program = Program(tmp_path / "out", launch_choice("2"))
     for _ in range(3):
         program.launch()
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["0002-chase"]
+    assert folders(tmp_path / "out") == ["0002-chase"]
     assert replayed(tmp_path / "out" / "0002-chase").wrong == ()
 
 
@@ -209,4 +213,40 @@ def test_a_module_without_variables_is_no_block(tmp_path: Path) -> None:
     program.launch()
     outcome = replayed(tmp_path / "out" / "0001-chase")
     assert outcome.wrong == ()
-    assert len(outcome.checked) == len(program.machine.heap.blocks()) - 2
+    assert len(outcome.checked) == len(program.machine.heap.blocks()) == 3
+
+
+def test_the_list_has_all_launches_of_a_process(tmp_path: Path) -> None:
+    program = Program(tmp_path / "out", launch_choice("1-4,7"))
+    for error in (0, 700, 0, 0, 0, 0, 0):
+        program.launch(error=error)
+    recording = api.load_recording(tmp_path / "out" / "launch.toml")
+    assert recording is not None
+    assert recording.memory_bytes == 1 << 20
+    assert [(each.number, each.left_out) for each in recording.launches] == [
+        (1, ""),
+        (3, "launch 2"),
+        (4, ""),
+        (7, "launches 5-6"),
+    ]
+    assert [each.file.parent.name for each in recording.launches] == [
+        f"000{number}-chase" for number in (1, 3, 4, 7)
+    ]
+    outcome = api.run_recording(recording)
+    assert (outcome.wrong, outcome.numbers) == ((), (1, 3, 4, 7))
+    assert outcome.left_out == ("launch 2", "launches 5-6")
+
+
+def test_each_process_has_a_list(tmp_path: Path) -> None:
+    first, second = Program(tmp_path / "out"), Program(tmp_path / "other")
+    second.recorder, second.n = first.recorder, 1
+    first.launch()
+    second.launch()
+    first.n += 1
+    first.launch()
+    lists = [api.load_recording(tmp_path / "out" / name) for name in ("launch.toml", "launch-2.toml")]
+    assert [[each.number for each in found.launches] for found in lists if found] == [[1, 3], [2]]
+    assert [each.left_out for found in lists if found for each in found.launches] == ["", "", ""]
+    for found in lists:
+        assert found is not None
+        assert api.run_recording(found).wrong == ()

@@ -8,7 +8,8 @@ import pytest
 from fat_binaries import entry, fat_binary
 
 from ptxsim.launch_options import LaunchOptions
-from ptxtool.applications.protocol import DEVICE, LAUNCH, NEEDS, Error, Gone, Message, Request
+from ptxsim.memory_image.texture_objects import Texture
+from ptxtool.applications.protocol import DEVICE, LAUNCH, NEEDS, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.session import Session
 from ptxtool.applications.settings import Settings
@@ -157,6 +158,7 @@ def test_memory_that_is_freed_twice_or_never_was(device: Device) -> None:
     device.ask(Message.RANGE, struct.pack("<QQ", address, 8) + b"cudaMemset(0x1, 0, 8 bytes)")
     assert device.diagnostics[1].message.startswith("cudaMemset(0x1, 0, 8 bytes): no 8 bytes at")
     assert device.ask(Message.MALLOC, struct.pack("<QQ", 1 << 40, 256))[0] == Error.OUT_OF_MEMORY
+    assert "--memory" in device.diagnostics[2].help
 
 
 def test_a_fault_of_a_kernel(device: Device) -> None:
@@ -189,11 +191,11 @@ def test_too_much_shared_memory(device: Device) -> None:
 
 
 def test_what_a_kernel_needs(device: Device) -> None:
-    device.session.answer(Request(Message.HELLO, struct.pack("<III", 1, 13, 75)))
+    device.session.answer(Request(Message.HELLO, struct.pack("<IIII", 1, 13, 75, 90)))
     device.load()
     code, data = device.ask(Message.NEEDS, struct.pack("<I", 0))
-    registers, most_threads, version, target, shared, constant, _ = NEEDS.unpack(data)
-    assert (code, most_threads, version, target, shared, constant) == (0, 1024, 70, 75, 64, 4)
+    registers, most_threads, compiled_for, target, shared, constant, _ = NEEDS.unpack(data)
+    assert (code, most_threads, compiled_for, target, shared, constant) == (0, 1024, 75, 90, 64, 4)
     assert 0 < registers < 16
     # 48 warps of an SM and 8 CTAs: 8 CTAs of 6 warps; 48 KB of shared memory hold two with 20 KB
     for threads, dynamic, expected in ((192, 0, 8), (384, 0, 4), (192, 20_000, 2), (192, 60_000, 0)):
@@ -207,7 +209,9 @@ def test_modules_that_cannot_be_loaded(device: Device) -> None:
         device.ask(Message.MODULE, fat_binary(entry(b".version 7.0\n.target sm_75\nx")))[0]
         == Error.INVALID_PTX
     )
-    assert [problem.code for problem in device.diagnostics] == ["E501", "E101"]
+    code, log = device.ask(Message.MODULE, b".version 7.0\n.target sm_75\nnonsense\0")
+    assert (code, b"error[E101]" in log, b"nonsense" in log) == (Error.INVALID_PTX, True, True)
+    assert [problem.code for problem in device.diagnostics] == ["E501", "E101", "E101"]
     assert "-gencode" in device.diagnostics[0].help
 
 
@@ -215,15 +219,39 @@ def test_a_kernel_that_is_not_there(device: Device) -> None:
     device.load()
     assert device.ask(Message.KERNEL, struct.pack("<I", 0) + b"other")[0] == Error.INVALID_FUNCTION
     assert device.diagnostics[0].code == "E205"
+    assert device.diagnostics[0].help == "its kernels: count"
+
+
+def test_a_module_that_is_a_text(device: Device) -> None:
+    assert device.ask(Message.MODULE, TEXT + b"\0") == (0, struct.pack("<I", 0))
+    assert device.ask(Message.KERNEL, struct.pack("<I", 0) + b"count")[0] == Error.SUCCESS
 
 
 def test_calls_that_are_missing_are_named_once(device: Device) -> None:
-    for name in (b"cudaGraphCreate", b"cudaGraphCreate", b"cudaGraphLaunch"):
+    for name in (b"cudaGraphCreate", b"cudaGraphCreate", b"cuGraphLaunch"):
         assert device.ask(Message.MISSING, name)[0] == 0
-    assert device.session.reporter.missing == ["cudaGraphCreate", "cudaGraphLaunch"]
-    assert len(device.notes) == 2
+    assert device.session.reporter.missing == ["cudaGraphCreate", "cuGraphLaunch"]
+    assert [note.split()[8] for note in device.notes] == ["cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED"]
     device.ask(Message.REFUSED, b"cudaMemcpy(...): a null pointer")
     assert str(device.diagnostics[0]).startswith("error[E401]: cudaMemcpy(...): a null pointer")
+
+
+def test_texture_references_are_variables_of_a_module(device: Device) -> None:
+    text = TEXT.replace(b".visible .global", b".global .texref picture;\n.visible .global", 1)
+    assert device.ask(Message.MODULE, fat_binary(entry(text)))[0] == 0
+    module, texels = struct.pack("<I", 0), (device.malloc(64), 64, 16, 0, 0)
+    record = module + TEXTURE.pack(*texels, 0, 0, 32, 1, 2, 1, 1, 1, 0, 0, 0)
+    assert device.ask(Message.BIND, record + b"picture") == (Error.SUCCESS, b"")
+    (bound,) = device.session._modules[0].textures.values()
+    assert isinstance(bound, Texture)
+    assert bound.array.shape == (16,)
+    assert device.ask(Message.UNBIND, module + b"picture")[0] == Error.SUCCESS
+    assert device.session._modules[0].textures == {}
+    assert device.ask(Message.BIND, record + b"other")[0] == Error.INVALID_VALUE
+    assert device.ask(Message.UNBIND, module + b"other")[0] == Error.INVALID_VALUE
+    assert [problem.message.partition(":")[0] for problem in device.diagnostics] == [
+        "the reference 'other'"
+    ] * 2
 
 
 def test_limits(device: Device) -> None:

@@ -122,3 +122,27 @@ def test_what_is_not_of_the_module_is_refused() -> None:
     ):
         with pytest.raises(PtxError, match=f"E401.*{message}"):
             wrong()
+
+
+def test_another_text_of_a_module_has_its_variables() -> None:
+    machine = ptxsim.Machine(memory=1 << 20)
+    module, other = machine.load(TEXT, "first.ptx"), machine.load(TEXT.replace("read", "third"), "third.ptx")
+    module.write("limits", np.uint32(9), 4)
+    again = machine.load(TEXT.replace("%r3, [counter], 1", "%r3, [counter], 10"), "again.ptx", like=module)
+    blocks = machine.heap.blocks()
+    assert again.symbols == module.symbols != other.symbols
+    out = machine.heap.malloc(16)
+    raw = np.zeros(
+        1, np.dtype({"names": ["o", "w", "p"], "formats": ["u8", "u1", "12u1"], "offsets": [0, 8, 16]})
+    )
+    raw["o"], raw["w"] = out, 1
+    seen = []
+    for each in (again, module, again):
+        machine.run(each.kernels["read"], 1, 1, parameters=raw.tobytes())
+        seen.append(machine.heap.view(out, 16).view(np.uint32).tolist()[1:3])
+    assert seen == [[9, 5], [9, 15], [9, 16]]
+    codes = [each.origin.code for each in (module, other, again)]
+    assert codes == sorted(set(codes))
+    assert blocks == machine.heap.blocks()[: len(blocks)]
+    with pytest.raises(PtxError, match=r"'less\.ptx' has other variables than 'first\.ptx'"):
+        machine.load(TEXT.replace("limits[4]", "limits[2]"), "less.ptx", like=module)

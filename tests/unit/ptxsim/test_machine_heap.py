@@ -193,6 +193,21 @@ def test_a_block_can_be_undefined() -> None:
     assert f"byte 128 of the block of 256 bytes at {x:#x}" in result.problems[0].message
 
 
+def test_what_a_launch_writes_is_written_for_the_next_one() -> None:
+    machine = ptxsim.Machine("tesla-c2050", memory=1 << 20)
+    kernel, x = machine.load(TEXT).kernels["add"], machine.heap.malloc(256)
+    machine.heap.track_writes(np.zeros(1 << 20, np.uint8))
+    machine.heap.write(x, bytes(128))
+
+    def findings(n_threads: int) -> int:
+        return len(machine.run(kernel, 1, n_threads, [x, 1], check=("init",)).problems)
+
+    assert [findings(n) for n in (32, 33, 33, 34)] == [0, 1, 0, 1]  # each writes what it reads
+    machine.heap.free(x)
+    assert machine.heap.malloc(256) == x
+    assert findings(1) == 1
+
+
 def test_without_a_heap_a_number_is_no_pointer() -> None:
     module = ptxsim.Machine(memory=1 << 20).load(TEXT.replace(".param .u64 x", ".param .u64 .ptr x")).module
     machine = ptxsim.Machine("tesla-c2050")

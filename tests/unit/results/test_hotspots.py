@@ -1,8 +1,9 @@
 """Where the slots of a launch went, as plain data."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from ptxtool.results.hotspots import Hotspot, Hotspots
+from ptxtool.results.hotspots import Hotspot, Hotspots, RegisterUse
 
 
 def spot(instruction: int, reasons: Mapping[str, int], memory: int = 0, transactions: int = 0) -> Hotspot:
@@ -35,3 +36,9 @@ def test_slots_of_locks_may_count_as_stall() -> None:
 def test_transactions_per_access() -> None:
     assert spot(0, {}, memory=4, transactions=10).transactions_per_access == 2.5
     assert spot(0, {}).transactions_per_access == 0.0
+
+
+def test_the_registers_accessed_are_part_of_the_data() -> None:
+    assert found().to_dict()["register_use"] is None
+    used = replace(found(), register_use=RegisterUse(1000, 3, 50.0, 25.0, 75.0)).to_dict()["register_use"]
+    assert used == {"window": 1000, "windows": 3, "mean": 50.0, "least": 25.0, "most": 75.0}

@@ -37,6 +37,15 @@ def test_options_of_the_file_go_before_those_of_the_caller() -> None:
     assert asked.dynamic_shared == 64
 
 
+def test_checks_report_what_the_file_tolerates() -> None:
+    launch = read('out_of_bounds = "count"\n' + LAUNCH)
+    for asked, expected in ((None, "count"), (LaunchOptions(check="memory"), "error")):
+        _, _, options = prepared(SCALE_KERNEL, launch, asked)
+        assert options.out_of_bounds == expected
+    _, _, options = prepared(SCALE_KERNEL, read(), LaunchOptions(out_of_bounds="count"))
+    assert options.out_of_bounds == "count"
+
+
 def test_arguments_that_do_not_fit_are_reported_at_the_launch_file() -> None:
     with pytest.raises(PtxError) as caught:
         prepared(SCALE_KERNEL, read(LAUNCH.replace("value = 2.5", "value = 2.5\ncount = 4")), None)

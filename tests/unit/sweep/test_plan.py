@@ -61,6 +61,7 @@ def test_equal_runs_have_equal_keys_wherever_their_files_are(tmp_path: Path, run
         {"max_cycles": 10**9},
         {"ptxplus_semantics": "gpgpu-sim"},
         {"allocate": False},
+        {"hotspots": True},
     ],
     ids=str,
 )

@@ -1,6 +1,7 @@
 """Runs as they are sent to other processes: the counters of several launches as those of one, and digests."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pressured
@@ -70,3 +71,14 @@ def test_a_run_says_what_its_scheme_takes(tmp_path: Path) -> None:
     # marks at both ends of a region; a mov for each value from one side to the other
     assert (found.counters["extended_marks"], found.counters["text_instructions"]) == (2, 78 + 10)
     assert found.counters["storage_bits"] == 64 + 64 + 64 * 6
+
+
+def test_of_hotspots_the_registers_accessed_are_kept(tmp_path: Path) -> None:
+    run = Configuration(pressured.write(tmp_path), gpu="gtx980-finereg")
+    asked, plain = (
+        execute(each.task) for each in plan([replace(run, hotspots=True, label="h"), run], api.kernel)
+    )
+    assert "hotspots" not in asked.counters
+    kept = asked.counters.pop("register_use")
+    assert kept is None or kept["window"] == 1000
+    assert asked.counters == plain.counters

@@ -62,6 +62,7 @@ def configuration(kernel: StandIn, variant: Variant, gpu: Gpu) -> Configuration:
         gpu=gpu,
         settings=own.settings,
         passes=own.passes,
+        hotspots=own.hotspots,
         label=f"{kernel.sample}/{own.name}",
         scheme=own.name,
         name=kernel.sample,

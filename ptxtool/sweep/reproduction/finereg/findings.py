@@ -12,6 +12,7 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit, Finding
 from ptxtool.sweep.reproduction.findings import CLOSE_POINTS, LIKE_RANKS, rank_correlation
 from ptxtool.sweep.reproduction.finereg.assumptions import AS_IT_IS
+from ptxtool.sweep.reproduction.finereg.columns import mean_row
 from ptxtool.sweep.reproduction.finereg.comparisons import described, measured
 from ptxtool.sweep.reproduction.finereg.limits import BANDWIDTH, FIRST, REACHED, is_limited_by_memory
 from ptxtool.sweep.reproduction.finereg.measured import Measured
@@ -35,6 +36,7 @@ def findings(
         *_types(benchmarks),
         *_first_stalls(by_key["first-stall"]),
         *_larger(by_key["larger"]),
+        *_register_use(paper, by_key["register-use"]),
         *_faster(by_key["speed"]),
         *(found for each in paper.comparison for found in _comparison(each, benchmarks)),
         *_splits(by_key["splits"]),
@@ -81,6 +83,20 @@ def _larger(exhibit: Exhibit) -> Iterator[Finding]:
         if value.ours is not None and value.paper is not None:
             question = f"{value.column}, {value.row.removeprefix('mean, ')}: gain of speed"
             yield _points(question, value.ours, (value.paper, value.paper))
+
+
+def _register_use(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
+    mean = exhibit.at(mean_row("all"), "mean")
+    if mean is None or mean.ours is None or mean.paper is None:
+        return
+    question = "registers accessed in 1000 instructions"
+    shown = f"{mean.ours:.1f}%, {round(mean.ours - mean.paper, 1) + 0.0:+.1f} points apart"
+    yield Finding(question, shown, f"{mean.paper:g}%", abs(mean.ours - mean.paper) <= CLOSE_POINTS)
+    least = {v.row: v.ours for v in exhibit.values if v.column == "least" and not v.row.startswith("mean")}
+    below = [row for row, ours in least.items() if ours is not None and ours < paper.least_used]
+    agrees = sorted(below) == sorted(paper.used_least)
+    question = f"applications with a window below {paper.least_used:g}%"
+    yield Finding(question, " ".join(below) or "none", " ".join(paper.used_least), agrees)
 
 
 def _faster(exhibit: Exhibit) -> Iterator[Finding]:

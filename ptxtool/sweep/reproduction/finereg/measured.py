@@ -94,6 +94,17 @@ class Totals:
         had = sum(_at(run, "switching.evictions") * _warps(run) * run["registers"] for run in self.runs)
         return 100 * moved / had if had else 0.0
 
+    def register_use(self, of_windows: str) -> float | None:
+        """Percent of the registers of an SM's warps that are accessed in a window: the `mean` of all windows, the
+        `least` or the `most`. None where a run has not counted them."""
+        if any(not run.get("register_use") for run in self.runs):
+            return None
+        if of_windows == "mean":
+            return self.mean("register_use.mean", "register_use.windows")
+        return (min if of_windows == "least" else max)(
+            _at(run, f"register_use.{of_windows}") for run in self.runs
+        )
+
     @property
     def held_share(self) -> float:
         """Percent of the registers with names that held values at a time, at most, under release by name."""

@@ -35,21 +35,23 @@ SPLIT_REGISTERS = "allocate,split-registers:threads={threads}"
 @dataclass(frozen=True)
 class Variant:
     """A named way to run a kernel. Settings of the machine and passes may have the kernel's `{threads}` of a CTA, and
-    its `{slots}`, CTAs that an SM holds without a scheme."""
+    its `{slots}`, CTAs that an SM holds without a scheme. `hotspots`: the registers that are accessed are counted."""
 
     name: str
     settings: tuple[str, ...] = ()
     passes: str = ""
+    hotspots: bool = False
 
     def of(self, kernel: StandIn) -> "Variant":
         """With the kernel's numbers."""
         numbers = {"threads": kernel.occupancy.needs.threads, "slots": kernel.slots}
         settings = tuple(each.format_map(numbers) for each in self.settings)
-        return Variant(self.name, settings, self.passes.format_map(numbers))
+        return Variant(self.name, settings, self.passes.format_map(numbers), self.hotspots)
 
 
 BASELINE = Variant(NONE)
-STALLS = Variant("none, stalls counted", ("switching.scheme=virtual-thread", "switching.ctas={slots}"))
+_NO_SWITCH = ("switching.scheme=virtual-thread", "switching.ctas={slots}")
+STALLS = Variant("none, stalls counted", _NO_SWITCH, hotspots=True)
 """As without a scheme: no CTA gives way, since no more are resident than an SM holds."""
 
 

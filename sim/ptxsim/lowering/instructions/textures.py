@@ -51,7 +51,9 @@ def _handle(builder: UopBuilder, operand: Operand | None) -> int:
         unsupported("this texture or surface")
     parameter = builder.parameter(operand.text)
     if builder.register(operand.text) is None and parameter is not None:
-        builder.emit_address(Address(builder.constant(0), False, parameter.offset), PARAM, 8)
+        # PTXPlus names it and does not read its copy in shared memory
+        start = parameter.offset - builder.layout.param_start
+        builder.emit_address(Address(builder.constant(0), False, start), PARAM, 8)
         return builder.emit(codes.LOAD_64, builder.temporary(64))
     symbol = builder.layout.symbols.get(operand.text)
     if builder.register(operand.text) is None and (symbol is None or symbol.space != TEXTURE_SPACE):
@@ -105,8 +107,12 @@ def _may_be_float(builder: UopBuilder, operand: Operand) -> bool:
 
 @rule("tex", "tld4")
 def _tex(builder: UopBuilder, op: Operation) -> None:
-    """A fetch; `tld4` gathers a component of four texels. PTXPlus: the texture and the coordinates are two operands."""
-    shape = _shape(op)
+    """A fetch; `tld4` gathers a component of four texels. PTXPlus: the texture and the coordinates are two operands.
+
+    GPGPU-Sim: its converter prints `tex.1d.v4.f32.s32 {$r0,_,_,_}` for every fetch.
+    """
+    as_converted = builder.is_converted(op)
+    shape = _SHAPES["1d"] if as_converted else _shape(op)
     if builder.ptxplus and len(op.operands) == 3:
         texture = sampler = _handle(builder, op.operands[1])
         coordinates = op.operands[2]
@@ -115,7 +121,7 @@ def _tex(builder: UopBuilder, op: Operation) -> None:
         texture = _handle(builder, memory.base)
         sampler = _handle(builder, memory.coordinates[0]) if len(memory.coordinates) == 2 else texture
         coordinates = memory.coordinates[-1]
-    is_float = op.stype.is_float
+    is_float = op.stype.is_float and not as_converted
     places = _emit_places(builder, coordinates, shape, op.stype if is_float else _S32)
     offset, compared = _optional(builder, op)
     offsets = [builder.constant(0)] * 3
@@ -133,9 +139,10 @@ def _tex(builder: UopBuilder, op: Operation) -> None:
         target = target.first
     kind = {"f16": sampling.HALVES, "f16x2": sampling.PAIRS}.get(op.type.name, sampling.WORDS)
     type_ = TYPES["u16"] if kind == sampling.HALVES else WORD
-    results = [
-        builder.place(item, type_) for item in elements(builder, target, 2 if kind == sampling.PAIRS else 4)
-    ]
+    items = elements(builder, target, 2 if kind == sampling.PAIRS else 4)
+    if as_converted:
+        items = items[0], *[Name("_")] * 3
+    results = [builder.place(item, type_) for item in items]
     rows = [place.row for place in results] + [0] * (4 - len(results))
     component = op.match.one_of("r", "g", "b", "a")
     gathered = "rgba".index(component) + 1 if component else 0

@@ -6,10 +6,12 @@ from ptxsim.execute import codes
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import write_predicates
 from ptxsim.lowering.rows import TRUE, WORD, Operation, unsupported
-from ptxtool.ir.nodes import Dual, Immediate
+from ptxtool.ir.nodes import Dual, Immediate, Operand
+from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
 
 _U32 = TYPES["u32"]
+_ALL_LANES = 0xFFFFFFFF
 
 
 def by_group(apply: Callable[[UopBuilder, Operation], None]) -> Callable[[UopBuilder, Operation], None]:
@@ -31,9 +33,11 @@ def by_group(apply: Callable[[UopBuilder, Operation], None]) -> Callable[[UopBui
 
 
 @rule("vote")
-@by_group
 def _vote(builder: UopBuilder, op: Operation) -> None:
     source = builder.predicate(op.operands[1])
+    if len(op.operands) > 2 and not _is_all_ones(op.operands[2]):
+        _vote_of_named(builder, op, source)
+        return
     if op.has("ballot"):
         builder.destination(op, 0, WORD).write(codes.BALLOT, source)
         return
@@ -42,8 +46,27 @@ def _vote(builder: UopBuilder, op: Operation) -> None:
     write_predicates(builder, op.operands[0], result)
 
 
+def _is_all_ones(mask: Operand) -> bool:
+    return isinstance(mask, Immediate) and integer(mask.text) & _ALL_LANES == _ALL_LANES
+
+
+def _vote_of_named(builder: UopBuilder, op: Operation, source: int) -> None:
+    """A vote of all active lanes, of which each lane counts those that its mask names, be it one of them or not."""
+    mask = builder.source(op, 2, _U32)
+    held = builder.compute("and_u32", builder.emit(codes.BALLOT, builder.temporary(), source), mask)
+    if op.has("ballot"):
+        builder.destination(op, 0, WORD).write("mov_u32", held)
+        return
+    voters = builder.compute("and_u32", builder.emit(codes.BALLOT, builder.temporary(), TRUE), mask)
+    none = builder.compute("eq_u32", held, builder.constant(0))
+    every = builder.compute("eq_u32", held, voters)
+    result = {"any": lambda: builder.combine("not", none), "all": lambda: every}.get(
+        op.match.one_of("any", "all", "uni"), lambda: builder.combine("or", none, every)
+    )
+    write_predicates(builder, op.operands[0], result())
+
+
 @rule("shfl")
-@by_group
 def _shfl(builder: UopBuilder, op: Operation) -> None:
     target = op.operands[0]
     mode = ("up", "down", "bfly", "idx").index(op.match.one_of("up", "down", "bfly", "idx"))

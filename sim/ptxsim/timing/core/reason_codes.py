@@ -40,5 +40,11 @@ HOTSPOTS = record(
         ("last_issued", "u8"),  # [SMs][warps]: instruction
         ("missed", "u8"),  # [SMs][PENDING]: an access of this load has missed, or (PASSES) gone past L1
         ("divergent_seen", "u8"),  # [SMs]: divergent branches before the last issue
+        # of register_windows.py: sets of registers of a thread, `access_words` words each (0: not known)
+        ("access_words", "i8"),
+        ("thread_registers", "i8"),  # per thread
+        ("accesses", "u8"),  # [instructions][words]: what it accesses
+        ("accessed", "u8"),  # [SMs][warps][words]: what has been accessed in the window
+        ("windows", "u8"),  # [SMs][register_windows.N_COUNTS]
     ]
 )

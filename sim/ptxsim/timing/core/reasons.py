@@ -33,6 +33,7 @@ from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute.boundary import boundary
 from ptxsim.timing.core import reason_codes as codes
 from ptxsim.timing.core.operands import last_queued
+from ptxsim.timing.core.register_windows import note_registers
 from ptxsim.timing.memory.memory_state import HIT
 from ptxsim.timing.schedulers.warps import oldest, runnable
 from ptxsim.timing.sharing.hold_back import is_held
@@ -194,6 +195,8 @@ def _note_issue(run, sm, i, w, mask, active):
     base = sm.index * n + sm.first_register[w]
     for k in range(instruction.n_destinations):
         writer[base + instruction.register[k]] = code
+    if h.access_words:
+        note_registers(run, sm, h, i, w)
 
 
 @njit(_NOTE_LOOK_UP[0])

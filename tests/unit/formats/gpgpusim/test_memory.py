@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpgpusim_files import OLD, changed, read_config, write_config
+from gpgpusim_files import NEW, OLD, changed, read_config, write_config
 
 from ptxtool.formats.gpgpusim.memory import MOST_MERGES
 from ptxtool.formats.gpu import load_gpu
@@ -84,3 +84,18 @@ def test_global_loads_may_skip_the_l1(tmp_path: Path) -> None:
 def test_a_network_file_whose_name_is_too_long(tmp_path: Path) -> None:
     _, reported = changed(tmp_path, inter_config_file="a" * 5000)
     assert [d.help for d in reported] == ["the network is that of tesla-c2050"]
+
+
+def test_a_perfect_instruction_and_constant_cache_has_no_size(tmp_path: Path) -> None:
+    large = "N:64:128:160,L:R:f:N:L,S:2:48,4"  # more lines than the simulator holds
+    path = write_config(
+        tmp_path, load_gpu(NEW), 4, gpgpu_perfect_inst_const_cache="1", gpgpu_cache__il1=large
+    )
+    gpu, reported = read_config(path)
+    assert (gpu.fetch.perfect, gpu.l1c.perfect, reported) == (True, True, [])
+    path = write_config(
+        tmp_path, load_gpu(NEW), 4, gpgpu_perfect_inst_const_cache="0", gpgpu_cache__il1=large
+    )
+    gpu, reported = read_config(path)
+    assert (gpu.fetch.perfect, gpu.l1c.perfect) == (False, False)
+    assert ["-gpgpu_cache:il1" in each.message for each in reported] == [True]

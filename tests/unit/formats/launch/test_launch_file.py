@@ -65,6 +65,14 @@ def test_everything_in_it() -> None:
     np.testing.assert_array_equal(launch.constants()["w"], np.array([1, 2], np.float32))
 
 
+def test_limits() -> None:
+    assert read(TEXT).limits == {}
+    launch = read(f'stack_bytes = 4096\nout_of_bounds = "count"\n{TEXT}')
+    assert launch.limits == {"stack_bytes": 4096, "out_of_bounds": "count"}
+    with pytest.raises(PtxError, match=r"launch.toml:1:1: error\[E502\]: out_of_bounds = 'warn'"):
+        read(f'out_of_bounds = "warn"\n{TEXT}')
+
+
 def test_files(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.array([1.5, 2.5], np.float32))
     (tmp_path / "launch.toml").write_text(

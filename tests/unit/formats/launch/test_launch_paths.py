@@ -62,3 +62,13 @@ def test_a_name_that_is_none(folder: Path) -> None:
     (folder / "launch.toml").write_text(HEAD + 'file = "a\\u0000b"\n')
     with pytest.raises(PtxError, match="is not in the folder of the launch file"):
         load_launch(folder / "launch.toml")
+
+
+def test_changes_lie_in_the_folder_too(folder: Path) -> None:
+    text = (
+        HEAD
+        + '[[memory]]\naddress = 256\ntype = "f32"\ncount = 2\nfile = "own.npy"\nchanges = ["own.npy", "link.npy"]\n'
+    )
+    (folder / "launch.toml").write_text(text)
+    with pytest.raises(PtxError, match=r"launch.toml:8:.*'link.npy' is not in the folder"):
+        load_launch(folder / "launch.toml")

@@ -1,12 +1,14 @@
 """The values of launch files: every way to compute one."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
+from ptxtool.formats.changed_pages import pages_of
 from ptxtool.formats.launch.launch_file import parse_launch
 from ptxtool.formats.launch.launch_values import ValueProblem, make_value, npy_type, to_dtype
 
@@ -149,3 +151,31 @@ def test_a_scalar_without_a_type_is_a_plain_number() -> None:
     assert (type(a), a) == (float, 2.5)
     assert b == np.float32(5)
     assert (type(c), c) == (int, 7)
+
+
+def test_a_file_may_have_changes(tmp_path: Path) -> None:
+    whole = np.arange(3000, dtype=np.uint32)
+    changed = whole.copy()
+    changed[[1, 1030]] = 0
+    np.save(tmp_path / "whole.npy", whole)
+    for number in (0, 1):
+        np.save(tmp_path / f"page{number}.npy", pages_of(changed, [number]))
+    spec = {"type": "u32", "count": 3000, "file": "whole.npy", "changes": ["page0.npy", "page1.npy"]}
+    assert np.array_equal(make_value(spec, tmp_path, {}), changed)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"changes": "page.npy"}, "'changes' must be a list"),
+        ({"changes": ["whole.npy"]}, "cannot use 'whole.npy': it is no array of pages"),
+        ({"changes": ["missing.npy"]}, "cannot read 'missing.npy'"),
+        ({"changes": [3]}, "'3' is no file name"),
+        ({"changes": [], "file": None, "value": 0}, "'changes' goes with 'file'"),
+    ],
+)
+def test_changes_that_are_none(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
+    np.save(tmp_path / "whole.npy", np.arange(3000, dtype=np.uint32))
+    spec = {"type": "u32", "count": 3000, "file": "whole.npy", **changes}
+    with pytest.raises(ValueProblem, match=what):
+        make_value({key: given for key, given in spec.items() if given is not None}, tmp_path, {})

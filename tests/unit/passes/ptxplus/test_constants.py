@@ -5,8 +5,8 @@ from kernels import ptx
 
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-from ptxtool.passes.ptxplus.constants import constants
-from ptxtool.passes.ptxplus.flatten import flatten
+from ptxtool.passes.ptxplus.constants import constants, written_once
+from ptxtool.passes.ptxplus.flatten import InlinedInstruction, flatten
 
 
 def known(kernel: Function) -> dict[str, int | None]:
@@ -32,6 +32,15 @@ def known(kernel: Function) -> dict[str, int | None]:
 )
 def test_one_move_of_a_number(body: str, expected: dict[str, int]) -> None:
     assert known(ptx(body)) == expected
+
+
+def test_what_one_instruction_writes() -> None:
+    """%r2 is written twice, once under a guard; of the other one the instruction's number."""
+    kernel = ptx("add.u32 %r1, %r2, 1; mov.u32 %r2, 3; @%p1 mov.u32 %r2, 4;")
+    (key, item), *more = written_once(flatten(kernel)[0]).items()
+    assert not more
+    assert isinstance(item, InlinedInstruction)
+    assert (kernel.registers[key.index].name, item.index) == ("%r1", 0)
 
 
 def test_the_result_of_a_call_is_another_write() -> None:

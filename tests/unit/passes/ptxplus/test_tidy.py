@@ -63,3 +63,20 @@ def test_jumps_over_nothing_but_labels_go() -> None:
     assert tidied("bra L0; L1:; L0:; exit") == "L1:; L0:; exit"
     assert tidied("@$p0.ne bra L0; L0:; exit") == "L0:; exit"
     assert tidied("bra L0; nop; L0:; exit") == "bra L0; nop; L0:; exit"
+
+
+def test_of_a_fetch_only_what_something_reads_is_written() -> None:
+    """Operands of several registers have no spaces here; `tidied` splits at commas."""
+    fetch = Code("tex.1d.v4.f32.s32", ("{$v1,$v2,$v3,$v4}", "image", "{$v0,_,_,_}"))
+    kernel = KernelCode("k", (), (), lines=[fetch, Code("st.global.v2.f32", ("[$v9]", "{$v1,$v3}"))])
+    tidy(kernel)
+    assert fetch.operands == ("{$v1,_,$v3,_}", "image", "{$v0,_,_,_}")
+
+
+def test_handles_that_nothing_reads_are_not_moved() -> None:
+    """Nor what was copied on the way to them; what is no handle stays."""
+    moves = [("$v1", "s[0x0010]"), ("$v2", "$v1"), ("$v3", "s[0x0018]"), ("$v4", "s[0x0020]")]
+    lines = [Code("mov.u32", one) for one in moves] + [Code("st.global.u32", ("[$v9]", "$v3"))]
+    kernel = KernelCode("k", (), (), lines=[*lines])
+    tidy(kernel, {"$v1", "$v2", "$v3"})
+    assert kernel.lines == lines[2:]

@@ -17,11 +17,19 @@ BLOCKS = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", ["numba", "triton"])
-def test_programs_of_the_document(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("package", "function"),
+    [("numba", "from_numba"), ("triton", "from_triton"), ("triton", "simulate_triton")],
+)
+def test_programs_of_the_document(
+    package: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip(package)
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
-    (block,) = [each for each in BLOCKS if f"from {package}" in each or f"import {package}" in each]
+    if function == "simulate_triton":  # what it sets is set back after the test
+        monkeypatch.setattr("triton.knobs.runtime.add_stages_inspection_hook", None)
+        monkeypatch.setattr("triton.runtime.driver._active", None)
+    (block,) = [each for each in BLOCKS if f"ptxsim.{function}(" in each]
     file = tmp_path / f"{package}_program.py"  # Triton reads a function's source
     file.write_text(block)
     try:

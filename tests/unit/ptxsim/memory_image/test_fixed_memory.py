@@ -105,8 +105,26 @@ def test_an_origin_without_a_block_is_refused() -> None:
         ptxsim.run(kernel(), 1, 1, [B], memory=FixedMemory(blocks, ORIGIN, D))
 
 
-def test_a_machine_has_a_heap_instead() -> None:
+def test_a_machine_keeps_its_caches_but_not_its_blocks() -> None:
+    """The second launch sees other contents at the same addresses, and finds warm caches."""
+    machine, walked = ptxsim.Machine(memory=1 << 22), kernel()
+    cycles: list[int] = []
+    for step, moved in ((3, False), (10, False), (2, True)):
+        blocks = memory()
+        blocks[D][:4] = np.frombuffer(struct.pack("<I", step), np.uint8)
+        if moved:
+            blocks[B + 0x100] = blocks.pop(B)
+        options = ptxsim.LaunchOptions(memory=FixedMemory(blocks, ORIGIN, D))
+        found = machine.launch(walked, 1, 1, [B + 0x100 * moved], options=options)
+        cycles.append(found.cycles)
+        assert blocks[B + 0x100 * moved].tolist() == [12 * step, 0, 0]
+        assert [address for address, _ in machine.heap.blocks()] == sorted(blocks)
+    assert cycles[1] < cycles[0]
+
+
+def test_a_machine_with_buffers_is_refused() -> None:
     machine = ptxsim.Machine(memory=1 << 20)
+    machine.copy(np.zeros(4, np.uint32))
     options = ptxsim.LaunchOptions(memory=FixedMemory(memory()))
-    with pytest.raises(PtxError, match="fixed memory for a launch of a machine"):
+    with pytest.raises(PtxError, match="fixed memory for a machine that has buffers"):
         machine.run(kernel(), 1, 1, [B], options=options)

@@ -140,12 +140,54 @@ def test_memory_that_cannot_be_a_heap_is_refused(given: object) -> None:
 def test_blocks_can_be_placed_at_addresses() -> None:
     h = heap()
     h.place(FIRST + 1024, 100)
-    h.place(FIRST + 512, 255, own=True)
+    h.place(FIRST + 512, 255)
     assert h.blocks() == [(FIRST + 512, 255), (FIRST + 1024, 100)]
     assert [h.malloc(n) for n in (300, 400)] == [FIRST, FIRST + 1280]
     h.free(FIRST + 1024)
-    with pytest.raises(PtxError, match=r"E404.*the machine's own"):
-        h.free(FIRST + 512)
     for address, n_bytes in ((FIRST, 8), (FIRST + 1, 8), (FIRST + 1024, 256), (FIRST - 256, 8), (h.end, 1)):
         with pytest.raises(PtxError, match=f"E401.*can be at {address:#x}"):
             h.place(address, n_bytes)
+
+
+def test_all_blocks_can_be_replaced_but_the_machines_own() -> None:
+    h = heap()
+    own, kept, freed, other = h.reserve(8), h.malloc(100), h.malloc(100), h.malloc(100)
+    h.write(kept, b"text")
+    h.replace({kept: 100, freed + 256: 60, other + 512: 8}, own=[kept])
+    assert h.blocks() == [(own, 8), (kept, 100), (other, 60), (other + 512, 8)]
+    assert h.read(kept, 4) == b"text"
+    assert h.described(freed).endswith("which was freed")
+    assert h.ranges[:, 0].tolist() == [other, other + 512]
+    with pytest.raises(PtxError, match=r"E404.*the machine's own"):
+        h.free(kept)
+    h.replace({})
+    assert h.blocks() == [(own, 8), (kept, 100)]
+    with pytest.raises(PtxError, match="E401"):
+        h.replace({own: 16})
+
+
+def test_written_bytes_are_tracked() -> None:
+    h, marks = heap(), np.zeros(SIZE, np.uint8)
+    own = h.reserve(3)
+    h.track_writes(marks)
+    block = h.malloc(8)
+    h.write(block + 1, b"ab")
+    h.fill(block + 6, 0, 2)
+
+    def marked(start: int, n_bytes: int) -> list[int]:
+        found: list[int] = marks[start - GLOBAL_BASE : start - GLOBAL_BASE + n_bytes].tolist()
+        return found
+
+    assert (marked(own, 4), marked(block, 8)) == ([1, 1, 1, 0], [0, 1, 1, 0, 0, 0, 1, 1])
+    second = h.reserve(2)
+    assert marked(second, 3) == [1, 1, 0]
+    h.free(block)
+    h.release(second)
+    assert marks.sum() == 3
+    assert h.malloc(8) == block
+
+
+def test_a_buffer_for_written_bytes_is_writable_and_as_large_as_the_memory() -> None:
+    for given in (np.zeros(SIZE - 1, np.uint8), bytes(SIZE)):
+        with pytest.raises(PtxError, match="for written ones"):
+            heap().track_writes(given)

@@ -10,6 +10,7 @@ from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.diag import Diagnostic
 from ptxtool.report.simulations.comparison import comparison_parts
+from ptxtool.results.replicas import Replicas, Spread
 from ptxtool.results.run_results import Comparison, Run, Rung
 
 
@@ -111,6 +112,28 @@ def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
     assert rows["Shared-LRR-Unrolled"][3:6] == ["12.50", "+25.00%", "#" * 12]
     assert rows["Shared-LRR-Unrolled"][6:] == ["30", "10", "20", "3", "2"]
     assert max(map(len, shown)) <= 120
+
+
+def test_gains_of_replicas() -> None:
+    whole = comparison()
+    ipc = ((10.0, 10.0, 10.0), (8.0, 9.0, 8.5), (12.5, 9.0, 11.0))
+    rungs = []
+    for rung, values in zip(whole.rungs, ipc, strict=True):
+        replicas = Replicas(3, Spread(tuple(1000 / each for each in values)), Spread(values))
+        rungs.append(replace(rung, run=replace(rung.run, replicas=replicas)))
+    found = replace(whole, rungs=tuple(rungs))
+    shown = text(found).splitlines()
+    at = shown.index("gain in 3 replicas (mean, least to greatest)")
+    assert shown[at + 1 : at + 4] == [
+        "  Shared-LRR-NoOpt     -15.00%  (-20.00 to -10.00)",
+        "  Shared-LRR-Unrolled  +8.33%  (-10.00 to +25.00): none, it has both signs",
+        "",
+    ]
+    assert found.to_dict()["rungs"][1]["gain_replicas"]["values"] == pytest.approx([-20, -10, -15])
+    assert "gain_replicas" not in whole.to_dict()["rungs"][1]
+    assert "replicas" not in text(whole)
+    ended = replace(found, complete=False)
+    assert text(ended).endswith("interrupted during the replicas of Shared-LRR-Unrolled")
 
 
 def test_energy_is_compared_with_the_first_rung() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ptxtool.report.simulations.hotspots import hotspot_parts
-from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots
+from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots, RegisterUse
 
 
 def table_of(**reasons: int) -> dict[str, int]:
@@ -117,3 +117,14 @@ def test_locks_belong_to_the_kind_that_was_asked_for() -> None:
     assert locked.kinds(locked.reasons) == {"issued": 0, "stall": 0, "idle": 0, "scoreboard": 5}
     as_stall = replace(locked, lock_as_stall=True)
     assert as_stall.kinds(as_stall.reasons) == {"issued": 0, "stall": 5, "idle": 0, "scoreboard": 0}
+
+
+def test_the_registers_accessed_come_after_the_sms() -> None:
+    used = replace(FOUND, register_use=RegisterUse(1000, 3, 50.0, 25.0, 75.0))
+    lines = "\n".join(map(str, hotspot_parts(used))).splitlines()
+    (place,) = [k for k, line in enumerate(lines) if line.startswith("registers accessed")]
+    assert lines[place] == (
+        "registers accessed in 1000 instructions of an SM, of those of its warps: 50.0% (25.0 to 75.0%, 3 times)"
+    )
+    assert lines[place + 2].startswith("the instructions at which most slots were lost")
+    assert "registers accessed" not in "\n".join(map(str, hotspot_parts(FOUND)))

@@ -49,3 +49,11 @@ def test_equal_launches_one_after_the_other_share_a_line() -> None:
         ["3", "k", "1", "x", "1", "x", "2", "64", "10"],
         ["4", "k", "1", "x", "1", "x", "2", "32", "10"],
     ]
+
+
+def test_recorded_launches_have_numbers_of_the_application() -> None:
+    steps = (step("k", 32), step("k", 32), step("k", 32))
+    outcome = SequenceOutcome(steps, (), (), (), numbers=(3, 4, 9), left_out=("launches 1-2", "launches 5-8"))
+    parts = list(map(str, sequence_outcome_parts(outcome)))
+    assert [line.split()[0] for line in parts[0].splitlines()[3:]] == ["3-4", "9"]
+    assert parts[-4:-2] == ["not in the list: launches 1-2", "not in the list: launches 5-8"]

@@ -63,6 +63,44 @@ def test_spellings(body: str, expected: list[int]) -> None:
     assert words(body, 32) == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # a lane votes that the mask does not name: those before it that are odd
+        (
+            "and.b32 %r7, %r1, 1; setp.ne.u32 %p1, %r7, 0; mov.u32 %r8, %lanemask_lt;"
+            "vote.sync.ballot.b32 %r6, %p1, %r8;",
+            [0xAAAAAAAA & ((1 << lane) - 1) for lane in range(32)],
+        ),
+        ("setp.lt.u32 %p1, %r1, 5; vote.sync.ballot.b32 %r6, %p1, 0x14;", [0x14] * 32),
+        (
+            "setp.eq.u32 %p1, %r1, 3; mov.u32 %r8, %lanemask_lt;"
+            "vote.sync.any.pred %p2, %p1, %r8; selp.u32 %r6, 1, 0, %p2;",
+            [0] * 4 + [1] * 28,
+        ),
+        (
+            "setp.lt.u32 %p1, %r1, 3; mov.u32 %r8, %lanemask_le;"
+            "vote.sync.all.pred %p2, %p1, %r8; selp.u32 %r6, 1, 0, %p2;",
+            [1] * 3 + [0] * 29,
+        ),
+        (
+            "setp.lt.u32 %p1, %r1, 3; mov.u32 %r8, %lanemask_ge;"
+            "vote.sync.uni.pred %p2, %p1, %r8; selp.u32 %r6, 1, 0, %p2;",
+            [0] * 3 + [1] * 29,
+        ),
+        # a lane outside of the mask is read, one that does not execute is not
+        ("mov.u32 %r8, %lanemask_eq; shfl.sync.idx.b32 %r6, %r1, 9, 31, %r8;", [9] * 32),
+        (
+            "mov.u32 %r6, 7; setp.lt.u32 %p1, %r1, 8; @%p1 shfl.sync.down.b32 %r6, %r1, 4, 31, 0xff;",
+            [4, 5, 6, 7, 0, 0, 0, 0] + [7] * 24,
+        ),
+    ],
+)
+def test_lanes_that_take_no_part(body: str, expected: list[int]) -> None:
+    """What PTX leaves undefined, as GPUs do it (sm_75: VOTE and SHFL of all active lanes, the vote cut to the mask)."""
+    assert words(body, 32) == expected
+
+
 def test_without_sync() -> None:
     """The forms that ended with sm_70."""
     body = """

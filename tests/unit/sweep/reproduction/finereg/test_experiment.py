@@ -35,6 +35,7 @@ def test_a_run_of_every_kernel_and_variant() -> None:
     first = runs[0]
     assert (first.name, first.scheme) == ("conv1", STALLS.name)
     assert first.settings == ("switching.scheme=virtual-thread", "switching.ctas=32")
+    assert {each.scheme for each in runs if each.hotspots} == {STALLS.name}
     assert [str(each.launch).rpartition("/")[2] for each in runs[:3]] == [
         *("finereg.toml", "finereg.toml", "launch.toml")
     ]

@@ -77,3 +77,20 @@ def test_what_a_loss_needs() -> None:
     assert "why finereg loses: HS" not in answers(
         [Measured(m.application, m.kernels, {**m.counters, **named})]
     )
+
+
+def test_the_registers_accessed() -> None:
+    """Of two applications the mean is 52.5, and one has a window below 15."""
+    benchmarks = []
+    for name, mean, least in (("MC", 40.0, 14.0), ("KM", 65.0, 16.0)):
+        use = {"window": 1000, "windows": 5, "mean": mean, "least": least, "most": 80.0}
+        m = compared(name, 800)
+        counted = {(name, STALLS.name): run(resident=8.0, register_use=use)}
+        benchmarks.append(Measured(m.application, m.kernels, {**m.counters, **counted}))
+    found = answers(benchmarks)
+    assert found["registers accessed in 1000 instructions"] == Finding(
+        "registers accessed in 1000 instructions", "52.5%, -2.8 points apart", "55.3%", True
+    )
+    low = found["applications with a window below 15%"]
+    assert (low.ours, low.paper, low.agrees) == ("MC", "MC NW LI SR2 TA", False)
+    assert "registers accessed in 1000 instructions" not in answers([compared("KM", 800)])

@@ -1,10 +1,11 @@
 """Tables I to III and Figures 2 to 5 of invented runs."""
 
 import pytest
-from finereg_runs import MACHINE, benchmark, compared, run
+from finereg_runs import MACHINE, benchmark, compared, run, stand_in
 
 from ptxtool.results.exhibits import Exhibit
 from ptxtool.sweep.reproduction.finereg import limits
+from ptxtool.sweep.reproduction.finereg.measured import Measured
 from ptxtool.sweep.reproduction.finereg.paper import paper
 from ptxtool.sweep.reproduction.finereg.variants import STALLS
 
@@ -66,8 +67,21 @@ def test_live_registers() -> None:
         "finereg": run(resident=16.0),
         "release-by-name": run(renaming={"registers_most": 16384}),
     }
-    found = limits.live_share(paper(), [benchmark("KM", runs)])
+    found = limits.live_share([benchmark("KM", runs)])
     assert [at(found, "KM", column) for column in found.columns] == [(25, None), (25, None)]
+
+
+def test_registers_accessed() -> None:
+    """Of two kernels the mean of 30 windows, the least and the most of both."""
+    first = run(register_use={"window": 1000, "windows": 10, "mean": 60.0, "least": 20.0, "most": 70.0})
+    second = run(register_use={"window": 1000, "windows": 20, "mean": 30.0, "least": 25.0, "most": 90.0})
+    one, two = stand_in("KM", "first"), stand_in("KM", "second")
+    counters = {("first", STALLS.name): first, ("second", STALLS.name): second}
+    found = limits.register_use(paper(), [Measured(one.application, (one, two), counters)])
+    assert [at(found, "KM", column)[0] for column in found.columns] == [40, 20, 90]
+    assert at(found, "mean, all", "mean") == (40, 55.3)
+    none = limits.register_use(paper(), [benchmark("KM", {STALLS.name: run(register_use=None)})])
+    assert [at(none, "KM", column)[0] for column in none.columns] == [None] * 3
 
 
 def test_the_first_stall() -> None:
@@ -83,4 +97,4 @@ def test_the_first_stall() -> None:
 
 def test_all_of_them_without_any_run() -> None:
     found = list(limits.limits(paper(), [benchmark("CS", {})], MACHINE))
-    assert len({exhibit.key for exhibit in found}) == len(found) == 8
+    assert len({exhibit.key for exhibit in found}) == len(found) == 9

@@ -1,0 +1,190 @@
+/* Launches of the driver API, what a kernel needs, and how many CTAs of it an SM holds. */
+#include <string.h>
+#include "driver.h"
+
+enum { END = 0, BUFFER = 1, BUFFER_BYTES = 2 }; /* of `extra`: pairs of a number and a pointer */
+
+/* The parameters as one block, which `extra` describes. */
+static int launch_block(const struct kernel *kernel, struct dim3 grid, struct dim3 block, size_t dynamic_shared,
+                        int is_cooperative, void **extra) {
+    const void *data = NULL;
+    size_t bytes = 0, needed = parameter_bytes(&kernel->function);
+    for (; extra[0] != (void *)END; extra += 2) {
+        if (extra[0] == (void *)BUFFER)
+            data = extra[1];
+        else if (extra[0] == (void *)BUFFER_BYTES && extra[1])
+            bytes = *(size_t *)extra[1];
+        else
+            return INVALID_VALUE;
+    }
+    if (bytes < needed || (needed && !data)) {
+        refuse("a launch of %s: `extra` has %zu bytes of parameters, and the kernel takes %zu", kernel->function.name,
+               data ? bytes : 0, needed);
+        return INVALID_VALUE;
+    }
+    return launch_function(&kernel->function, grid, block, data, needed, dynamic_shared, is_cooperative);
+}
+
+static int launch(const struct kernel *kernel, struct dim3 grid, struct dim3 block, size_t dynamic_shared, int is_cooperative,
+                  void **arguments, void **extra) {
+    int error = begin();
+    if (error || !is_kernel(kernel))
+        return error ? error : INVALID_HANDLE;
+    if (arguments && extra)
+        return INVALID_VALUE;
+    if (extra)
+        return as_result(launch_block(kernel, grid, block, dynamic_shared, is_cooperative, extra));
+    size_t bytes = parameter_bytes(&kernel->function);
+    char data[bytes + 1];
+    if ((error = gather(&kernel->function, arguments, data)))
+        return error;
+    return as_result(launch_function(&kernel->function, grid, block, data, bytes, dynamic_shared, is_cooperative));
+}
+
+API int cuLaunchKernel(const struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned dynamic_shared, struct stream *stream,
+                       void **arguments, void **extra) {
+    (void)stream;
+    return launch(kernel, (struct dim3){grid_x, grid_y, grid_z}, (struct dim3){block_x, block_y, block_z}, dynamic_shared, 0,
+                  arguments, extra);
+}
+
+API int cuLaunchCooperativeKernel(const struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_shared,
+                                  struct stream *stream, void **arguments) {
+    (void)stream;
+    return launch(kernel, (struct dim3){grid_x, grid_y, grid_z}, (struct dim3){block_x, block_y, block_z}, dynamic_shared, 1,
+                  arguments, NULL);
+}
+
+struct launch_attribute { int id; char pad[4]; int value[16]; };
+struct configuration {
+    struct dim3 grid, block;
+    unsigned dynamic_shared;
+    struct stream *stream;
+    struct launch_attribute *attributes;
+    unsigned n_attributes;
+};
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
+
+API int cuLaunchKernelEx(const struct configuration *chosen, const struct kernel *kernel, void **arguments, void **extra) {
+    int is_cooperative = 0;
+    if (!chosen)
+        return INVALID_VALUE;
+    for (unsigned k = 0; k < chosen->n_attributes; k++) {
+        const struct launch_attribute *attribute = chosen->attributes + k;
+        const int *value = attribute->value;
+        if (attribute->id == ATTRIBUTE_COOPERATIVE)
+            is_cooperative = value[0];
+        if (attribute->id == ATTRIBUTE_CLUSTER && (value[0] > 1 || value[1] > 1 || value[2] > 1)) {
+            refuse("cuLaunchKernelEx: clusters of CTAs are not simulated");
+            return NOT_SUPPORTED;
+        }
+    }
+    return launch(kernel, chosen->grid, chosen->block, chosen->dynamic_shared, is_cooperative, arguments, extra);
+}
+
+API int cuLaunchHostFunc(struct stream *stream, void (*call)(void *), void *data) {
+    return IN_CONTEXT(cudaLaunchHostFunc(stream, call, data));
+}
+
+/* ---- attributes, by the numbers of CUfunction_attribute */
+
+enum { DYNAMIC_SHARED = 8, CARVEOUT = 9 };
+
+static int get_attribute(int *value, int number, const struct kernel *kernel) {
+    struct needs_record needs;
+    int error = begin();
+    if (error || !value || !is_kernel(kernel))
+        return error ? error : value ? INVALID_HANDLE : INVALID_VALUE;
+    if ((error = needs_of_function(&kernel->function, &needs)))
+        return as_result(error);
+    const int64_t values[] = {needs.most_threads, (int64_t)needs.shared_bytes, (int64_t)needs.constant_bytes,
+                              (int64_t)needs.local_bytes, needs.registers, needs.ptx_version, needs.target, 0,
+                              (int64_t)(device.shared_bytes_cta - needs.shared_bytes), -1};
+    if (number < 0 || number > 15)
+        return INVALID_VALUE;
+    *value = number < (int)(sizeof values / sizeof *values) ? (int)values[number] : 0; /* the rest: of clusters */
+    return SUCCESS;
+}
+
+static int set_attribute(const char *call, const struct kernel *kernel, int number, int value) {
+    int error = begin();
+    if (error || !is_kernel(kernel))
+        return error ? error : INVALID_HANDLE;
+    if (number == DYNAMIC_SHARED)
+        return as_result(check_dynamic_shared(call, &kernel->function, value));
+    return number == CARVEOUT ? SUCCESS : INVALID_VALUE;
+}
+
+API int cuFuncGetAttribute(int *value, int number, const struct kernel *kernel) {
+    return get_attribute(value, number, kernel);
+}
+
+API int cuKernelGetAttribute(int *value, int number, const struct kernel *kernel, int device_number) {
+    return device_number ? INVALID_DEVICE : get_attribute(value, number, kernel);
+}
+
+API int cuFuncSetAttribute(const struct kernel *kernel, int number, int value) {
+    return set_attribute("cuFuncSetAttribute", kernel, number, value);
+}
+
+API int cuKernelSetAttribute(int number, int value, const struct kernel *kernel, int device_number) {
+    return device_number ? INVALID_DEVICE : set_attribute("cuKernelSetAttribute", kernel, number, value);
+}
+
+/* A preference changes nothing: the machine's file divides L1 and shared memory. */
+static int prefer(const struct kernel *kernel, int preference, int most) {
+    int error = begin();
+    if (error || !is_kernel(kernel))
+        return error ? error : INVALID_HANDLE;
+    return preference < 0 || preference > most ? INVALID_VALUE : SUCCESS;
+}
+
+API int cuFuncSetCacheConfig(const struct kernel *kernel, int preference) { return prefer(kernel, preference, 3); }
+
+API int cuKernelSetCacheConfig(const struct kernel *kernel, int preference) { return prefer(kernel, preference, 3); }
+
+API int cuFuncSetSharedMemConfig(const struct kernel *kernel, int bank) { return prefer(kernel, bank, 2); }
+
+/* ---- occupancy */
+
+API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const struct kernel *kernel, int threads,
+                                                    size_t dynamic_shared) {
+    int error = begin();
+    if (error || !is_kernel(kernel))
+        return error ? error : INVALID_HANDLE;
+    return as_result(resident_ctas_of(&kernel->function, threads, dynamic_shared, ctas));
+}
+
+API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const struct kernel *kernel, int threads,
+                                                             size_t dynamic_shared, unsigned flags) {
+    return flags > 1 ? INVALID_VALUE : cuOccupancyMaxActiveBlocksPerMultiprocessor(ctas, kernel, threads, dynamic_shared);
+}
+
+/* The block with most threads on an SM, the larger one of equals; a function may say how much shared memory a block needs. */
+API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, const struct kernel *kernel, size_t (*shared_of)(int),
+                                         size_t dynamic_shared, int limit) {
+    int most = 0, error = SUCCESS;
+    if (!grid || !block)
+        return INVALID_VALUE;
+    *grid = *block = 0;
+    for (int threads = limit > 0 && limit < 1024 ? limit : 1024; threads > 0; threads -= threads % 32 ? threads % 32 : 32) {
+        int ctas;
+        size_t shared = shared_of ? shared_of(threads) : dynamic_shared;
+        if ((error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, kernel, threads, shared)))
+            return error;
+        if (ctas * threads > most) {
+            most = ctas * threads;
+            *block = threads;
+            *grid = ctas * (int)device.sms;
+        }
+    }
+    return SUCCESS;
+}
+
+API int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, const struct kernel *kernel,
+                                                  size_t (*shared_of)(int), size_t dynamic_shared, int limit, unsigned flags) {
+    return flags > 1 ? INVALID_VALUE
+                     : cuOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_of, dynamic_shared, limit);
+}

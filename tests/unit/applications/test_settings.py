@@ -1,0 +1,18 @@
+"""What follows from the choices of a run."""
+
+from ptxsim.launch_options import LaunchOptions
+from ptxtool.applications.settings import Settings
+from ptxtool.formats.gpu import load_gpu
+
+GPU = load_gpu("tesla-c2050")
+
+
+def test_launches_without_time_among_others_tolerate_the_same_accesses() -> None:
+    timed = LaunchOptions(scheduler="gto", out_of_bounds="count")
+    assert Settings(GPU, timed, timed=True).untimed_options == LaunchOptions(out_of_bounds="count")
+    assert Settings(GPU, timed, timed=True).hertz == 575e6
+
+
+def test_writes_are_tracked_where_initialisation_is_checked() -> None:
+    for check, is_tracked in (((), False), ("memory,races", False), ("memory,init", True), ("all", True)):
+        assert Settings(GPU, LaunchOptions(check=check)).tracks_writes == is_tracked
