@@ -601,14 +601,11 @@ def run_application(
     from ptxtool.applications.reporter import Reporter
     from ptxtool.applications.sampling import Sampling
     from ptxtool.applications.settings import Settings
-    from ptxtool.passes.syntax import read_stages
 
     machine = _machine(DEFAULT_GPU if gpu is None else gpu)
     timed = timed or sim_launches is not None
     is_chosen = timed or gpu is not None
-    stages = read_stages(passes) if passes else ()
-    of_run = machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target, passes, stages
-    settings = Settings(*of_run)
+    settings = Settings(machine, options or LaunchOptions(), timed, is_chosen, memory_bytes, target, passes)
     reporter = Reporter(tell)
     if sim_launches is not None:
         reporter.sampling = Sampling.of(sim_launches, machine)

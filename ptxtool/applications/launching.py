@@ -19,17 +19,16 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.applications.protocol import Error, Gone
 from ptxtool.applications.recording import PendingRecord
 from ptxtool.applications.reporter import Reporter
-from ptxtool.applications.rewriting import Rewriter
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.snapshot import Snapshot
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.passes.context import CtaSize
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
     from ptxsim.loaded_modules import LoadedKernel
     from ptxsim.machine import Machine
+    from ptxtool.applications.rewriting import Rewriter
     from ptxtool.ir.nodes import Function
 
 _ERRORS = {
@@ -64,11 +63,16 @@ class Launcher:
         self._limits: dict[str, int] = {}
         self._options: dict[tuple[int, bool], LaunchOptions] = {}
         self._printed: list[str] = []
-        limits = settings.gpu if settings.timed or settings.gpu_chosen else None
-        self._rewriter = Rewriter(
-            settings.stages, machine, limits, reporter.problem, reporter.rewritten.append
-        )
+        self._rewriter = self._made_rewriter() if settings.stages else None
         self._snapshot = Snapshot(machine.heap)
+
+    def _made_rewriter(self) -> "Rewriter":
+        """Imports all passes."""
+        from ptxtool.applications.rewriting import Rewriter
+
+        settings, reporter = self.settings, self.reporter
+        limits = settings.gpu if settings.timed or settings.gpu_chosen else None
+        return Rewriter(settings.stages, self.machine, limits, reporter.problem, reporter.rewritten.append)
 
     def limit(self, name: str, n_bytes: int) -> None:
         """Choose the bytes of the stack or of the kernels' heap. Raises E401 for a number that cannot be."""
@@ -118,6 +122,10 @@ class Launcher:
 
     def text_of(self, kernel: "LoadedKernel", threads: int = 0, dynamic_shared: int = 0) -> "LoadedKernel":
         """What runs of a kernel, after the passes, in CTAs of so many threads (0: unknown)."""
+        if self._rewriter is None:
+            return kernel
+        from ptxtool.passes.context import CtaSize
+
         return self._rewriter.kernel(kernel, CtaSize(threads, dynamic_shared) if threads else None)
 
     def _record(self, entry: Launch, kernel: "LoadedKernel", parameters: bytes) -> PendingRecord | None:

@@ -238,8 +238,7 @@ def _numbers(ascending: Sequence[int]) -> str:
 
 def contents(heap: "Heap", address: int, n_bytes: int) -> Any:
     """A block in place, as an array of uint32, or of uint8 where its size is no multiple of 4."""
-    start = address + len(heap.memory) - heap.end
-    data = heap.memory[start : start + n_bytes]
+    data = heap.view(address, n_bytes)
     return data if n_bytes % 4 else data.view(np.uint32)
 
 

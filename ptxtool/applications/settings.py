@@ -1,6 +1,6 @@
 """How an application runs: the machine, the options of its launches, its memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxtool.formats.gpu import Gpu
@@ -26,9 +26,15 @@ class Settings:
     target: int | None = None
     """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""
     passes: str = ""
-    """The pipeline that every kernel goes through before it runs."""
-    stages: "tuple[Stage, ...]" = ()
+    """The pipeline that every kernel goes through before it runs. Raises E302 for a wrong one."""
+    stages: "tuple[Stage, ...]" = field(init=False, default=())
     """The passes in it."""
+
+    def __post_init__(self) -> None:
+        if self.passes:
+            from ptxtool.passes.syntax import read_stages
+
+            object.__setattr__(self, "stages", read_stages(self.passes))
 
     @property
     def hertz(self) -> float:

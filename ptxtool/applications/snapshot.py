@@ -32,9 +32,8 @@ class Snapshot:
 
     def _parts(self) -> list[tuple[Any, Any]]:
         """The copy of each block, and its memory."""
-        memory, base = self._heap.memory, self._heap.end - len(self._heap.memory)
         found, at = [], 0
         for start, size in self._blocks:
-            found.append((self._room[at : at + size], memory[start - base : start - base + size]))
+            found.append((self._room[at : at + size], self._heap.view(start, size)))
             at += size
         return found

@@ -29,9 +29,9 @@ class Spread:
         return max(self.values)
 
     @property
-    def sign(self) -> int:
-        """1 or -1 where all values have it, otherwise 0: a gain inside its spread is none."""
-        return 1 if self.least > 0 else -1 if self.greatest < 0 else 0
+    def has_both_signs(self) -> bool:
+        """A gain inside its spread is none."""
+        return self.least < 0 < self.greatest
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""

@@ -18,7 +18,6 @@ from ptxtool.applications.sampling import Sampling
 from ptxtool.applications.settings import Settings
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.passes.syntax import read_stages
 from ptxtool.results.applications import ApplicationRun
 
 PROGRAMS = TESTS / "applications" / "programs"
@@ -88,9 +87,7 @@ def run(
     """Run a command; `changes` are those of `Settings`, and `options` of its launches, recorded in a folder."""
     told: list[Diagnostic | str] = []
     options = LaunchOptions(**changes.pop("options", {}))
-    stages = read_stages(changes["passes"]) if "passes" in changes else ()
-    changes = {"memory_bytes": 64 << 20, "stages": stages, **changes}
-    settings = Settings(load_gpu("tesla-c2050"), options, **changes)
+    settings = Settings(load_gpu("tesla-c2050"), options, **{"memory_bytes": 64 << 20, **changes})
     capfd.readouterr()
     reporter = Reporter(told.append)
     if record is not None:

@@ -12,6 +12,17 @@ _PTXPLUS_REGISTERS = (
 )
 _PTX_REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<10>; .reg .b64 %rd<4>; .reg .f32 %f<8>;"
 
+# %r9 and %r8 die at the add, in units 0 and 1, which %rd0 takes as an aligned pair: %r7 is in unit 2
+VIRTUAL = """
+mov.u32 %r9, %tid.x;
+mov.u32 %r8, %tid.y;
+setp.eq.u32 %p1, %r8, 0;
+add.u32 %r7, %r9, %r8;
+cvt.u64.u32 %rd0, %r7;
+st.global.u32 [%rd0], %r7;
+ret;
+"""
+
 
 def ptxplus(body: str, registers: str = _PTXPLUS_REGISTERS) -> Function:
     """A PTXPlus kernel `k` with that body; declares `$r0`-`$r9`, `$ofs0`-`$ofs2`, `$p0`-`$p2`, `$r124`, `$o127`."""

@@ -57,7 +57,7 @@ def _spread_lines(comparison: Comparison) -> list[str]:
     n, width = len(next(iter(found.values())).values), max(map(len, found))
     lines = [f"gain in {n} replicas (mean, least to greatest)"]
     for name, spread in found.items():
-        none = ": none, it has both signs" if spread.least < 0 < spread.greatest else ""
+        none = ": none, it has both signs" if spread.has_both_signs else ""
         text = f"{spread.mean:+.2f}%  ({spread.least:+.2f} to {spread.greatest:+.2f}){none}"
         lines.append(f"  {name:<{width}}  {text}")
     return [*lines, ""]

@@ -13,10 +13,11 @@ def test_mean_deviation_and_extremes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "sign"), [((1.0, 2.0), 1), ((-1.0, -0.1), -1), ((-1.0, 2.0), 0), ((0.0, 2.0), 0)]
+    ("values", "both"),
+    [((1.0, 2.0), False), ((-1.0, -0.1), False), ((-1.0, 2.0), True), ((0.0, 2.0), False)],
 )
-def test_a_gain_within_its_spread_has_no_sign(values: tuple[float, ...], sign: int) -> None:
-    assert Spread(values).sign == sign
+def test_a_gain_within_its_spread_has_both_signs(values: tuple[float, ...], both: bool) -> None:
+    assert Spread(values).has_both_signs == both
 
 
 def test_gains_are_taken_replica_by_replica() -> None:

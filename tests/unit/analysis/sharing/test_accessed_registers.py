@@ -1,22 +1,12 @@
 """The registers that instructions access, worked out by hand."""
 
 import pytest
-from kernels import ptx, ptxplus
+from kernels import VIRTUAL, ptx, ptxplus
 
 from ptxtool.analysis.sharing.accessed_registers import accessed_registers
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-
-VIRTUAL = """
-mov.u32 %r9, %tid.x;
-mov.u32 %r8, %tid.y;
-setp.eq.u32 %p1, %r8, 0;
-add.u32 %r7, %r9, %r8;
-cvt.u64.u32 %rd0, %r7;
-st.global.u32 [%rd0], %r7;
-ret;
-"""
 
 CALLS = """
 .version 8.0

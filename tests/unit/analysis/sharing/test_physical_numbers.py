@@ -1,23 +1,13 @@
 """The numbers of virtual registers under sharing, worked out by hand."""
 
 import pytest
+from kernels import VIRTUAL as BODY
 from kernels import ptx, ptxplus
 
 from ptxtool.analysis.sharing.physical_numbers import PhysicalNumbers, physical_numbers
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-
-# %r9 and %r8 die at the add, in units 0 and 1, which %rd0 takes as an aligned pair: %r7 is in unit 2
-BODY = """
-mov.u32 %r9, %tid.x;
-mov.u32 %r8, %tid.y;
-setp.eq.u32 %p1, %r8, 0;
-add.u32 %r7, %r9, %r8;
-cvt.u64.u32 %rd0, %r7;
-st.global.u32 [%rd0], %r7;
-ret;
-"""
 
 
 def by_name(kernel: Function, registers: int) -> list[dict[str, int]]:
