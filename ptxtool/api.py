@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.proofs import Proof
+    from ptxtool.results.recorded_comparisons import RecordedComparison
     from ptxtool.results.register_counts import RegisterCounts
     from ptxtool.results.run_results import Comparison, Run
     from ptxtool.results.scheme_comparison import SchemeComparison
@@ -770,6 +771,78 @@ def compare_schemes(
     return compare(kernel, _launch(launch), _machine(gpu), schemes, _kernel_named, options)
 
 
+def compare_recording(
+    recording: "LaunchRecording",
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    share_registers: "Percent | None" = None,
+    share_scratchpad: "Percent | None" = None,
+    release: bool = False,
+    passes: str = "",
+    replicas: int = 1,
+    announce: "Callable[[str], None] | None" = None,
+    **changes: "Unpack[LadderKeywords]",
+) -> "RecordedComparison":
+    """Run the ladder for every launch that `exec --record` wrote: `.launches`, `.totals`, `.problems`.
+
+    `recording` is what `load_recording` returns; each launch is compared by itself. The options are those of `compare`;
+    `announce` is called with the launch and the rung. What a pass or the simulator refuses in a launch is part of the
+    result. Raises E501 and E502.
+    """
+    from ptxtool.runs.recorded_comparisons import compare_launches
+
+    machine = _machine(gpu)
+
+    def compared(kernel: "Function", launch: "Launch", called: str) -> "Comparison":
+        return compare(
+            kernel,
+            launch,
+            gpu=machine,
+            share_registers=share_registers,
+            share_scratchpad=share_scratchpad,
+            release=release,
+            passes=passes,
+            replicas=replicas,
+            announce=announce and (lambda rung: announce(f"{called}: {rung}")),
+            **changes,
+        )
+
+    return compare_launches(recording, compared, machine.name)
+
+
+def compare_recording_schemes(
+    recording: "LaunchRecording",
+    schemes: "Iterable[str]" = ("all",),
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scheduler: str | None = None,
+    passes: str = "",
+    registers: int | None = None,
+    ptxplus_semantics: str = "hardware",
+    jobs: int | None = None,
+    progress: "Callable[[SweepProgress], object] | None" = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> "RecordedComparison":
+    """Run every launch that `exec --record` wrote under register schemes: `.launches`, `.totals`, `.problems`.
+
+    The result is that of `compare_recording`, the options are those of `compare_schemes`, `progress` is about one
+    launch at a time. Raises E501 and E502.
+    """
+    from ptxtool.runs.recorded_comparisons import compare_launches
+    from ptxtool.sweep.scheme_comparison import ComparisonOptions
+    from ptxtool.sweep.scheme_comparison import compare_schemes as compare
+
+    machine, names = _machine(gpu), tuple(schemes)
+    options = ComparisonOptions(
+        scheduler or "", passes, registers, ptxplus_semantics, jobs, progress, on_interrupt
+    )
+
+    def compared(kernel: "Function", launch: "Launch", _: str) -> "SchemeComparison":
+        return compare(kernel, launch, machine, names, _kernel_named, options)
+
+    return compare_launches(recording, compared, machine.name)
+
+
 # ---- sweeps
 
 
@@ -838,7 +911,7 @@ def sweep(
 
     own = by_name(own_passes)
     if isinstance(runs, str | Path):
-        spec = read_spec(runs, own)
+        spec = read_spec(runs, own, allow_outside)
         runs, store, name = spec.configurations, store or spec.store, name or spec.name
     return run_sweep(
         runs,

@@ -1,8 +1,8 @@
 """The kernel and the launch that FILE and the options of a command select. For `run`, `sim` and `compare`.
 
-FILE is a kernel's file or a launch file that names one, for `run` and `sim` also a list of recorded launches. The
-launch comes from a launch file (the one beside FILE unless `--launch` names another), or from `--grid`, `--block` and
-an `--arg` for every parameter (formats/launch/launch_options.py).
+FILE is a kernel's file, a launch file that names one, or a list of recorded launches. The launch comes from a launch
+file (the one beside FILE unless `--launch` names another), or from `--grid`, `--block` and an `--arg` for every
+parameter (formats/launch/launch_options.py).
 """
 
 from dataclasses import dataclass, fields, replace

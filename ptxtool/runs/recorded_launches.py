@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ptxsim.timing.schedulers import Policy
 
 
-class _Kernels:
+class RecordedKernels:
     """The kernels of a recording. Launches of a module that lay at one place have the same module."""
 
     def __init__(self, recording: LaunchRecording):
@@ -74,7 +74,7 @@ def simulate_recording(
     import ptxsim
 
     machine = ptxsim.Machine(memory=recording.memory_bytes, options=options)
-    kernels = _Kernels(recording)
+    kernels = RecordedKernels(recording)
     policies: dict[str | None, Policy] = {}
     checked: dict[str, None] = {}
 
@@ -118,7 +118,7 @@ def run_recording(recording: LaunchRecording, options: "LaunchOptions") -> Seque
     from ptxsim.sanitizer.prepare import check_names
 
     machine = ptxsim.Machine(memory=recording.memory_bytes)
-    kernels = _Kernels(recording)
+    kernels = RecordedKernels(recording)
     steps: list[LaunchOutcome] = []
     wrong: list[Diagnostic] = []
     checked: dict[str, None] = {}

@@ -68,9 +68,15 @@ def plan(
     asked = tuple(configurations)
     labels = labelled(asked)
     planner = _Planner(kernel_named, own or {}, allow_outside)
+    before: Configuration | None = None
     problems: dict[Diagnostic, None] = {}
     planned: list[Planned] = []
     for configuration, label in zip(asked, labels, strict=True):
+        if planner.has_recorded and before is not None and before.launch is not configuration.launch:
+            planner = _Planner(
+                kernel_named, own or {}, allow_outside
+            )  # frees the contents of a recorded launch
+        before = configuration
         try:
             planned.append(planner.planned(configuration, label))
         except PtxError as problem:
@@ -174,6 +180,11 @@ class _Planner:
             options=LaunchOptions(gpu=gpu, **options | {"scheme": scheme.option}),
         )
         return Planned(asked, label, task, outcome)
+
+    @property
+    def has_recorded(self) -> bool:
+        """Whether it has read a launch file with whole memory at fixed addresses."""
+        return any(file.launch.is_placed for file in self._launches.values())
 
     def _function(self, module: "Module", name: str | None, asked: Configuration) -> "Function":
         """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""

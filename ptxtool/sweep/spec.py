@@ -24,6 +24,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
+from ptxtool.sweep.spec_kernels import kernels_of
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, own_name, shown, value_of
 
 if TYPE_CHECKING:
@@ -74,20 +75,24 @@ class _Item:
     place: Span
 
 
-def read_spec(path: str | Path, own: "Mapping[str, OwnPass] | None" = None) -> Spec:
+def read_spec(
+    path: str | Path, own: "Mapping[str, OwnPass] | None" = None, allow_outside: bool = False
+) -> Spec:
     """Read a sweep file, whose pipelines may have `own` passes, by name.
 
+    With `allow_outside` lists of recorded launches may name files outside their folders.
     Raises E501, and E502 and the like for everything that is wrong with it.
     """
     path = Path(path)
     source = read_source(path, "give the path of a sweep file")
-    return _SpecReader(source, path, own or {}).spec(read_toml(source, READ_MORE))
+    return _SpecReader(source, path, own or {}, allow_outside).spec(read_toml(source, READ_MORE))
 
 
 class _SpecReader:
     """Turns the tables into configurations; collects what is wrong on the way."""
 
-    def __init__(self, source: Source, path: Path, own: "Mapping[str, OwnPass]"):
+    def __init__(self, source: Source, path: Path, own: "Mapping[str, OwnPass]", allow_outside: bool):
+        self.allow_outside = allow_outside
         self.source = source
         self.own = own
         self.path = path
@@ -192,18 +197,22 @@ class _SpecReader:
             if isinstance(value, dict):
                 header = self.place("", "kernels", index)
                 where = self.place_in_list(place, value.get("file")) if header == place else header
-            item = self.item(_LISTS[key], value, where)
-            if item is not None:
-                if any(same.given == item.given and type(same.given) is type(item.given) for same in items):
-                    self.complain(f"'{key}' has {shown(value)} twice", where, "leave one away")
-                items.append(item)
+            found = self.items(_LISTS[key], value, where)
+            if found and any(
+                same.given == found[0].given and type(same.given) is type(found[0].given) for same in items
+            ):
+                self.complain(f"'{key}' has {shown(value)} twice", where, "leave one away")
+            items += found
         if key == "kernels":
             self.check_names(items)
         return items
 
-    def item(self, axis: str, given: Any, place: Span) -> _Item | None:
-        """A value that has been checked, None for one that is wrong."""
+    def items(self, axis: str, given: Any, place: Span) -> list[_Item]:
+        """The values that one of a list means, which have been checked: one, several for a recording, none if wrong."""
         try:
+            if axis == "kernel":
+                kernels = kernels_of(given, self.path.parent, self.allow_outside)
+                return [_Item(given, kernel, place) for kernel in kernels]
             value = value_of(axis, given, self.path.parent, self.own)
         except PtxError as problem:
             self.problems += [
@@ -212,8 +221,8 @@ class _SpecReader:
                 else replace(each, source=self.source, start=place[0], end=place[1])
                 for each in problem.diagnostics
             ]
-            return None
-        return _Item(_shown_setting(given) if axis == "set" else given, value, place)
+            return []
+        return [_Item(_shown_setting(given) if axis == "set" else given, value, place)]
 
     def check_names(self, kernels: list[_Item]) -> None:
         """Reports tell kernels by their names."""
@@ -267,8 +276,7 @@ class _SpecReader:
             fixed: dict[str, Any] = {"scheme": name}
             for axis in _OF_SCHEMES:
                 if axis in tables:
-                    item = self.item(axis, tables[axis], self.place(axis, "scheme", index))
-                    if item is not None:
+                    for item in self.items(axis, tables[axis], self.place(axis, "scheme", index)):
                         fixed[axis] = item
             found.append(fixed)
         return found

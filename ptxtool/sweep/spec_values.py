@@ -1,4 +1,7 @@
-"""The values of a sweep file's axes: what each must be, checked on its own. For `spec.py`, which adds the place."""
+"""The values of a sweep file's axes: what each must be, checked on its own. For `spec.py`, which adds the place.
+
+Kernels are in `spec_kernels.py`.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.analysis.occupancy.register_schemes import own_parts, scheme_named
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.phrases import did_you_mean
-from ptxtool.formats.files import find_input, is_file, sample_names
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.settings import with_settings
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ptxtool.passes.own import OwnPass
 
 READ_MORE = "docs/sweep.md has an example of every key"
-_OF_KERNELS = ("file", "launch", "kernel", "name")
 
 
 def value_of(axis: str, given: Any, folder: Path, own: "Mapping[str, OwnPass] | None" = None) -> Any:
@@ -47,43 +47,14 @@ def own_name(given: str, folder: Path) -> str:
     return str(folder / given) if ".py:" in given else given
 
 
-def _wrong(what: str, help: str = "") -> PtxError:
+def wrong(what: str, help: str = "") -> PtxError:
+    """E502 about a value."""
     return error("E502", what, help=help or READ_MORE)
-
-
-def _kernel(given: Any, folder: Path) -> dict[str, Any]:
-    """The fields of a configuration that a kernel gives."""
-    row = {"file": given} if isinstance(given, str) else given
-    if not isinstance(row, dict):
-        raise _wrong(f"{shown(given)} is no kernel", 'give "NAME" or { file = "NAME" }')
-    for key, value in row.items():
-        if key not in _OF_KERNELS:
-            help = did_you_mean(key, _OF_KERNELS, f"keys are {', '.join(_OF_KERNELS)}")
-            raise _wrong(f"unknown key '{key}' of a kernel", help)
-        if not isinstance(value, str) or not value:
-            raise _wrong(f"'{key}' of a kernel must be a text in quotes")
-    if "file" not in row:
-        raise _wrong("a kernel without 'file'", 'write { file = "NAME" }')
-    path = folder / row["file"]
-    file = row["file"] if row["file"] in sample_names() and not is_file(path) else str(path)
-    found = find_input(file)
-    if found.suffix == ".toml":
-        raise _wrong(f"'{row['file']}' is a launch file", 'write { file = "KERNEL", launch = "FILE" }')
-    if not is_file(found):
-        samples = ", ".join(sample_names())
-        help = f"paths are relative to the sweep file; packaged samples are {samples}"
-        raise error("E501", f"cannot read '{file}': no such file", help=help)
-    return {
-        "kernel": file,
-        "launch": folder / row["launch"] if "launch" in row else None,
-        "entry": row.get("kernel"),
-        "name": row.get("name") or Path(row["file"]).stem,
-    }
 
 
 def _gpu(given: Any, folder: Path) -> str:
     if not isinstance(given, str) or not given or "\0" in given:
-        raise _wrong(f"{shown(given)} is no GPU", "give names or files in quotes")
+        raise wrong(f"{shown(given)} is no GPU", "give names or files in quotes")
     name = gpu_name(given, folder)
     machine_of(name)
     return name
@@ -92,14 +63,14 @@ def _gpu(given: Any, folder: Path) -> str:
 def _set(given: Any, folder: Path) -> tuple[str, ...]:
     settings = given if isinstance(given, list) else [given] if given != "" else []
     if not all(isinstance(each, str) and each for each in settings):
-        raise _wrong(f"{shown(given)} is no setting", 'such as "sm.count=7", or a list of some')
+        raise wrong(f"{shown(given)} is no setting", 'such as "sm.count=7", or a list of some')
     with_settings(machine_of(DEFAULT_GPU), settings)
     return tuple(settings)
 
 
 def _scheduler(given: Any, folder: Path) -> str:
     if not isinstance(given, str) or "\0" in given:
-        raise _wrong(f"{shown(given)} is no scheduler", "give its name in quotes")
+        raise wrong(f"{shown(given)} is no scheduler", "give its name in quotes")
     if not given:
         return ""
     from ptxsim.timing.schedulers import policy
@@ -112,7 +83,7 @@ def _scheduler(given: Any, folder: Path) -> str:
 
 def _register_scheme(given: Any, folder: Path) -> str:
     if not isinstance(given, str) or "\0" in given:
-        raise _wrong(f"{shown(given)} is no register scheme", "give its name in quotes")
+        raise wrong(f"{shown(given)} is no register scheme", "give its name in quotes")
     if own_parts(given) is None:
         return scheme_named(given).name if given else ""
     from ptxsim.timing.residency.schemes.own import own_scheme
@@ -125,7 +96,7 @@ def _register_scheme(given: Any, folder: Path) -> str:
 def _share(axis: str) -> Callable[[Any, Path], Any]:
     def share(given: Any, folder: Path) -> Any:
         if not isinstance(given, int | float | str):
-            raise _wrong(f"{shown(given)} is no percentage", "such as 90")
+            raise wrong(f"{shown(given)} is no percentage", "such as 90")
         percentage(given, axis)  # type: ignore[arg-type]  # it refuses floats, with advice
         return given
 
@@ -134,7 +105,7 @@ def _share(axis: str) -> Callable[[Any, Path], Any]:
 
 def _dynamic(given: Any, folder: Path) -> bool | str:
     if not isinstance(given, bool | str) or given == "":
-        raise _wrong(f"dynamic is {shown(given)}", 'give true, false or options such as "period=500"')
+        raise wrong(f"dynamic is {shown(given)}", 'give true, false or options such as "period=500"')
     if isinstance(given, str):
         from ptxsim.timing.dynamic_execution import dynamic_options
 
@@ -144,7 +115,7 @@ def _dynamic(given: Any, folder: Path) -> bool | str:
 
 def _passes(given: Any, own: "Mapping[str, OwnPass]") -> str:
     if not isinstance(given, str):
-        raise _wrong(f"{shown(given)} is no pipeline", 'such as "unroll-decls"; "" rewrites nothing')
+        raise wrong(f"{shown(given)} is no pipeline", 'such as "unroll-decls"; "" rewrites nothing')
     if given:
         from ptxtool.passes.syntax import read_stages
 
@@ -156,7 +127,7 @@ def _registers(given: Any, folder: Path) -> int | None:
     if given == "":
         return None
     if type(given) is not int or given < 1:
-        raise _wrong(
+        raise wrong(
             f"{shown(given)} is no number of registers",
             'give whole numbers; "" takes the launch file\'s',
         )
@@ -164,7 +135,6 @@ def _registers(given: Any, folder: Path) -> int | None:
 
 
 _VALUES: dict[str, Callable[[Any, Path], Any]] = {
-    "kernel": _kernel,
     "gpu": _gpu,
     "set": _set,
     "scheduler": _scheduler,

@@ -48,6 +48,47 @@ def test_sim_takes_a_recording(cli: Cli, tmp_path: Path) -> None:
     assert "2 replicas: " in result.stdout
 
 
+@pytest.mark.slow
+def test_compare_takes_a_recording(cli: Cli, tmp_path: Path) -> None:
+    recorded(tmp_path / "out", launch_choice("2,4"))
+    result = cli("compare", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "2 launches on tesla-c2050, each with empty caches\n" in result.stdout
+    assert result.stdout.endswith("results: as expected, and memory identical under all schemes\n")
+    data = json.loads(cli("compare", tmp_path / "out", "--schemes", "finereg", "--jobs", 1, "--json").stdout)
+    assert [each["launch"] for each in data["launches"]] == [2, 4]
+    assert [each["name"] for each in data["together"]] == ["none", "finereg"]
+    result = cli("compare", tmp_path / "out", "--out-of-bounds", "count")
+    assert (result.exit_code, "goes with one launch" in " ".join(result.stderr.split())) == (2, True)
+
+
+@pytest.mark.slow
+def test_sim_shows_hotspots_of_each_launch(cli: Cli, tmp_path: Path) -> None:
+    recorded(tmp_path / "out", launch_choice("2,4"))
+    result = cli("sim", tmp_path / "out", "--hotspots")
+    assert result.exit_code == 0
+    assert "launch 2: scale" in result.stdout
+    assert "launch 4: sum" in result.stdout
+
+
+@pytest.mark.slow
+def test_a_sweep_runs_each_launch(cli: Cli, tmp_path: Path) -> None:
+    recorded(tmp_path / "out", launch_choice("2,4"))
+    spec = tmp_path / "tiny.toml"
+    spec.write_text('kernels = ["out", "out/0004-sum"]\nschedulers = ["lrr", "gto"]\n')
+    result = cli("sweep", spec, "--jobs", 1)
+    assert (result.exit_code, result.stderr) == (0, "4 simulated, 2 duplicates, 0 cached\n")
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert [row[0] for row in rows[3:6]] == ["2-scale", "4-sum", "0004-sum"]
+    assert rows[4][1:] == rows[5][1:]
+    result = cli("sweep", spec, "--jobs", 1)
+    assert result.stderr == "0 simulated, 6 cached\n"
+    kernel = tmp_path / "out" / "0002-scale" / "kernel.ptx"
+    kernel.write_text(kernel.read_text().replace("%r2, 3", "%r2, 4"))
+    result = cli("sweep", spec, "--jobs", 1)
+    assert (result.exit_code, "2 simulated" in result.stderr) == (1, True)
+
+
 @pytest.mark.parametrize(
     "options",
     [["--grid", "1", "--block", "1"], ["--kernel", "sum"], ["--heap-bytes", "64"], ["--launch", "x.toml"]],
@@ -67,7 +108,7 @@ def test_no_output_replaces_a_recorded_launch(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["compare"], ["tune", "KERNEL", "--launch"], ["prove", "KERNEL", "KERNEL", "--launch"]]
+    "command", [["tune", "KERNEL", "--launch"], ["prove", "KERNEL", "KERNEL", "--launch"]]
 )
 def test_other_commands_take_one_launch(cli: Cli, tmp_path: Path, command: list[str]) -> None:
     recorded(tmp_path / "out", launch_choice("1"))

@@ -15,7 +15,9 @@ from ptxtool.formats.cuda_sources import CudaSources
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
+    from ptxtool.formats.launch.launch_recording import LaunchRecording
     from ptxtool.ir.nodes import Function
+    from ptxtool.results.recorded_comparisons import RecordedComparison
 
 
 @click.command()
@@ -68,7 +70,10 @@ def command(
 
     With --schemes: one launch under each register scheme, in several processes. Texts that a scheme needs are made; a
     scheme that cannot run the kernel, or one of your own that cannot be loaded, is a line with the reason.
+
+    FILE may be a list of recorded launches (exec --record): each is compared by itself, with empty caches.
     """
+    recording = job.recording()
     if schemes is not None:
         given = {
             "--source": sources,
@@ -77,12 +82,17 @@ def command(
             "--out-of-bounds": job.out_of_bounds,
         }
         _refuse_with_schemes(given, options)
-        return _compare_schemes(job, gpu, schemes, jobs, quiet, sink, options)
+        return _compare_schemes(job, recording, gpu, schemes, jobs, quiet, sink, options)
     if jobs is not None:
         raise click.UsageError("--jobs goes with --schemes")
     from ptxtool.report.kernels.cuda import place_text
     from ptxtool.report.simulations.comparison import comparison_parts
 
+    if recording is not None:
+        if job.out_of_bounds is not None or sources is not None:
+            flag = "--source" if job.out_of_bounds is None else "--out-of-bounds"
+            raise click.UsageError(f"{flag} goes with one launch: '{job.file}' is a list of recorded ones")
+        return _compare_all(recording, gpu, quiet, sink, options)
     function, launch = job.load()
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
@@ -106,6 +116,34 @@ def command(
     return common.exit_code(comparison.problems) if comparison.complete else INTERRUPTED
 
 
+def _compare_all(
+    recording: "LaunchRecording", gpu: str, quiet: bool, sink: common.Sink, options: dict[str, Any]
+) -> int:
+    """The ladder of every recorded launch."""
+    reads_scheduler(options["scheduler"])
+    reads_passes(options["passes"])
+    status = SimulationStatus(quiet)
+    try:
+        comparison = api.compare_recording(
+            recording,
+            gpu=common.machine(gpu),
+            announce=status.announce,
+            progress=status.progress,
+            on_interrupt="return",
+            **options,
+        )
+    finally:
+        status.clear()
+    return _put_all(comparison, sink, INTERRUPTED)
+
+
+def _put_all(comparison: "RecordedComparison", sink: common.Sink, interrupted: int) -> int:
+    from ptxtool.report.simulations.recorded_comparison import recorded_comparison_parts
+
+    sink.put(comparison.to_dict, lambda: recorded_comparison_parts(comparison))
+    return common.exit_code(comparison.problems) if comparison.complete else interrupted
+
+
 _OF_LADDER = {
     "share_registers": "--share-registers",
     "share_scratchpad": "--share-scratchpad",
@@ -125,6 +163,7 @@ def _refuse_with_schemes(given: dict[str, Any], options: dict[str, Any]) -> None
 
 def _compare_schemes(
     job: Job,
+    recording: "LaunchRecording | None",
     gpu: str,
     schemes: str,
     jobs: int | None,
@@ -132,29 +171,33 @@ def _compare_schemes(
     sink: common.Sink,
     options: dict[str, Any],
 ) -> int:
-    """Register schemes side by side."""
+    """Register schemes side by side, for one launch or every recorded one."""
     from ptxtool.report.simulations.scheme_comparison import scheme_comparison_parts
 
-    function, launch = job.load()
+    one = job.load() if recording is None else None
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
     names = [name.strip() for name in schemes.split(",")]
     for name in names:
         reads_scheme(name)
     with SweepStatus(quiet) as status:
-        comparison = api.compare_schemes(
-            function,
-            launch,
-            names,
-            gpu=common.machine(gpu),
-            scheduler=options["scheduler"],
-            passes=options["passes"],
-            registers=options["registers"],
-            ptxplus_semantics=options["ptxplus_semantics"],
-            jobs=jobs,
-            progress=status.progress,
-            on_interrupt="return",
-        )
+        given: dict[str, Any] = {
+            "gpu": common.machine(gpu),
+            "scheduler": options["scheduler"],
+            "passes": options["passes"],
+            "registers": options["registers"],
+            "ptxplus_semantics": options["ptxplus_semantics"],
+            "jobs": jobs,
+            "progress": status.progress,
+            "on_interrupt": "return",
+        }
+        if one is None:
+            assert recording is not None
+            compared = api.compare_recording_schemes(recording, names, **given)
+        else:
+            comparison = api.compare_schemes(*one, names, **given)
+    if one is None:
+        return _put_all(compared, sink, status.code)
     sink.put(comparison.to_dict, lambda: scheme_comparison_parts(comparison))
     return common.exit_code(comparison.problems) if comparison.complete else status.code
 

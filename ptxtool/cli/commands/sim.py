@@ -93,6 +93,7 @@ def command(
         gpu=chosen,
         scheduler=scheduler,
         event_skip=not no_event_skip,
+        out_of_bounds=job.out_of_bounds or "error",
         hotspots=hotspots,
         dynamic=dynamic if dynamic_options is None else dynamic_options,
         progress=status.progress,

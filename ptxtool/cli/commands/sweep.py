@@ -214,7 +214,7 @@ def _reads_of(path: str, store: str | None, own: "Mapping[str, OwnPass]") -> Non
     from ptxtool.sweep.spec import read_spec
 
     reads(path, "sweep file")
-    spec = read_spec(path, own)
+    spec = read_spec(path, own, allows_outside())
     reads(store or spec.store, "store of the results")
     for run in spec.configurations:
         kernel = find_input(run.kernel)

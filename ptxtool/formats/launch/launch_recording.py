@@ -48,6 +48,28 @@ class LaunchRecording:
     """Whether a launch file may name files outside of its folder."""
 
 
+@dataclass(frozen=True)
+class KernelOfLaunch:
+    """Which kernel a launch file is about; None where it does not say so."""
+
+    file: Path | None
+    name: str | None
+
+
+def kernel_of(path: str | Path, *, allow_outside: bool = False) -> KernelOfLaunch:
+    """The kernel of a launch file, without the contents of its arguments. Raises E501 and E502.
+
+    Files must lie in the folder of the launch file or below, unless `allow_outside`.
+    """
+    path = Path(path)
+    source = read_source(path, "give the path of a launch file")
+    head = LaunchTable(source, path.parent, read_toml(source, _READ_MORE))
+    if not allow_outside:
+        check_paths(head)
+    file = head.text("file")
+    return KernelOfLaunch(path.parent / file if file else None, head.text("kernel"))
+
+
 def is_recording(values: Mapping[str, Any]) -> bool:
     """Whether a launch file is a list of recorded launches: an entry names a file."""
     rows = values.get("launch")
@@ -87,5 +109,5 @@ def not_a_recording(head: LaunchTable) -> PtxError:
     n = len(head.values["launch"])
     return head.inner({}, "launch", ()).fail(
         f"a list of {n} recorded launch{'es' * (n != 1)}, where one launch is needed",
-        help="'ptxtool run' and 'ptxtool sim' take it; here give the folder of one launch",
+        help="'run', 'sim', 'compare' and 'sweep' take it; here give the folder of one launch",
     )

@@ -44,38 +44,13 @@ def test_a_value(axis: str, given: Any, value: Any, tmp_path: Path) -> None:
         ("gpu", "", "E502"),
         ("gpu", "x\0y", "E502"),
         ("passes", 3, "E502"),
-        ("kernel", 3, "E502"),
-        ("kernel", {"fiel": "k.ptx"}, "E502"),
-        ("kernel", {"name": "k"}, "E502"),
-        ("kernel", {"file": ""}, "E502"),
-        ("kernel", "launch.toml", "E502"),
-        ("kernel", "none.ptx", "E501"),
-        ("kernel", "n" * 5000, "E501"),
     ],
 )
 def test_what_is_no_value(axis: str, given: Any, code: str, tmp_path: Path) -> None:
-    (tmp_path / "launch.toml").write_text("")
     with pytest.raises(PtxError) as caught:
         value_of(axis, given, tmp_path)
     (found,) = caught.value.diagnostics
     assert (found.code, bool(found.help)) == (code, True)
-
-
-def test_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
-    (tmp_path / "k.v2.ptx").write_text("")
-    found = value_of("kernel", {"file": "k.v2.ptx", "launch": "l.toml", "kernel": "main"}, tmp_path)
-    assert found == {
-        "kernel": str(tmp_path / "k.v2.ptx"),
-        "launch": tmp_path / "l.toml",
-        "entry": "main",
-        "name": "k.v2",
-    }
-
-
-def test_a_file_goes_before_the_sample_of_its_name(tmp_path: Path) -> None:
-    assert value_of("kernel", "sgemm", tmp_path)["kernel"] == "sgemm"
-    (tmp_path / "sgemm").write_text("")
-    assert value_of("kernel", "sgemm", tmp_path)["kernel"] == str(tmp_path / "sgemm")
 
 
 def test_a_gpu_is_a_file_by_its_ending_or_its_folder() -> None:
