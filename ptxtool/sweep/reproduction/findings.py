@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from ptxtool.results.exhibits import Exhibit, Finding
+from ptxtool.results.replicas import Spread
 from ptxtool.sweep.reproduction.papers import Paper
 from ptxtool.sweep.reproduction.verdicts import (
     LIKE_IPC,
@@ -61,8 +62,8 @@ def _gains(paper: Paper, exhibit: Exhibit, robust: Exhibit) -> Iterator[Finding]
 def _has_both_signs(robust: Exhibit, row: str) -> bool:
     """Whether some replicas of an application gain, and others lose."""
     ends = [robust.at(row, column) for column in ("least", "greatest")]
-    least, greatest = (end.ours if end else None for end in ends)
-    return least is not None and greatest is not None and least < 0 < greatest
+    values = tuple(end.ours for end in ends if end is not None and end.ours is not None)
+    return bool(values) and Spread(values).has_both_signs
 
 
 def _factors(exhibit: Exhibit) -> Iterator[Finding]:

@@ -14,8 +14,9 @@ from ptxtool.sweep.reproduction.papers import SHARING, paper
 
 @pytest.mark.parametrize("name", SHARING)
 def test_the_runs_of_an_experiment(name: str) -> None:
+    application = msgspec.structs.replace(paper(name).application[0], second="")
     papers = msgspec.structs.replace(
-        paper(name), application=paper(name).application[:1], unlimited=paper(name).unlimited[:1]
+        paper(name), application=(application,), unlimited=paper(name).unlimited[:1]
     )
     runs = configurations(papers)
     labels = [run.label for run in runs]
@@ -30,13 +31,12 @@ def test_the_runs_of_an_experiment(name: str) -> None:
 
 def test_the_runs_on_a_second_grid() -> None:
     chosen = paper("scratchpad-sharing")
-    (nw,) = [a for a in chosen.application if a.name == "NW1"]
-    nw = msgspec.structs.replace(nw, second="launch.toml")
-    runs = configurations(msgspec.structs.replace(chosen, application=(nw,), unlimited=()))
-    second = [run for run in runs if run.name == "NW1, second grid"]
+    (lavamd,) = [a for a in chosen.application if a.name == "lavaMD"]
+    runs = configurations(msgspec.structs.replace(chosen, application=(lavamd,), unlimited=()))
+    second = [run for run in runs if run.name == "lavaMD, second grid"]
     assert [run.scheme for run in second] == ["Unshared-LRR", "Shared-OWF"]
     assert {Path(str(run.launch)).name for run in second} == {"launch.toml"}
-    assert {Path(str(run.launch)).name for run in runs if run not in second} == {"diagonals.toml"}
+    assert {Path(str(run.launch)).name for run in runs if run not in second} == {"no-boxes.toml"}
 
 
 def test_memory_must_be_the_same_under_all_schemes() -> None:
