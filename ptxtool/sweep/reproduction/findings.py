@@ -1,9 +1,8 @@
 """Whether our results have the shape of the papers': in a line for each question.
 
 Signs of gains and of their factors, ranks of gains (Spearman's correlation), their geometric mean, absolute IPC, the
-order of hotspot's ladder, resident CTAs, Set-3, and what early release does. A gain within NOTHING percent of zero has
-no sign, nor one that replicas do not share; one within NOISE is none. An absolute IPC agrees within LIKE_IPC, a mean
-within CLOSE_POINTS of the papers', a rank correlation from LIKE_RANKS on.
+order of hotspot's ladder, resident CTAs, Set-3, and what early release does. `verdicts` says what agrees; besides, a
+gain that replicas do not share has no sign, and one of early release within NOISE percent is none.
 """
 
 import statistics
@@ -12,13 +11,18 @@ from collections.abc import Iterator, Sequence
 from ptxtool.results.exhibits import Exhibit, Finding
 from ptxtool.results.replicas import Spread
 from ptxtool.sweep.reproduction.papers import Paper
+from ptxtool.sweep.reproduction.verdicts import (
+    LIKE_IPC,
+    geometric_mean,
+    in_points,
+    in_ranks,
+    in_sign,
+    is_close,
+    is_like_ipc,
+    sign,
+)
 
-NOTHING = 0.5
 NOISE = 0.05
-CLOSE_POINTS = 3  # a mean gain and the papers', in percentage points
-LIKE_IPC = 0.1  # of the papers' absolute IPC
-LIKE_RANKS = 0.8  # a rank correlation from here on is the papers' order
-CLOSE_PERCENT = 3  # OWF without sharing against GTO
 
 
 def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
@@ -36,23 +40,6 @@ def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
     )
 
 
-def geometric_mean(gains: Sequence[float]) -> float:
-    """The mean of gains in percent, as the papers average theirs."""
-    return 100 * (statistics.geometric_mean(1 + gain / 100 for gain in gains) - 1)
-
-
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Spearman's: 1 for the same order, -1 for the opposite one; None where all of one are equal."""
-    ranks = _ranks(one), _ranks(other)
-    return statistics.correlation(*ranks) if all(len(set(r)) > 1 for r in ranks) else None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Places in ascending order; equal values share the mean of theirs."""
-    ordered = sorted(values)
-    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
-
-
 def _residents(exhibit: Exhibit) -> Iterator[Finding]:
     measured = [v for v in exhibit.values if v.ours is not None]
     if measured:
@@ -66,17 +53,10 @@ def _gains(paper: Paper, exhibit: Exhibit, robust: Exhibit) -> Iterator[Finding]
     if not pairs:
         return
     for row, ours, printed in pairs:
-        found = "none" if _has_both_signs(robust, row) else _sign(ours)
-        yield Finding(f"sign of the gain: {row}", found, _sign(printed), found == _sign(printed))
+        yield in_sign(f"sign of the gain: {row}", ours, printed, has_sign=not _has_both_signs(robust, row))
     ours_all, paper_all = [p[1] for p in pairs], [p[2] for p in pairs]
-    ranked = rank_correlation(ours_all, paper_all) if len(pairs) > 2 else None
-    if ranked is not None:
-        yield Finding("rank correlation of the gains", f"{ranked:+.2f}", "+1.00", ranked >= LIKE_RANKS)
-    mean = geometric_mean(ours_all)
-    apart = mean - paper.mean_gain
-    ours_mean = f"{mean:+.2f}%, {round(apart, 1) + 0.0:+.1f} points apart"  # never -0.0
-    is_close = abs(apart) <= CLOSE_POINTS
-    yield Finding("geometric mean of the gains", ours_mean, f"{paper.mean_gain:+g}%", is_close)
+    yield from in_ranks("rank correlation of the gains", ours_all, paper_all)
+    yield in_points("geometric mean of the gains", geometric_mean(ours_all), paper.mean_gain, digits=2)
 
 
 def _has_both_signs(robust: Exhibit, row: str) -> bool:
@@ -95,22 +75,20 @@ def _factors(exhibit: Exhibit) -> Iterator[Finding]:
             if v.column == column and v.ours is not None and v.paper is not None
         ]
         if pairs:
-            same = sum(_sign(ours) == _sign(printed) for ours, printed in pairs)
-            yield Finding(
-                f"signs of what {question} gains", f"{same} of {len(pairs)} alike", f"{len(pairs)}", None
-            )
+            same = sum(sign(ours) == sign(printed) for ours, printed in pairs)
+            apart = sum(abs(ours - printed) for ours, printed in pairs) / len(pairs)
+            shown = f"{same} of {len(pairs)} alike, {apart:.1f} points apart on average"
+            yield Finding(f"signs of what {question} gains", shown, f"{len(pairs)}", same == len(pairs))
 
 
 def _absolute(exhibit: Exhibit) -> Iterator[Finding]:
-    pairs = [(v.ours, v.paper) for v in exhibit.values if v.ours is not None and v.paper]
+    pairs = [(v.ours, v.paper) for v in exhibit.values if v.ours and v.paper]
     if pairs:
-        n = sum(abs(ours / printed - 1) <= LIKE_IPC for ours, printed in pairs)
+        n = sum(is_like_ipc(ours, printed) for ours, printed in pairs)
+        apart = statistics.geometric_mean(max(ours / printed, printed / ours) for ours, printed in pairs)
         question = f"thread IPC without sharing within {100 * LIKE_IPC:.0f}%"
-        yield Finding(question, f"{n} of {len(pairs)}", f"{len(pairs)}", n == len(pairs))
-
-
-def _sign(gain: float) -> str:
-    return "none" if abs(gain) < NOTHING else "gain" if gain > 0 else "loss"
+        shown = f"{n} of {len(pairs)}, a factor of {apart:.2f} apart on average"
+        yield Finding(question, shown, f"{len(pairs)}", n == len(pairs))
 
 
 def _ladder(exhibit: Exhibit) -> Iterator[Finding]:
@@ -147,7 +125,7 @@ def _unlimited(exhibit: Exhibit) -> Iterator[Finding]:
     apart = {row: 100 * (cycles[row, "shared, OWF"] / cycles[row, "GTO"] - 1) for row in whole}
     most = max(apart, key=lambda row: abs(apart[row]))
     ours = f"at most {apart[most]:+.2f}% ({most})"
-    yield Finding("Set-3: cycles, OWF over GTO", ours, "about as many", abs(apart[most]) <= CLOSE_PERCENT)
+    yield Finding("Set-3: cycles, OWF over GTO", ours, "about as many", is_close(apart[most], 0))
 
 
 def _release(exhibit: Exhibit) -> Iterator[Finding]:
