@@ -148,7 +148,7 @@ class Exhibits:
         unshared = schemes.full_scheme(self.paper, 0).name
 
         def order(a: Application) -> float:
-            return 100 * (a.ipc[0] / _baseline_ipc(a) - 1)
+            return 100 * (a.ipc[0] / baseline_ipc(a) - 1)
 
         def sharing(a: Application) -> float:
             return 100 * (a.ipc[-1] / a.ipc[0] - 1)
@@ -163,7 +163,7 @@ class Exhibits:
 
     def absolute(self) -> Exhibit:
         """Thread IPC without sharing, which the papers' tables and gains imply."""
-        series: list[Series] = [(BASELINE, self._counter(BASELINE, "thread_ipc"), _baseline_ipc)]
+        series: list[Series] = [(BASELINE, self._counter(BASELINE, "thread_ipc"), baseline_ipc)]
         title, place = (
             "Thread IPC without sharing",
             "A figure 9 and table 4; B figure 8(c), (d), tables V and VII",
@@ -314,7 +314,7 @@ class Exhibits:
         return Exhibit(key, title, place, quantity, values, digits, signed, notes)
 
 
-def _baseline_ipc(application: Application) -> float:
+def baseline_ipc(application: Application) -> float:
     """Thread IPC of Unshared-LRR: that of the full scheme without its gain."""
     return application.ipc[-1] / (1 + application.gain / 100)
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ptxtool.formats.files import find_input, launch_beside
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.results.exhibits import Failure, Finding, Reproduction
 from ptxtool.results.sweeps import Configuration, SweepResult
-from ptxtool.runs.schemes import Scheme
 from ptxtool.sweep.plan import KernelNamed
+from ptxtool.sweep.reproduction.configurations import configuration
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
@@ -35,13 +33,13 @@ def configurations(chosen: Paper) -> tuple[Configuration, ...]:
     """All runs of an experiment."""
     applications: tuple[Application | Unlimited, ...] = (*chosen.application, *chosen.unlimited)
     on_the_first = tuple(
-        _configuration(chosen, application, scheme, application.launch)
+        configuration(chosen, application, scheme, application.launch)
         for application in applications
         for scheme in schemes(chosen, application)
     )
     on_the_second = tuple(
         replace(
-            _configuration(chosen, application, scheme, application.second),
+            configuration(chosen, application, scheme, application.second),
             label=f"{application.second_name}/{scheme.name}",
             name=application.second_name,
         )
@@ -50,26 +48,6 @@ def configurations(chosen: Paper) -> tuple[Configuration, ...]:
         for scheme in compared_schemes(chosen)
     )
     return on_the_first + on_the_second
-
-
-def _configuration(
-    chosen: Paper, application: Application | Unlimited, scheme: Scheme, launch_name: str
-) -> Configuration:
-    kernel = find_input(application.sample)
-    launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
-    registers = None if launch is None else load_launch(launch).registers
-    return Configuration(
-        application.sample,
-        launch=launch,
-        label=f"{application.name}/{scheme.name}",
-        gpu=chosen.gpu,
-        settings=scheme.settings,
-        scheduler=str(scheme.scheduler),
-        passes=scheme.pipeline(registers),
-        scheme=scheme.name,
-        name=application.name,
-        **scheme.options,
-    )
 
 
 def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:

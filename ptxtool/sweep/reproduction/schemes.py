@@ -52,6 +52,12 @@ def compared_schemes(paper: Paper) -> tuple[Scheme, Scheme]:
     return Scheme(BASELINE), full_scheme(paper, paper.full_percent)
 
 
+def factored_schemes(paper: Paper) -> tuple[Scheme, Scheme, Scheme]:
+    """Those of the gain and its factors: without sharing, the full scheme's order without sharing, the full scheme."""
+    baseline, full = compared_schemes(paper)
+    return baseline, full_scheme(paper, 0), full
+
+
 def replicas(paper: Paper) -> tuple[Scheme, ...]:
     """Those again, on machines that differ in accidents only (`ptxtool.runs.replicas`)."""
     machine = load_gpu(paper.gpu)
