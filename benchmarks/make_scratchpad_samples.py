@@ -1,11 +1,11 @@
-"""Make the PTX and PTXPlus of the papers' second and third set, RegDem's and FineReg's samples again, from CUDA text.
+"""Make PTX and PTXPlus from CUDA text: the papers' Set-2 and Set-3, and the samples of `sharing`, RegDem and FineReg.
 
     python benchmarks/make_scratchpad_samples.py [--check] [NAME ...]
 
 Needs nvcc (13.0 made what is there; another version writes other text). `kernel.ptx` is what it writes, line by line.
-Set-3 is lowered to PTXPlus with the registers that the paper prints; Set-2 stays PTX, where shared variables keep
-their names, and so do the benchmarks of RegDem and FineReg. `--check` writes nothing and fails where a file is another.
-docs/benchmarks-of-the-papers.md says what the kernels are.
+Set-3 and the samples in `sharing` are lowered to PTXPlus with the registers that their launch files allocate; Set-2
+stays PTX, where shared variables keep their names, and so do the benchmarks of RegDem and FineReg. `--check` writes
+nothing and fails where a file is another. docs/benchmarks-of-the-papers.md says what the kernels are.
 """
 
 import argparse
@@ -20,6 +20,8 @@ sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 import numpy as np  # noqa: E402
 from finereg_benchmarks import REFERENCES as FINEREG  # noqa: E402
 from regdem_benchmarks import FILES, REFERENCES  # noqa: E402
+from sharing_benchmarks import FILES as SHARING_FILES  # noqa: E402
+from sharing_benchmarks import REFERENCES as SHARING  # noqa: E402
 
 from ptxtool.emit import emit  # noqa: E402
 from ptxtool.formats.launch.launch_file import load_launch  # noqa: E402
@@ -27,8 +29,8 @@ from ptxtool.parse import parse  # noqa: E402
 from ptxtool.passes.pipeline import rewrite  # noqa: E402
 
 SAMPLES = CHECKOUT / "samples"
-LOWERED = {"layerforward": 12, "nn": 24}
-"""The registers per thread that PTXPlus may take: those of the papers."""
+LOWERED = ("layerforward", "nn", *(f"sharing/{name}" for name in SHARING))
+"""The samples that have PTXPlus, too."""
 REGDEM = tuple(f"regdem/{name}" for name in REFERENCES)
 FINEREG_NAMES = tuple(f"finereg/{name}" for name in FINEREG)
 NAMES = ("conv1", "conv2", "lavamd", "nw1", "nw2", "srad1", "srad2", *LOWERED, *REGDEM, *FINEREG_NAMES)
@@ -40,18 +42,24 @@ def compiled(source: Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def lowered(text: str, registers: int) -> str:
-    """Its PTXPlus."""
+def lowered(text: str, folder: Path) -> str:
+    """Its PTXPlus, in the registers that the sample's launch file allocates."""
+    registers = load_launch(folder / "launch.toml").registers
     return emit(rewrite(parse(text), f"lower-ptxplus{{regs={registers}}}").module)
 
 
 def tables(folder: Path) -> dict[str, bytes]:
-    """The `.npy` files of a benchmark of RegDem: trees, results."""
-    made = FILES.get(folder.name, {}) if folder.parent.name == "regdem" else {}
+    """The `.npy` files of a benchmark: trees, boxes, results."""
+    made: dict[str, np.ndarray] = {}
+    if folder.parent.name == "sharing":
+        made = {file: make() for file, make in SHARING_FILES.get(folder.name, {}).items()}
+    elif folder.parent.name == "regdem":
+        for file, make in FILES.get(folder.name, {}).items():
+            made[file] = make({i.name: i.value for i in load_launch(folder / "launch.toml").inputs})
     found: dict[str, bytes] = {}
-    for file, make in made.items():
+    for file, values in made.items():
         stream = io.BytesIO()
-        np.save(stream, make({i.name: i.value for i in load_launch(folder / "launch.toml").inputs}))
+        np.save(stream, values)
         found[file] = stream.getvalue()
     return found
 
@@ -69,10 +77,10 @@ def main() -> int:
     for name in options.names or NAMES:
         folder = SAMPLES / name
         text = compiled(folder / "kernel.cu")
-        files = {"kernel.ptx": text.encode()}
+        files = {"kernel.ptx": text.encode(), **tables(folder)}
         if name in LOWERED:
-            files["kernel.ptxplus"] = lowered(text, LOWERED[name]).encode()
-        for file, content in {**files, **tables(folder)}.items():
+            files["kernel.ptxplus"] = lowered(text, folder).encode()
+        for file, content in files.items():
             path = folder / file
             if path.is_file() and path.read_bytes() == content:
                 print(f"{name}/{file}: as it was")

@@ -26,7 +26,7 @@ from ptxtool.sweep.reproduction.experiments import EXPERIMENTS, FINEREG, SCHEMES
 from ptxtool.sweep.reproduction.papers import SHARING  # noqa: E402
 
 SHARING_SHOWN = (
-    *("gain", "ladder", "why", "gto", "two-level", "double"),
+    *("gain", "robust", "factors", "absolute", "ladder", "why", "gto", "two-level", "double"),
     *("ipc-by-percent", "unlimited", "release"),
 )
 REGDEM_SHOWN = (

@@ -933,6 +933,7 @@ def reproduce(
     kernels: "Iterable[str]" = (),
     schemes: "Iterable[str]" = (),
     gpus: "Iterable[str]" = (),
+    explain: str | None = None,
     store: str | Path | None = None,
     jobs: int | None = None,
     cluster: Any = None,
@@ -943,8 +944,9 @@ def reproduce(
 
     The result has `.exhibits`, `.findings` and `.failures`.
 
-    `kernels`, `schemes` and `gpus` restrict "schemes" to some of each. The other options are those of `sweep`. Raises
-    what `sweep` raises, and E502 for another name.
+    `kernels`, `schemes` and `gpus` restrict "schemes" to some of each. `explain` names an application of the first two:
+    the experiments that explain its result are run instead. The other options are those of `sweep`. Raises what `sweep`
+    raises, and E502 for another name.
     """
     from ptxtool.sweep.reproduction.experiments import reproduce
     from ptxtool.sweep.reproduction.register_schemes.matrix import Restriction
@@ -953,6 +955,7 @@ def reproduce(
         experiment,
         kernel,
         Restriction(tuple(kernels), tuple(schemes), tuple(gpus)),
+        explain,
         store=store,
         jobs=jobs,
         cluster=cluster,

@@ -79,6 +79,7 @@ class Pipeline(GpuTable, frozen=True):
     collector_duplicates: bool
     scheduler_order: Literal["fixed", "rotating"]
     first_path: Literal["lower", "taken"]
+    divergence: Literal["stack", "independent"]
     long_operation: Literal["until-loaded", "until-computed"]
 
 

@@ -40,6 +40,7 @@ AXES = (
     "register_scheme",
     "passes",
     "registers",
+    "replica",
 )
 """What may vary in a sweep, in the order of tables. "" stands for the default."""
 
@@ -57,7 +58,8 @@ class Configuration:
     user's own (default: the GPU's); the passes that it needs (`ptxtool.runs.scheme_texts`) run after `passes`. `label`
     is unique in a sweep; without one the run is named after what distinguishes it. `scheme` names what belongs
     together, for reports. `allocate` is that of `ptxsim.launch`, and so is `hotspots`, of which the counters keep
-    `register_use`. `origin` is where a sweep file names the kernel, for messages.
+    `register_use`. The run is replica number `replica` of `replicas`, 0 without a difference (`ptxtool.runs.replicas`).
+    `origin` is where a sweep file names the kernel, for messages.
     """
 
     kernel: str | Path
@@ -71,6 +73,8 @@ class Configuration:
     register_scheme: str = ""
     passes: str = ""
     registers: int | None = None
+    replica: int = 0
+    replicas: int = 1
     label: str = ""
     scheme: str = ""
     name: str = ""
@@ -105,6 +109,7 @@ class Configuration:
             "register_scheme": self.register_scheme,
             "passes": self.passes,
             "registers": "" if self.registers is None else self.registers,
+            "replica": self.replica + 1 if self.replicas > 1 else "",
         }
 
 
@@ -219,6 +224,7 @@ _SHOWN = {
     "share_registers": "registers {}%",
     "share_scratchpad": "scratchpad {}%",
     "registers": "{} registers",
+    "replica": "replica {}",
     "passes": "{{{}}}",
 }
 """How the values of some axes are shown."""

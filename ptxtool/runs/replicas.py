@@ -38,6 +38,12 @@ def replica(gpu: Gpu, number: int, of: int) -> Gpu:
     )
 
 
+def replica_settings(gpu: Gpu, number: int, of: int) -> tuple[str, ...]:
+    """What makes the machine of a replica from another, as `--set` takes it."""
+    machine = replica(gpu, number, of)
+    return f"dispatch.first_sm={machine.dispatch.first_sm}", f"l2.rop_cycles={machine.l2.rop_cycles}"
+
+
 def check_replicas(of: int) -> None:
     """Raises E401 for a number of replicas that cannot be."""
     if not isinstance(of, int) or not 1 <= of <= MOST:

@@ -22,6 +22,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
+from ptxtool.runs.replicas import replica
 from ptxtool.runs.run_values import asked_registers, for_run
 from ptxtool.sweep.run_schemes import RunSchemes
 from ptxtool.sweep.run_texts import RunTexts, once
@@ -234,9 +235,15 @@ class _Planner:
 
     def _machine(self, asked: Configuration) -> Gpu:
         if isinstance(asked.gpu, Gpu):
-            return with_settings(asked.gpu, asked.settings)
-        where = (str(asked.gpu), asked.settings)
-        return once(self._machines, where, lambda: with_settings(machine_of(asked.gpu), asked.settings))
+            return replica(with_settings(asked.gpu, asked.settings), asked.replica, asked.replicas)
+        where = (str(asked.gpu), asked.settings, asked.replica, asked.replicas)
+        return once(
+            self._machines,
+            where,
+            lambda: replica(
+                with_settings(machine_of(asked.gpu), asked.settings), asked.replica, asked.replicas
+            ),
+        )
 
     def _gpu_digest(self, gpu: Gpu) -> str:
         """The digest of all keys of a machine."""

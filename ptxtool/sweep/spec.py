@@ -24,6 +24,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
+from ptxtool.runs.replicas import MOST
 from ptxtool.sweep.spec_kernels import kernels_of
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, own_name, shown, value_of
 
@@ -45,7 +46,7 @@ _OF_SCHEMES = (
 )
 _MAY_BE_OWN = {"scheduler", "register_scheme"}
 """Axes whose values may be functions of the user's own, FILE.py:FUNCTION."""
-_SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles", "as_written")
+_SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles", "as_written", "replicas")
 _TABLES = ("scheme", "exclude")
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(_LISTS, ""),
@@ -107,8 +108,12 @@ class _SpecReader:
         store = self.text(tables, "store")
         kept = self.path.parent / store if store else self.path.with_suffix(".db")
         self.stop_if_wrong()
+        replicas = self.replicas(tables)
         runs = [
-            replace(run, **common) for scheme in schemes or [{}] for run in self.combinations(axes, scheme)
+            replace(run, **common, replica=number, replicas=replicas)
+            for scheme in schemes or [{}]
+            for run in self.combinations(axes, scheme)
+            for number in range(replicas)
         ]
         order = {item.value["name"]: k for k, item in enumerate(axes["kernel"])}
         runs.sort(key=lambda run: order[run.name])
@@ -258,6 +263,14 @@ class _SpecReader:
                 first = problem.diagnostics[0]
                 self.complain(first.message, self.place("ptxplus_semantics"), first.help)
         return found
+
+    def replicas(self, tables: Mapping[str, Any]) -> int:
+        """How often every run is made, on machines that differ in accidents."""
+        given = tables.get("replicas", 1)
+        if type(given) is not int or not 1 <= given <= MOST:
+            self.complain(f"'replicas' must be a whole number, 1 to {MOST}", self.place("replicas"))
+            return 1
+        return given
 
     def schemes(self, given: Any) -> list[dict[str, Any]]:
         """The axes that each scheme fixes, as `_Item`s, under their names; its name under "scheme"."""

@@ -11,7 +11,7 @@ import msgspec
 from ptxtool.results.sweeps import AXES, WAITING, Record, StoredResult
 
 _Number = int | float
-_ADDED: dict[str, str | int | float | bool] = {"register_scheme": ""}
+_ADDED: dict[str, str | int | float | bool] = {"register_scheme": "", "replica": ""}
 """Axes that stores of earlier versions do not have."""
 
 

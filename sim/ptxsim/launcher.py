@@ -28,8 +28,9 @@ from ptxsim.timing.build import build
 from ptxsim.timing.combinations import check_combination
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
-from ptxsim.timing.drive import account_interrupted, drive
+from ptxsim.timing.drive import LIVELOCK, account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
+from ptxsim.timing.livelock import livelock
 from ptxsim.timing.machine_records import check_machine, needs_wide
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.schemes.own import own_scheme
@@ -330,6 +331,8 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
         raise fault_report(kernel, simulation, policy)
     if reason == cycle.DEADLOCK:
         raise deadlock(kernel, simulation)
+    if reason == LIVELOCK:
+        raise livelock(kernel, simulation)
     return "max-cycles" if reason == cycle.LIMIT else "done"
 
 

@@ -9,8 +9,8 @@ import pytest
 from commands import change
 from smallkernel import Cli
 
-from ptxtool.sweep.reproduction import experiment
-from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
+from ptxtool.sweep.reproduction import experiment, explanations
+from ptxtool.sweep.reproduction.papers import Application, Experiment, Paper, Unlimited, paper
 
 
 @pytest.fixture
@@ -19,7 +19,10 @@ def tiny(job: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(job.parent)
     change(job.with_name("launch.toml"), "registers = 20", "registers = 44")
     # a CTA has 128 x 44 = 5632 of 32768 registers: 5 fit, 4608 are left for private parts of 90, 70, 50 ... percent
-    limited = Application("limited", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6)
+    slower = Experiment("DRAM clock / 4", "DRAM bounds it", "IPC falls", settings=("clocks.dram_mhz=187",))
+    grid = Experiment("half the CTAs", "the grid decides it", "IPC falls", launch="one.toml")
+    explained = (slower, grid)
+    limited = Application("limited", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6, experiment=explained)
     other = job.parent / "other"
     other.mkdir()
     (other / "scale.ptx").write_text(job.read_text())
@@ -31,6 +34,7 @@ def tiny(job: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return msgspec.structs.replace(paper(name), application=(limited,), unlimited=(unlimited,))
 
     monkeypatch.setattr(experiment, "paper", small)
+    monkeypatch.setattr(explanations, "paper", small)
     return job
 
 
@@ -38,7 +42,7 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     asked = ("reproduce", "register-sharing", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
     first = cli(*asked)
     assert first.exit_code == 0, first.stderr
-    assert first.stdout.startswith("Register sharing on tesla-c2050: 20 runs\n")
+    assert first.stdout.startswith("Register sharing on tesla-c2050: 28 runs\n")
     assert "memory identical under all schemes" in first.stdout
     found = {
         row["column"]: row
@@ -51,19 +55,53 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     assert "<td>limited</td>" in page
     again = cli("reproduce", "register-sharing", "--jobs", 1, "--json")
     data = json.loads(again.stdout)
-    assert (data["runs"], data["complete"], data["failures"]) == (20, True, [])
+    assert (data["runs"], data["complete"], data["failures"]) == (28, True, [])
     reported = {f["question"]: (f["ours"], f["agrees"]) for f in data["findings"]}
-    assert reported["memory identical under all schemes"] == ("2 of 2 applications", True)
+    assert reported["memory identical under all schemes"] == ("2 of 2 launches", True)
     assert reported["entries of the resident-CTA table"] == ("6 of 6 equal", True)
     assert reported["Set-3: cycles shared as unshared, LRR"] == ("1 of 1 equal", True)
     assert reported["Set-3: cycles shared as unshared, GTO"] == ("1 of 1 equal", True)
+
+
+def test_what_explains_an_application(cli: Cli, tiny: Path) -> None:
+    one = tiny.with_name("one.toml")
+    one.write_text(tiny.with_name("launch.toml").read_text())
+    change(one, "grid = 28", "grid = 14")
+    change(one, "count = 3584", "count = 1792")
+    change(one, "[0, 3584]", "[0, 1792]")
+    asked = ("reproduce", "register-sharing", "--explain", "limited", "--jobs", 1)
+    found = cli(*asked, "--json")
+    assert found.exit_code == 0, found.stderr
+    data = json.loads(found.stdout)
+    assert (data["runs"], data["complete"], data["failures"]) == (9, True, [])
+    (table,) = data["exhibits"]
+    ipc = {v["row"]: v["ours"] for v in table["values"] if v["column"] == "IPC"}
+    assert ipc["as it is"] > ipc["DRAM clock / 4"] > 0
+    assert [f["question"] for f in data["findings"]] == [
+        "DRAM clock / 4: DRAM bounds it",
+        "half the CTAs: the grid decides it",
+    ]
+    for claim in data["findings"]:
+        assert claim["agrees"] == (float(claim["ours"].split()[-1].rstrip("%")) < -100 / 11)
+    shown = cli(*asked)
+    assert shown.stdout.startswith("Register sharing: limited explained on tesla-c2050: 9 runs\n")
+    assert "0 simulated" in shown.stderr or not shown.stderr
+
+
+def test_an_application_without_experiments(cli: Cli, tiny: Path) -> None:
+    reported = cli("reproduce", "register-sharing", "--explain", "unlimited")
+    assert reported.exit_code == 1
+    assert "error[E502]: no experiments explain 'unlimited'" in reported.stderr
+    assert "there are some for limited" in reported.stderr
+    reported = cli("reproduce", "regdem", "--explain", "md")
+    assert "there are experiments that explain register-sharing and scratchpad-sharing" in reported.stderr
 
 
 def test_runs_that_fail_are_listed(cli: Cli, tiny: Path) -> None:
     change(tiny.with_name("launch.toml"), "a * x", "a * x + 1")
     reported = cli("reproduce", "register-sharing", "--jobs", 1)
     assert reported.exit_code == 1
-    assert "15 runs have no result" in reported.stdout
+    assert "23 runs have no result" in reported.stdout
     assert "  limited, Unshared-LRR: argument 'x' is not as expected" in reported.stdout
 
 

@@ -1,8 +1,15 @@
 """Runs of the papers' experiments that were not made: their gains are those that the papers print."""
 
+from ptxtool.runs.schemes import FULL
 from ptxtool.sweep.reproduction.exhibits import RunCounters
 from ptxtool.sweep.reproduction.papers import paper
-from ptxtool.sweep.reproduction.schemes import full_scheme, limited_schemes, unlimited_schemes
+from ptxtool.sweep.reproduction.schemes import (
+    REPLICAS,
+    full_scheme,
+    limited_schemes,
+    replica_name,
+    unlimited_schemes,
+)
 
 
 def run(thread_ipc: float, resident_ctas: int = 3) -> RunCounters:
@@ -10,6 +17,7 @@ def run(thread_ipc: float, resident_ctas: int = 3) -> RunCounters:
     return {
         "cycles": 1000,
         "thread_ipc": thread_ipc,
+        "n_ctas": 420,
         "resident_ctas": resident_ctas,
         "registers": 36,
         "scratchpad_bytes": 7200,
@@ -25,11 +33,13 @@ def made_up(name: str) -> dict[tuple[str, str], RunCounters]:
     papers = paper(name)
     runs: dict[tuple[str, str], RunCounters] = {}
     for a in papers.application:
+        base = a.ipc[-1] / (1 + a.gain / 100)
         for scheme in limited_schemes(papers):
-            runs[a.name, scheme.name] = run(100 * (1 + a.ladder.get(scheme.name, 0) / 100))
-        for percent, ctas in zip(papers.percents, a.resident, strict=True):
-            gain = a.gain if percent == papers.full_percent else 0
-            runs[a.name, full_scheme(papers, percent).name] = run(100 * (1 + gain / 100), resident_ctas=ctas)
+            runs[a.name, scheme.name] = run(base * (1 + a.ladder.get(scheme.name, 0) / 100))
+        for percent, ctas, ipc in zip(papers.percents, a.resident, a.ipc, strict=True):
+            runs[a.name, full_scheme(papers, percent).name] = run(ipc, resident_ctas=ctas)
+        for number in range(REPLICAS):
+            runs[a.name, replica_name(FULL[papers.resource], number)] = run(a.ipc[-1], a.resident[-1])
     for u in papers.unlimited:
         runs |= {(u.name, scheme.name): run(50) for scheme in unlimited_schemes(papers)}
     return runs

@@ -48,7 +48,7 @@ def lavamd(given: Values) -> dict[str, np.ndarray]:
     return {"force": force}
 
 
-def _aligned(given: Values, diagonals: Sequence[int]) -> dict[str, np.ndarray]:
+def aligned(given: Values, diagonals: Sequence[int]) -> dict[str, np.ndarray]:
     """Score by score in the tiles whose row and column make one of the sums `diagonals`, all such tiles at once."""
     tiles, penalty = int(given["tiles"]), int(given["penalty"])
     side = tiles * SIDE + 1
@@ -74,21 +74,21 @@ def _aligned(given: Values, diagonals: Sequence[int]) -> dict[str, np.ndarray]:
 
 
 def nw1(given: Values) -> dict[str, np.ndarray]:
-    return _aligned(given, [int(given["tiles"]) - 1])
+    return aligned(given, [int(given["tiles"]) - 1])
 
 
 def nw2(given: Values) -> dict[str, np.ndarray]:
-    return _aligned(given, [int(given["tiles"])])
+    return aligned(given, [int(given["tiles"])])
 
 
 def nw1_diagonals(given: Values) -> dict[str, np.ndarray]:
     """Diagonals of 8, 24, ..., 120 tiles, counted from the upper left corner."""
-    return _aligned(given, [length - 1 for length in range(8, 128, 16)])
+    return aligned(given, [length - 1 for length in range(8, 128, 16)])
 
 
 def nw2_diagonals(given: Values) -> dict[str, np.ndarray]:
     """Diagonals of 120, 104, ..., 8 tiles, on the way to the lower right corner."""
-    return _aligned(given, [2 * int(given["tiles"]) - 1 - length for length in range(8, 128, 16)])
+    return aligned(given, [2 * int(given["tiles"]) - 1 - length for length in range(8, 128, 16)])
 
 
 def lavamd_no_boxes(given: Values) -> dict[str, np.ndarray]:

@@ -16,6 +16,7 @@ from ptxtool.cli.streams import print_note
 @click.option("--kernels", metavar="NAME,...", help="Of schemes: only these kernels.")
 @click.option("--schemes", metavar="NAME,...", help="Of schemes: only these, and none.")
 @click.option("--gpus", metavar="NAME,...", help="Of schemes: only these machines.")
+@click.option("--explain", metavar="APPLICATION", help="Of a sharing paper: run what explains its result.")
 @jobs_option
 @cluster_option
 @click.option("--page", type=OUTPUT, metavar="OUT.html", help="Also write one HTML page of everything.")
@@ -28,6 +29,7 @@ def command(
     kernels: str | None,
     schemes: str | None,
     gpus: str | None,
+    explain: str | None,
     jobs: int | None,
     cluster: str | None,
     page: str | None,
@@ -38,8 +40,10 @@ def command(
     """Simulate what a paper compares, and print its tables and figures with ours.
 
     EXPERIMENT is register-sharing, scratchpad-sharing, regdem, finereg or schemes, which compares all register schemes
-    on the kernels of all papers. Results are kept as they come: the same command goes on with what is missing, and
-    makes no run twice. Exits 1 where runs failed. Ctrl-C prints what there is and exits 130.
+    on the kernels of all papers. With --explain an application of one of the first two is run with one thing changed
+    at a time (its launch, its text, the machine), and each change has what it shows. Results are kept as they come: the
+    same command goes on with what is missing, and makes no run twice. Exits 1 where runs failed. Ctrl-C prints what
+    there is and exits 130.
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
@@ -51,6 +55,7 @@ def command(
             kernels=_names(kernels),
             schemes=_names(schemes),
             gpus=_names(gpus),
+            explain=explain,
             store=store,
             jobs=jobs,
             cluster=cluster,

@@ -1,7 +1,7 @@
 """A sweep as a table of one value per run, in chosen rows and columns, with bars; and the status of the runs.
 
 Rows and columns are axes; several together make one row or column for each combination that a run has. A cell holds
-one run: where several would fall into one, an error names the axes that distinguish them.
+one run, or its replicas: where others would fall into one, an error names the axes that distinguish them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.simulation import remark_parts
 from ptxtool.report.tables import GAP, WIDTH, Column, Part, TextTable, head, split, table
+from ptxtool.results.replicas import Spread
 from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 
 _BAR, _LEAST_BAR = 40, 12
@@ -37,9 +38,9 @@ class PivotChoice:
     where: tuple[tuple[str, str], ...] = ()
 
 
-Cell = float | str | None
-"""A value; a text for one that is no number; the status of a run without a good result, as its counters are of a part
-of the grid or of wrong results; None where there is no run."""
+Cell = float | Spread | str | None
+"""A value, or the values of all replicas; a text for one that is no number; the status of a run without a good result,
+as its counters are of a part of the grid or of wrong results; None where there is no run."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,12 @@ class Pivot:
     notes: tuple[str, ...] = ()
     """What to know about the values."""
 
+    def number(self, row: str, column: str) -> float | None:
+        """The value of a cell, the mean of replicas; None where there is none."""
+        return _number(self.cells.get((row, column)))
+
     def numbers(self) -> list[float]:
-        return [cell for cell in self.cells.values() if isinstance(cell, int | float)]
+        return [number for cell in self.cells.values() if (number := _number(cell)) is not None]
 
 
 def pivot(result: SweepResult, choice: PivotChoice) -> Pivot:
@@ -68,17 +73,17 @@ def pivot(result: SweepResult, choice: PivotChoice) -> Pivot:
         check_axis(axis)
     records = result.where(choice.where).records
     columns = choice.columns or tuple(
-        axis for axis in _varying(records) if axis not in choice.rows and axis != "kernel"
+        axis for axis in _varying(records) if axis not in choice.rows and axis not in ("kernel", "replica")
     )
-    values: dict[tuple[str, str], Cell] = {}
-    seen: dict[tuple[str, str], Record] = {}
+    found: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         place = _titles(record, choice.rows), _titles(record, columns)
-        if place in seen:
-            raise _two_in_a_cell(seen[place], record, place)
-        seen[place] = record
-        value = record.value(choice.value)
-        values[place] = value if record.ok else record.status
+        cell = found.setdefault(place, [])
+        if cell and not _is_replica(record, cell):
+            raise _two_in_a_cell(cell[0], record, place)
+        cell.append(record)
+    values = {place: _value(cell, choice.value) for place, cell in found.items()}
+    seen = {place: cell[0] for place, cell in found.items()}
     row_titles = tuple(dict.fromkeys(row for row, _ in values))
     column_titles = tuple(dict.fromkeys(column for _, column in values))
     title = f"{result.name}: {choice.value}"
@@ -92,6 +97,7 @@ def pivot(result: SweepResult, choice: PivotChoice) -> Pivot:
         }
         title += f", gain over {baseline} in percent"
         notes = _gain_notes(choice.value, values, seen, baseline)
+    notes += _replica_notes(values)
     axes = ", ".join(choice.rows), ", ".join(columns)
     return Pivot(title, *axes, row_titles, column_titles, values, baseline, means, notes)
 
@@ -154,7 +160,8 @@ def bars_table(shown: Pivot) -> TextTable | None:
     room -= max(map(len, (shown.row_axes, *heads.values()))) + max(map(len, names.values()))
     rows: list[tuple[str, str, str, str]] = []
     for row, column, cell in cells:
-        length = bar(cell, longest, min(_BAR, room)) if isinstance(cell, int | float) else ""
+        number = _number(cell)
+        length = "" if number is None else bar(number, longest, min(_BAR, room))
         rows.append((heads[row], names[column], _text(shown, cell), length))
     return table((Column(shown.row_axes, style="cyan"), *head(" | > | :green")), rows)
 
@@ -234,12 +241,51 @@ def _baseline(asked: str, columns: Sequence[str]) -> str:
     return asked
 
 
+def _is_replica(record: Record, others: Sequence[Record]) -> bool:
+    """Whether a run is another replica of the run that the others are."""
+    return all(
+        record.axes["replica"] != other.axes["replica"]
+        and all(record.axes[axis] == other.axes[axis] for axis in AXES if axis != "replica")
+        for other in others
+    )
+
+
+def _value(records: Sequence[Record], name: str) -> Cell:
+    """A counter of a run, or of its replicas; of the first that has no good result the status."""
+    without = next((record.status for record in records if not record.ok), None)
+    if without is not None:
+        return without
+    values = [record.value(name) for record in records]
+    if len(values) > 1 and all(isinstance(value, int | float) for value in values):
+        return Spread(tuple(map(float, values)))
+    first: Cell = values[0]
+    return first
+
+
+def _number(cell: Cell) -> float | None:
+    """A cell as one number; None for a text."""
+    return cell.mean if isinstance(cell, Spread) else cell if isinstance(cell, int | float) else None
+
+
 def _gain(cell: Cell, base: Cell) -> Cell:
-    if not isinstance(cell, int | float):
+    if isinstance(cell, Spread) and isinstance(base, Spread) and len(cell.values) == len(base.values):
+        pairs = zip(cell.values, base.values, strict=True)
+        return (
+            Spread(tuple(100 * (one / other - 1) for one, other in pairs))
+            if all(base.values)
+            else "no baseline"
+        )
+    number, other = _number(cell), _number(base)
+    if number is None:
         return cell
-    if not isinstance(base, int | float) or not base:
-        return "no baseline"
-    return 100 * (cell / base - 1)
+    return 100 * (number / other - 1) if other else "no baseline"
+
+
+def _replica_notes(cells: Mapping[tuple[str, str], Cell]) -> tuple[str, ...]:
+    n = max((len(cell.values) for cell in cells.values() if isinstance(cell, Spread)), default=0)
+    if n == 0:
+        return ()
+    return (f"means of {n} replicas, ± the one that is farthest from it; (none): some gain and others lose",)
 
 
 _RATES = ("thread_ipc", "gpu_ipc", "warp_ipc", "warp_ipc_per_sm")
@@ -253,7 +299,7 @@ def _gain_notes(
     if value not in _RATES:
         return ()
     for (row, column), gain in gains.items():
-        if isinstance(gain, int | float):
+        if _number(gain) is not None:
             one, base = runs[row, column].counters, runs[row, baseline].counters
             if any(one.get(name) != base.get(name) for name in ("thread_instructions", "warp_instructions")):
                 return (
@@ -265,7 +311,7 @@ def _gain_notes(
 
 def _mean(gains: object) -> float | None:
     """The geometric mean of gains in percent."""
-    ratios = [1 + gain / 100 for gain in gains if isinstance(gain, int | float)]  # type: ignore[attr-defined]
+    ratios = [1 + gain / 100 for cell in gains if (gain := _number(cell)) is not None]  # type: ignore[attr-defined]
     return 100 * (geometric_mean(ratios) - 1) if ratios and min(ratios) > 0 else None
 
 
@@ -274,6 +320,11 @@ def _text(shown: Pivot, cell: Cell) -> str:
         return "-"
     if isinstance(cell, str):
         return cell
+    if isinstance(cell, Spread):
+        apart = max(cell.greatest - cell.mean, cell.mean - cell.least)
+        sign, unit = ("+", "%") if shown.baseline is not None else ("", "")
+        none = " (none)" if unit and cell.has_both_signs else ""
+        return f"{cell.mean:{sign}.2f}{unit} ±{apart:.2f}{none}"
     if shown.baseline is not None:
         return f"{cell:+.2f}%"
     return str(cell) if isinstance(cell, int) else f"{cell:.2f}"

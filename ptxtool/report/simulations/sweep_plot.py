@@ -26,7 +26,7 @@ def plot(shown: Pivot, form: str) -> bytes:
         raise error("E502", "there is no number to draw", help="choose another value: --value thread_ipc")
     columns = [c for c in shown.columns if c != shown.baseline] or list(shown.columns)
     rows = list(shown.rows)
-    values = {c: [_height(shown.cells.get((row, c))) for row in rows] for c in columns}
+    values = {c: [_height(shown.number(row, c)) for row in rows] for c in columns}
     if shown.means and len(rows) > 1:
         rows.append(MEAN)
         for column in columns:

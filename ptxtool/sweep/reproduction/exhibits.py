@@ -10,6 +10,7 @@ from typing import Any
 
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
+from ptxtool.results.replicas import Spread
 from ptxtool.runs.schemes import FULL
 from ptxtool.sweep.reproduction import schemes
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
@@ -63,6 +64,9 @@ class Exhibits:
             self._gains(
                 "gain", "The full scheme", "A figure 9; B figure 8(c), (d)", printed=attrgetter("gain")
             ),
+            self.robust(),
+            self.factors(),
+            self.absolute(),
             self.ladder(),
             self.slots(),
             self.over(GTO, "gto", "A figure 12; B figure 10(a), (b)", paper.most_over_gto),
@@ -105,6 +109,66 @@ class Exhibits:
         ]
         place = "A figure 8; B figure 8(a), (b)"
         return self._exhibit("resident", "Resident CTAs", place, "CTAs on an SM", series, 0)
+
+    def robust(self) -> Exhibit:
+        """The gain again on machines that differ in accidents, and on another grid. Waves are CTAs over those that the
+        GPU holds without sharing."""
+        second = {a.name: a.second_name for a in self.paper.application}
+
+        def spread(row: str) -> Spread | None:
+            names = [
+                [schemes.replica_name(scheme, k) for scheme in (self.full, BASELINE)]
+                for k in range(schemes.REPLICAS)
+            ]
+            found = [self._gain(ours, base)(row) for ours, base in names]
+            values = tuple(value for value in found if value is not None)
+            return Spread(values) if len(values) == len(found) else None
+
+        def of_spread(name: str) -> Measure:
+            return lambda row: None if (found := spread(row)) is None else getattr(found, name)
+
+        def waves(row: str) -> float | None:
+            run = self.results.get((row, BASELINE))
+            return None if run is None else run["n_ctas"] / (run["resident_ctas"] * self.machine.sm.count)
+
+        series: list[Series] = [
+            ("waves", waves, _unprinted),
+            ("gain, mean", of_spread("mean"), attrgetter("gain")),
+            ("least", of_spread("least"), _unprinted),
+            ("greatest", of_spread("greatest"), _unprinted),
+            ("waves of the second grid", lambda row: waves(second[row]), _unprinted),
+            ("its gain", lambda row: self._gain(self.full)(second[row]), _unprinted),
+        ]
+        title, what = "Is it more than an accident?", f"gain {self.compared}, in {schemes.REPLICAS} replicas"
+        return self._exhibit("robust", title, "A figure 9; B figure 8(c), (d)", what, series)
+
+    def factors(self) -> Exhibit:
+        """The gain as a product: of the order of warps without sharing, and of sharing under that order. The papers'
+        follow from their gains and from IPC by percentage."""
+        unshared = schemes.full_scheme(self.paper, 0).name
+
+        def order(a: Application) -> float:
+            return 100 * (a.ipc[0] / baseline_ipc(a) - 1)
+
+        def sharing(a: Application) -> float:
+            return 100 * (a.ipc[-1] / a.ipc[0] - 1)
+
+        series: list[Series] = [
+            ("order", self._gain(unshared), order),
+            ("sharing", self._gain(self.full, unshared), sharing),
+        ]
+        title, place = "Order times sharing", "A figure 9 and table 4; B figure 8(c), (d), tables V and VII"
+        what = f"gain of the scheme without sharing over {BASELINE}, and of sharing over that, percent"
+        return self._exhibit("factors", title, place, what, series, signed=True)
+
+    def absolute(self) -> Exhibit:
+        """Thread IPC without sharing, which the papers' tables and gains imply."""
+        series: list[Series] = [(BASELINE, self._counter(BASELINE, "thread_ipc"), baseline_ipc)]
+        title, place = (
+            "Thread IPC without sharing",
+            "A figure 9 and table 4; B figure 8(c), (d), tables V and VII",
+        )
+        return self._exhibit("absolute", title, place, f"thread IPC of {BASELINE}", series, 1)
 
     def ladder(self) -> Exhibit:
         """The optimisations one by one."""
@@ -248,6 +312,11 @@ class Exhibits:
             for column, ours, printed in series
         )
         return Exhibit(key, title, place, quantity, values, digits, signed, notes)
+
+
+def baseline_ipc(application: Application) -> float:
+    """Thread IPC of Unshared-LRR: that of the full scheme without its gain."""
+    return application.ipc[-1] / (1 + application.gain / 100)
 
 
 def _gain_over(base: str) -> str:

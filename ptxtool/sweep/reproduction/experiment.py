@@ -4,19 +4,18 @@ What the store has is not run again, so an experiment that was stopped goes on.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from ptxtool.formats.files import find_input, launch_beside
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.results.exhibits import Failure, Finding, Reproduction
 from ptxtool.results.sweeps import Configuration, SweepResult
-from ptxtool.runs.schemes import Scheme
 from ptxtool.sweep.plan import KernelNamed
+from ptxtool.sweep.reproduction.configurations import configuration
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
-from ptxtool.sweep.reproduction.schemes import schemes
+from ptxtool.sweep.reproduction.schemes import compared_schemes, schemes
 from ptxtool.sweep.runner import run_sweep
 
 
@@ -33,29 +32,22 @@ def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduct
 def configurations(chosen: Paper) -> tuple[Configuration, ...]:
     """All runs of an experiment."""
     applications: tuple[Application | Unlimited, ...] = (*chosen.application, *chosen.unlimited)
-    return tuple(
-        _configuration(chosen, application, scheme)
+    on_the_first = tuple(
+        configuration(chosen, application, scheme, application.launch)
         for application in applications
         for scheme in schemes(chosen, application)
     )
-
-
-def _configuration(chosen: Paper, application: Application | Unlimited, scheme: Scheme) -> Configuration:
-    kernel = find_input(application.sample)
-    launch = kernel.with_name(application.launch) if application.launch else launch_beside(kernel)
-    registers = None if launch is None else load_launch(launch).registers
-    return Configuration(
-        application.sample,
-        launch=launch,
-        label=f"{application.name}/{scheme.name}",
-        gpu=chosen.gpu,
-        settings=scheme.settings,
-        scheduler=str(scheme.scheduler),
-        passes=scheme.pipeline(registers),
-        scheme=scheme.name,
-        name=application.name,
-        **scheme.options,
+    on_the_second = tuple(
+        replace(
+            configuration(chosen, application, scheme, application.second),
+            label=f"{application.second_name}/{scheme.name}",
+            name=application.second_name,
+        )
+        for application in chosen.application
+        if application.second
+        for scheme in compared_schemes(chosen)
     )
+    return on_the_first + on_the_second
 
 
 def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
@@ -65,7 +57,7 @@ def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     failures = tuple(
         Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), r.outcome.reason) for r in result.failed
     )
-    found = (*memory_finding(result, "applications"), *findings(chosen, exhibits))
+    found = (*memory_finding(result, "launches"), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )

@@ -7,6 +7,7 @@ from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.results.exhibits import Reproduction
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction import experiment as sharing
+from ptxtool.sweep.reproduction import explanations
 from ptxtool.sweep.reproduction.finereg import experiment as finereg
 from ptxtool.sweep.reproduction.papers import SHARING
 from ptxtool.sweep.reproduction.regdem import experiment as regdem
@@ -18,9 +19,15 @@ EXPERIMENTS = (*SHARING, REGDEM, FINEREG, SCHEMES)
 
 
 def reproduce(
-    name: str, kernel_named: KernelNamed, only: Restriction | None = None, **options: Any
+    name: str,
+    kernel_named: KernelNamed,
+    only: Restriction | None = None,
+    explain: str | None = None,
+    **options: Any,
 ) -> Reproduction:
     """Make all runs of one of EXPERIMENTS, of SCHEMES `only` some, and put the results beside the papers'.
+
+    With `explain` those that explain the result of this application, of SHARING, instead.
 
     `options` are those of `run_sweep`. Raises E502 for an unknown name. Runs that fail are among `.failures`.
     """
@@ -33,6 +40,8 @@ def reproduce(
     if only != Restriction():
         help = f"leave out the names of kernels, schemes and GPUs, or reproduce {SCHEMES}"
         raise error("E502", f"experiment '{name}' is of all its runs", help=help)
+    if explain is not None:
+        return explanations.explain(name, explain, kernel_named, **options)
     if name == REGDEM:
         return regdem.reproduce(kernel_named, **options)
     if name == FINEREG:

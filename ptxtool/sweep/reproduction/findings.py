@@ -1,21 +1,28 @@
 """Whether our results have the shape of the papers': in a line for each question.
 
-Signs of gains, their ranks (Spearman's correlation), their geometric mean, the order of hotspot's ladder, resident
-CTAs, Set-3, and what early release does. A gain within NOTHING percent of zero has no sign, one within NOISE is none.
-A mean agrees within CLOSE_POINTS of the papers', a rank correlation from LIKE_RANKS on.
+Signs of gains and of their factors, ranks of gains (Spearman's correlation), their geometric mean, absolute IPC, the
+order of hotspot's ladder, resident CTAs, Set-3, and what early release does. `verdicts` says what agrees; besides, a
+gain that replicas do not share has no sign, and one of early release within NOISE percent is none.
 """
 
 import statistics
 from collections.abc import Iterator, Sequence
 
 from ptxtool.results.exhibits import Exhibit, Finding
+from ptxtool.results.replicas import Spread
 from ptxtool.sweep.reproduction.papers import Paper
+from ptxtool.sweep.reproduction.verdicts import (
+    LIKE_IPC,
+    geometric_mean,
+    in_points,
+    in_ranks,
+    in_sign,
+    is_close,
+    is_like_ipc,
+    sign,
+)
 
-NOTHING = 0.5
 NOISE = 0.05
-CLOSE_POINTS = 3  # a mean gain and the papers', in percentage points
-LIKE_RANKS = 0.8  # a rank correlation from here on is the papers' order
-CLOSE_PERCENT = 3  # OWF without sharing against GTO
 
 
 def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
@@ -23,29 +30,14 @@ def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
     by_key = {exhibit.key: exhibit for exhibit in exhibits}
     return (
         *_residents(by_key["resident-by-percent"]),
-        *_gains(paper, by_key["gain"]),
+        *_gains(paper, by_key["gain"], by_key["robust"]),
+        *_factors(by_key["factors"]),
+        *_absolute(by_key["absolute"]),
         *_ladder(by_key["ladder"]),
         *_double(paper, by_key["double"]),
         *_unlimited(by_key["unlimited"]),
         *_release(by_key["release"]),
     )
-
-
-def geometric_mean(gains: Sequence[float]) -> float:
-    """The mean of gains in percent, as the papers average theirs."""
-    return 100 * (statistics.geometric_mean(1 + gain / 100 for gain in gains) - 1)
-
-
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Spearman's: 1 for the same order, -1 for the opposite one; None where all of one are equal."""
-    ranks = _ranks(one), _ranks(other)
-    return statistics.correlation(*ranks) if all(len(set(r)) > 1 for r in ranks) else None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Places in ascending order; equal values share the mean of theirs."""
-    ordered = sorted(values)
-    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
 
 
 def _residents(exhibit: Exhibit) -> Iterator[Finding]:
@@ -56,25 +48,47 @@ def _residents(exhibit: Exhibit) -> Iterator[Finding]:
         yield Finding("entries of the resident-CTA table", f"{same} of {n} equal", f"{n}", same == n)
 
 
-def _gains(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
+def _gains(paper: Paper, exhibit: Exhibit, robust: Exhibit) -> Iterator[Finding]:
     pairs = [(v.row, v.ours, v.paper) for v in exhibit.values if v.ours is not None and v.paper is not None]
     if not pairs:
         return
     for row, ours, printed in pairs:
-        yield Finding(f"sign of the gain: {row}", _sign(ours), _sign(printed), _sign(ours) == _sign(printed))
+        yield in_sign(f"sign of the gain: {row}", ours, printed, has_sign=not _has_both_signs(robust, row))
     ours_all, paper_all = [p[1] for p in pairs], [p[2] for p in pairs]
-    ranked = rank_correlation(ours_all, paper_all) if len(pairs) > 2 else None
-    if ranked is not None:
-        yield Finding("rank correlation of the gains", f"{ranked:+.2f}", "+1.00", ranked >= LIKE_RANKS)
-    mean = geometric_mean(ours_all)
-    apart = mean - paper.mean_gain
-    ours_mean = f"{mean:+.2f}%, {round(apart, 1) + 0.0:+.1f} points apart"  # never -0.0
-    is_close = abs(apart) <= CLOSE_POINTS
-    yield Finding("geometric mean of the gains", ours_mean, f"{paper.mean_gain:+g}%", is_close)
+    yield from in_ranks("rank correlation of the gains", ours_all, paper_all)
+    yield in_points("geometric mean of the gains", geometric_mean(ours_all), paper.mean_gain, digits=2)
 
 
-def _sign(gain: float) -> str:
-    return "none" if abs(gain) < NOTHING else "gain" if gain > 0 else "loss"
+def _has_both_signs(robust: Exhibit, row: str) -> bool:
+    """Whether some replicas of an application gain, and others lose."""
+    ends = [robust.at(row, column) for column in ("least", "greatest")]
+    values = tuple(end.ours for end in ends if end is not None and end.ours is not None)
+    return bool(values) and Spread(values).has_both_signs
+
+
+def _factors(exhibit: Exhibit) -> Iterator[Finding]:
+    """The signs of both factors: which of the two a difference comes from."""
+    for column, question in (("order", "the order of warps"), ("sharing", "sharing under that order")):
+        pairs = [
+            (v.ours, v.paper)
+            for v in exhibit.values
+            if v.column == column and v.ours is not None and v.paper is not None
+        ]
+        if pairs:
+            same = sum(sign(ours) == sign(printed) for ours, printed in pairs)
+            apart = sum(abs(ours - printed) for ours, printed in pairs) / len(pairs)
+            shown = f"{same} of {len(pairs)} alike, {apart:.1f} points apart on average"
+            yield Finding(f"signs of what {question} gains", shown, f"{len(pairs)}", same == len(pairs))
+
+
+def _absolute(exhibit: Exhibit) -> Iterator[Finding]:
+    pairs = [(v.ours, v.paper) for v in exhibit.values if v.ours and v.paper]
+    if pairs:
+        n = sum(is_like_ipc(ours, printed) for ours, printed in pairs)
+        apart = statistics.geometric_mean(max(ours / printed, printed / ours) for ours, printed in pairs)
+        question = f"thread IPC without sharing within {100 * LIKE_IPC:.0f}%"
+        shown = f"{n} of {len(pairs)}, a factor of {apart:.2f} apart on average"
+        yield Finding(question, shown, f"{len(pairs)}", n == len(pairs))
 
 
 def _ladder(exhibit: Exhibit) -> Iterator[Finding]:
@@ -111,7 +125,7 @@ def _unlimited(exhibit: Exhibit) -> Iterator[Finding]:
     apart = {row: 100 * (cycles[row, "shared, OWF"] / cycles[row, "GTO"] - 1) for row in whole}
     most = max(apart, key=lambda row: abs(apart[row]))
     ours = f"at most {apart[most]:+.2f}% ({most})"
-    yield Finding("Set-3: cycles, OWF over GTO", ours, "about as many", abs(apart[most]) <= CLOSE_PERCENT)
+    yield Finding("Set-3: cycles, OWF over GTO", ours, "about as many", is_close(apart[most], 0))
 
 
 def _release(exhibit: Exhibit) -> Iterator[Finding]:

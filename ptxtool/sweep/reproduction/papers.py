@@ -7,19 +7,46 @@ same authors' Register Sharing.
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from ptxtool.runs.schemes import Resource
 
 
+class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One `change` that turns a cause on or off, and what it `shows` if the `claim` holds.
+
+    `sample` is another sample, `kernel` and `launch` are other files in the sample's folder, `settings` keys of the
+    machine. The claim is about the row of this `change` beside that of `beside`: the application as it is, or another
+    experiment.
+    """
+
+    change: str
+    shows: str
+    claim: Literal[
+        "IPC rises",
+        "IPC falls",
+        "IPC stays",
+        "gain rises",
+        "gain falls",
+        "gain stays",
+        "gain changes its sign",
+    ]
+    sample: str = ""
+    kernel: str = ""
+    launch: str = ""
+    settings: tuple[str, ...] = ()
+    beside: str = "as it is"
+
+
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An application that the resource limits: `sample` is our kernel, the rest is printed.
 
-    `launch` is a file in the sample's folder, where the one that goes with the sample is not meant. `gain` is that of
-    the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial schemes,
-    where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM) and `ipc`
-    (thread IPC) are by sharing percentage.
+    `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
+    another grid; `experiment` explain its result. `gain` is that of the full scheme at 90% over Unshared-LRR, in
+    percent; `ladder` the same of partial schemes, where the text names them; `unused_percent` is what no CTA has of the
+    resource. `resident` (CTAs on an SM) and `ipc` (thread IPC) are by sharing percentage.
     """
 
     name: str
@@ -29,8 +56,15 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ipc: tuple[float, ...]
     ladder: dict[str, float] = {}
     launch: str = ""
+    second: str = ""
     unused_percent: float | None = None
     worse_than_double: bool | None = None
+    experiment: tuple[Experiment, ...] = ()
+
+    @property
+    def second_name(self) -> str:
+        """What its runs on the second grid are called."""
+        return f"{self.name}, second grid"
 
 
 class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

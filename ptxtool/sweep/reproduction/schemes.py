@@ -7,10 +7,13 @@ section VI; timing-model section 5.
 from dataclasses import replace
 from fractions import Fraction
 
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.runs.replicas import replica_settings
 from ptxtool.runs.schemes import Scheme, ladder_schemes, prepared, with_release
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
 
 BASELINE = "Unshared-LRR"
+REPLICAS = 5
 GTO, TWO_LEVEL, DOUBLE = "Unshared-GTO", "Unshared-TwoLevel", "Unshared-LRR-Double"
 
 
@@ -40,7 +43,38 @@ def limited_schemes(paper: Paper) -> tuple[Scheme, ...]:
         Scheme(TWO_LEVEL, "two_level"),
         Scheme(DOUBLE, settings=paper.double),
         *release_schemes(paper),
+        *replicas(paper),
     )
+
+
+def compared_schemes(paper: Paper) -> tuple[Scheme, Scheme]:
+    """The two whose gain is compared on another grid, and over replicas."""
+    return Scheme(BASELINE), full_scheme(paper, paper.full_percent)
+
+
+def factored_schemes(paper: Paper) -> tuple[Scheme, Scheme, Scheme]:
+    """Those of the gain and its factors: without sharing, the full scheme's order without sharing, the full scheme."""
+    baseline, full = compared_schemes(paper)
+    return baseline, full_scheme(paper, 0), full
+
+
+def replicas(paper: Paper) -> tuple[Scheme, ...]:
+    """Those again, on machines that differ in accidents only (`ptxtool.runs.replicas`)."""
+    machine = load_gpu(paper.gpu)
+    return tuple(
+        replace(
+            scheme,
+            name=replica_name(scheme.name, number),
+            settings=replica_settings(machine, number, REPLICAS),
+        )
+        for number in range(1, REPLICAS)
+        for scheme in compared_schemes(paper)
+    )
+
+
+def replica_name(scheme: str, number: int) -> str:
+    """What a run of a replica is called; that of replica 0 is the scheme's."""
+    return f"{scheme}-Replica-{number + 1}" if number else scheme
 
 
 def unlimited_schemes(paper: Paper) -> tuple[Scheme, ...]:

@@ -141,6 +141,13 @@ def let_outer_run(stack, w):
 
 
 @njit
+def yield_lanes(stack, w, now):
+    """The paths of a diverged warp take turns: those of one level, and every 1024 cycles one of an outer level."""
+    if stack.depth[w] > 1 and not (now & 1024 and let_outer_run(stack, w)):
+        take_turns(stack, w)
+
+
+@njit
 def _push(stack, w, pc, rpc, mask, call):
     top = stack.depth[w]
     if top >= MAX_STACK:

@@ -3,7 +3,7 @@
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled (cta_loop.py). A CTA
 that can only repeat itself is swapped out for the others (waiting.py); lanes of a warp wait for one another no longer
-than they must (divergence.py).
+than they must (execute/divergence.py).
 
 Not handled: results that depend on time (the clock).
 """
@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.program import Program
+from ptxsim.execute.divergence import loosen
+from ptxsim.execute.progress import WaitsFor, describe_progress
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
 from ptxsim.functional.barriers import N_BARRIERS, WARP
 from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
-from ptxsim.functional.divergence import loosen
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
     FIRST_LOOK,
     MAX_SWAPPED_OUT,
     Residents,
-    WaitsFor,
     Watch,
-    describe_progress,
     digest,
 )
 from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates

@@ -12,6 +12,7 @@ import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.timing.core import cycle
+from ptxsim.timing.livelock import Livelock, may_spin
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 
@@ -30,6 +31,8 @@ class ProgressSnapshot:
 Progress = Callable[[ProgressSnapshot], object]
 """Called several times a second while a launch runs."""
 
+LIVELOCK = -1
+"""The run can only repeat itself (livelock.py)."""
 _SLICE_SECONDS = 0.2
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
 """Of the first slice: few enough for a large machine, enough for a short run to need one call only."""
@@ -42,7 +45,17 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
 
 
 def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None) -> int:
-    """Run to the end; returns one of `core.cycle`'s reasons. `KeyboardInterrupt` leaves the state readable."""
+    """Run to the end; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
+    readable."""
+    watch = Livelock(simulation) if may_spin(simulation.program) else None
+    try:
+        return _drive(simulation, policy, watch, progress)
+    finally:
+        if watch is not None:
+            watch.end()
+
+
+def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progress: Progress | None) -> int:
     run = simulation.run
     run["has_window"] = policy.has_window
     run["eager_slots"] = (
@@ -56,7 +69,7 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     step = _FIRST_CYCLES
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
-        run["stop_cycle"] = _next_stop(simulation, stop)
+        run["stop_cycle"] = _next_stop(simulation, watch, stop)
         special_rows, memory = simulation.arrays["special_rows"], simulation.memory
         arguments = (
             run,
@@ -76,9 +89,11 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
             return reason
         if simulation.dynamic is not None:
             simulation.dynamic.end_period(simulation, policy)
+        if watch is not None and simulation.cycles >= watch.next_cycle and watch.only_repeats():
+            return LIVELOCK
         if (
             simulation.cycles < stop
-        ):  # a stop to empty a buffer, for the timeline, or for dynamic warp execution
+        ):  # a stop to empty a buffer, for the timeline, for dynamic warp execution, or to look at warps
             continue
         seconds = time.perf_counter() - started
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
@@ -87,8 +102,10 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
         stop, started = simulation.cycles + step, time.perf_counter()
 
 
-def _next_stop(simulation: Simulation, stop: int) -> int:
+def _next_stop(simulation: Simulation, watch: Livelock | None, stop: int) -> int:
     """The cycle of the next stop, at the latest `stop`."""
+    if watch is not None:
+        stop = min(stop, watch.next_cycle)
     if simulation.observer is not None:
         stop = simulation.observer.next_stop(stop)
     return stop if simulation.dynamic is None else min(stop, simulation.dynamic.next_cycle)

@@ -89,6 +89,7 @@ _RUN = [
     ("n_schedulers", "i8"),
     ("rotate_schedulers", "i8"),  # the first scheduler changes every cycle; 0: scheduler 0 is first
     ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
+    ("take_turns", "i8"),  # the paths of a warp take turns at branches back (livelock.py)
     ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
     (
         "long_lasting",

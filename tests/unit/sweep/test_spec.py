@@ -65,7 +65,20 @@ max_cycles = 1000
         "register_scheme": "virtual-thread",
         "passes": "unroll-decls,reorder-decls{order=text}",
         "registers": 24,
+        "replica": "",
     }
+
+
+def test_replicas(tmp_path: Path) -> None:
+    text = 'kernels = ["saxpy"]\nreplicas = 2\nschedulers = ["lrr", "gto"]\n'
+    runs = read_spec(write(tmp_path, text)).configurations
+    assert [(run.scheduler, run.replica, run.replicas) for run in runs] == [
+        ("lrr", 0, 2),
+        ("lrr", 1, 2),
+        ("gto", 0, 2),
+        ("gto", 1, 2),
+    ]
+    assert labels(tmp_path, text)[:2] == ["saxpy lrr replica 1", "saxpy lrr replica 2"]
 
 
 def test_what_is_not_said_is_the_launch_files_and_the_machines(tmp_path: Path) -> None:
@@ -188,6 +201,8 @@ WRONG = [
     ),
     ('kernels = ["saxpy"]\nregisters = [0]', "2:14", "E502", "0 is no number of registers"),
     ('kernels = ["saxpy"]\nmax_cycles = 0', "2:1", "E502", "'max_cycles' must be a whole number"),
+    ('kernels = ["saxpy"]\nreplicas = 0', "2:1", "E502", "'replicas' must be a whole number, 1 to 1000"),
+    ('kernels = ["saxpy"]\nreplicas = true', "2:1", "E502", "'replicas' must be a whole number, 1 to 1000"),
     ('kernels = ["saxpy"]\nas-written = "yes"', "2:1", "E502", "'as_written' must be true or false"),
     ('kernels = ["saxpy"]\nptxplus_semantics = "sim"', "2:1", "E502", "no semantics 'sim'"),
     ('kernels = ["saxpy"]\nname = ""', "2:1", "E502", "'name' must be a text"),

@@ -11,10 +11,10 @@ from statistics import fmean
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit
 from ptxtool.results.simulation import SLOT_NAMES
-from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.finereg.columns import Cell, by_application
 from ptxtool.sweep.reproduction.finereg.measured import Measured, Totals, change, gain, of
 from ptxtool.sweep.reproduction.finereg.variants import ASSUMPTIONS, FINEREG, NONE, assumed, without
+from ptxtool.sweep.reproduction.verdicts import geometric_mean
 
 AS_IT_IS = "as it is"
 _SLOTS = {"waits": ("slots.idle", "slots.scoreboard"), "busy": ("slots.stall",)}

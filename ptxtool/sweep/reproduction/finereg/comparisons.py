@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, geometric_mean
 
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
-from ptxtool.sweep.reproduction import findings
+from ptxtool.sweep.reproduction import verdicts
 from ptxtool.sweep.reproduction.finereg.columns import Cell, by_application, in_group, printed_mean
 from ptxtool.sweep.reproduction.finereg.measured import Measured, change, gain, mean_of, of, quotient
 from ptxtool.sweep.reproduction.finereg.paper import Comparison, Paper
@@ -75,7 +75,7 @@ def speed(paper: Paper, benchmarks: Sequence[Measured], schemes: Sequence[str]) 
         "figure 13",
         "gain over no scheme, percent",
         signed=True,
-        mean=findings.geometric_mean,
+        mean=verdicts.geometric_mean,
         printed=printed_mean(paper, "ipc", NONE),
     )
 

@@ -1,8 +1,7 @@
 """Whether our results have the shape of FineReg's: in a line for each question.
 
-A number that the text prints is met within CLOSE_POINTS percentage points, a range likewise at its ends; a rank
-correlation from LIKE_RANKS on; Table III's cycles within CLOSE_PERCENT. Where FineReg loses, a line has the assumption
-that changes most.
+Percentages, ranges and ranks agree as `verdicts` says; Table III's cycles within CLOSE_PERCENT. Where FineReg loses, a
+line has the assumption that changes most.
 """
 
 import math
@@ -10,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit, Finding
-from ptxtool.sweep.reproduction.findings import CLOSE_POINTS, LIKE_RANKS, rank_correlation
 from ptxtool.sweep.reproduction.finereg.assumptions import AS_IT_IS
 from ptxtool.sweep.reproduction.finereg.columns import mean_row
 from ptxtool.sweep.reproduction.finereg.comparisons import described, measured
@@ -18,6 +16,7 @@ from ptxtool.sweep.reproduction.finereg.limits import BANDWIDTH, FIRST, REACHED,
 from ptxtool.sweep.reproduction.finereg.measured import Measured
 from ptxtool.sweep.reproduction.finereg.paper import Comparison, Paper
 from ptxtool.sweep.reproduction.finereg.variants import ASSUMPTIONS, FINEREG, NONE, VIRTUAL_THREAD
+from ptxtool.sweep.reproduction.verdicts import in_points, in_ranks
 
 CLOSE_PERCENT = 25
 NOISE = 2.0
@@ -72,17 +71,15 @@ def _first_stalls(exhibit: Exhibit) -> Iterator[Finding]:
     close = sum(abs(ours / printed - 1) <= CLOSE_PERCENT / 100 for ours, printed in pairs)
     question = f"cycles to the first stall, within {CLOSE_PERCENT}% of Table III"
     yield Finding(question, f"{close} of {len(pairs)}", f"{len(pairs)}", close == len(pairs))
-    ranked = rank_correlation([ours for ours, _ in pairs], [printed for _, printed in pairs])
-    if ranked is not None:
-        question = "rank correlation of the cycles to the first stall"
-        yield Finding(question, f"{ranked:+.2f}", "+1.00", ranked >= LIKE_RANKS)
+    ranked = [ours for ours, _ in pairs], [printed for _, printed in pairs]
+    yield from in_ranks("rank correlation of the cycles to the first stall", *ranked)
 
 
 def _larger(exhibit: Exhibit) -> Iterator[Finding]:
     for value in exhibit.values:
         if value.ours is not None and value.paper is not None:
             question = f"{value.column}, {value.row.removeprefix('mean, ')}: gain of speed"
-            yield _points(question, value.ours, (value.paper, value.paper))
+            yield in_points(question, value.ours, value.paper)
 
 
 def _register_use(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
@@ -90,8 +87,7 @@ def _register_use(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
     if mean is None or mean.ours is None or mean.paper is None:
         return
     question = "registers accessed in 1000 instructions"
-    shown = f"{mean.ours:.1f}%, {round(mean.ours - mean.paper, 1) + 0.0:+.1f} points apart"
-    yield Finding(question, shown, f"{mean.paper:g}%", abs(mean.ours - mean.paper) <= CLOSE_POINTS)
+    yield in_points(question, mean.ours, mean.paper, signed=False)
     least = {v.row: v.ours for v in exhibit.values if v.column == "least" and not v.row.startswith("mean")}
     below = [row for row, ours in least.items() if ours is not None and ours < paper.least_used]
     agrees = sorted(below) == sorted(paper.used_least)
@@ -118,23 +114,7 @@ def _faster(exhibit: Exhibit) -> Iterator[Finding]:
 def _comparison(each: Comparison, benchmarks: Sequence[Measured]) -> Iterator[Finding]:
     ours = measured(each, benchmarks)
     if ours is not None:
-        yield _points(described(each), ours, each.percent)
-
-
-def _points(question: str, ours: float, printed: tuple[float, float]) -> Finding:
-    """A percentage beside a printed one, or a range, with the distance in percentage points."""
-    least, most = printed
-    apart = min(ours - least, 0.0) + max(ours - most, 0.0)
-    shown = f"{ours:+.1f}%, {round(apart, 1) + 0.0:+.1f} points apart"  # never -0.0
-    if least == most:
-        paper = f"{least:+g}%"
-    elif math.isinf(most):
-        paper = f"more than {least:+g}%"
-    elif math.isinf(least):
-        paper = f"less than {most:+g}%"
-    else:
-        paper = f"{least:+g} to {most:+g}%"
-    return Finding(question, shown, paper, abs(apart) <= CLOSE_POINTS)
+        yield in_points(described(each), ours, *each.percent)
 
 
 def _splits(exhibit: Exhibit) -> Iterator[Finding]:
@@ -149,9 +129,7 @@ def _splits(exhibit: Exhibit) -> Iterator[Finding]:
             yield Finding(question, best, printed, best == printed)
     for value in exhibit.values:
         if value.column == "speed" and value.ours is not None and value.paper:
-            yield _points(
-                f"speed with {value.row}, against 128/128 KB", value.ours, (value.paper, value.paper)
-            )
+            yield in_points(f"speed with {value.row}, against 128/128 KB", value.ours, value.paper)
 
 
 def _sms(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:

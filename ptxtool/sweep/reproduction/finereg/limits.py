@@ -9,7 +9,6 @@ from statistics import fmean
 
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
-from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.finereg.columns import Cell, by_application, mean_row
 from ptxtool.sweep.reproduction.finereg.kernels import StandIn
 from ptxtool.sweep.reproduction.finereg.measured import Measured, Totals, gain, of
@@ -22,6 +21,7 @@ from ptxtool.sweep.reproduction.finereg.variants import (
     VIRTUAL_THREAD,
     larger_name,
 )
+from ptxtool.sweep.reproduction.verdicts import geometric_mean
 
 BANDWIDTH = "DRAM bandwidth, GB/s"
 FIRST = "to the first stall"

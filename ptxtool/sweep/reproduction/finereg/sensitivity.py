@@ -9,7 +9,6 @@ from statistics import fmean
 
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
-from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.finereg.columns import Cell, by_application
 from ptxtool.sweep.reproduction.finereg.kernels import StandIn
 from ptxtool.sweep.reproduction.finereg.measured import Measured, change, gain, mean_of, of
@@ -24,6 +23,7 @@ from ptxtool.sweep.reproduction.finereg.variants import (
     on_sms,
     split,
 )
+from ptxtool.sweep.reproduction.verdicts import geometric_mean
 
 _MEGABYTE = 1 << 20
 

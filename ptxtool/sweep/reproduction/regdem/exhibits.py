@@ -15,10 +15,10 @@ from ptxtool.ir.variables import round_up
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
 from ptxtool.results.tuning import Variant
 from ptxtool.runs.tuning_variants import SWITCHES
-from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.regdem.measured import Measured, fastest
 from ptxtool.sweep.reproduction.regdem.mispredictions import misprediction
 from ptxtool.sweep.reproduction.regdem.paper import Paper
+from ptxtool.sweep.reproduction.verdicts import geometric_mean
 
 Cell = tuple[str, float | None, float | None]
 """A column of a row, with our value and the paper's."""

@@ -1,6 +1,6 @@
 """Whether our results have the shape of RegDem's: in a line for each question.
 
-A mean or the largest gain agrees within CLOSE_POINTS of the paper's. The predictor agrees where its choices have at
+A mean or the largest gain agrees as `verdicts` says. The predictor agrees where its choices have at
 least the paper's part of the speed that an exhaustive search finds, less CLOSE_SHARE. Where a choice is more than
 WRONG_PERCENT slower than the fastest variant, a line says which quantity of the predictor was wrong.
 """
@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from ptxtool.base.phrases import counted
 from ptxtool.results.exhibits import Exhibit, Finding
-from ptxtool.sweep.reproduction.findings import CLOSE_POINTS, geometric_mean
 from ptxtool.sweep.reproduction.regdem.exhibits import CHOSEN, DEMOTED, EQUATIONS, LOCAL, LOCAL_SHARED, NAIVE
 from ptxtool.sweep.reproduction.regdem.measured import Measured
 from ptxtool.sweep.reproduction.regdem.mispredictions import Misprediction, misprediction
 from ptxtool.sweep.reproduction.regdem.paper import Paper
+from ptxtool.sweep.reproduction.verdicts import geometric_mean, in_points
 
 WRONG_PERCENT = 5.0
 CLOSE_SHARE = 0.05  # 98.95% prints as the paper's 99.0%
@@ -67,9 +67,7 @@ def _gains(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
             ("geometric mean of the gains", geometric_mean(chosen), paper.mean_gain),
             ("largest gain", max(chosen), paper.most_gain),
         ):
-            apart = ours - printed
-            shown = f"{ours:+.2f}%, {round(apart, 1) + 0.0:+.1f} points apart"  # never -0.0
-            yield Finding(question, shown, f"{printed:+g}%", abs(apart) <= CLOSE_POINTS)
+            yield in_points(question, ours, printed, digits=2)
     for other in (LOCAL, LOCAL_SHARED):
         both = [_pair(exhibit, row, DEMOTED, other) for row in exhibit.rows]
         ratios = [100 * ((100 + ours) / (100 + theirs) - 1) for ours, theirs in filter(None, both)]

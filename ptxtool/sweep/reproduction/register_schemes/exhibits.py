@@ -12,8 +12,8 @@ from typing import Any
 
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
 from ptxtool.results.sweeps import Record, SweepResult
-from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.register_schemes.matrix import BASELINE, Matrix
+from ptxtool.sweep.reproduction.verdicts import geometric_mean
 
 NOISE = 2.0
 """Percent below which a change is no result."""

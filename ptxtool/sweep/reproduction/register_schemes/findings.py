@@ -8,7 +8,6 @@ import statistics
 from collections.abc import Iterator
 
 from ptxtool.results.exhibits import Finding
-from ptxtool.sweep.reproduction.findings import geometric_mean
 from ptxtool.sweep.reproduction.register_schemes.exhibits import (
     NOISE,
     Exhibits,
@@ -17,6 +16,7 @@ from ptxtool.sweep.reproduction.register_schemes.exhibits import (
     speed,
 )
 from ptxtool.sweep.reproduction.register_schemes.matrix import Matrix
+from ptxtool.sweep.reproduction.verdicts import geometric_mean
 
 
 def findings(matrix: Matrix, exhibits: Exhibits) -> tuple[Finding, ...]:

@@ -1,7 +1,8 @@
 """What is compared: kernels, machines and columns, each of which can be restricted to some.
 
 Kernels are all those of the papers on resource sharing, FineReg and RegDem, in PTX where there is one, as a compiler
-leaves it: after `allocate`. Machines, and variants of schemes with other settings, are data beside this file.
+leaves it: after `allocate`. Which, on which machines, and variants of schemes with other settings, are data beside this
+file.
 """
 
 from collections.abc import Sequence
@@ -15,9 +16,6 @@ from ptxtool.analysis.occupancy.register_schemes import SCHEMES
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.files import sample_file
-from ptxtool.sweep.reproduction import papers
-from ptxtool.sweep.reproduction.finereg import paper as finereg
-from ptxtool.sweep.reproduction.regdem import paper as regdem
 
 BASELINE = "none"
 
@@ -38,6 +36,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    kernels: tuple[str, ...]
     machine: tuple[Machine, ...]
     variant: tuple[Column, ...]
 
@@ -81,13 +80,7 @@ def matrix(only: Restriction) -> Matrix:
 
 def kernels() -> tuple[str, ...]:
     """The samples of all papers, by their names."""
-    found: list[str] = []
-    for name in papers.SHARING:
-        found += (application.sample for application in papers.paper(name).application)
-        found += (application.sample for application in papers.paper(name).unlimited)
-    found += (sample for application in finereg.paper().application for sample in application.samples)
-    found += (benchmark.sample for benchmark in regdem.paper().benchmark)
-    return tuple(dict.fromkeys(found))
+    return _data().kernels
 
 
 def kernel_file(sample: str) -> Path:

@@ -246,6 +246,8 @@ def _move(run, sm, execution, i, w, mask, active):
         outcome = simt_stack.branch(
             sm, w, instruction.target, following, instruction.reconverge, mask, active, taken_first
         )
+        if run.take_turns and instruction.target <= i and mask:
+            simt_stack.yield_lanes(sm, w, run.cycle)
         return _counted(sm, outcome)
     if kind == INDIRECT:
         return _counted(

@@ -56,6 +56,48 @@ def test_gains_over_a_baseline_with_their_geometric_mean() -> None:
     )
 
 
+def with_replicas(ipcs: dict[tuple[str, str], tuple[float, ...]]) -> SweepResult:
+    records = [
+        record(kernel, scheme, ipc, replica=k, replicas=len(found))
+        for (kernel, scheme), found in ipcs.items()
+        for k, ipc in enumerate(found)
+    ]
+    return SweepResult("twice", tuple(records))
+
+
+def test_replicas_are_one_cell() -> None:
+    """Gains of b: +10% in the first, -20% in the second."""
+    ipcs = {("a", "base"): (100.0, 200.0), ("a", "shared"): (110.0, 240.0)}
+    ipcs |= {("b", "base"): (100.0, 100.0), ("b", "shared"): (110.0, 80.0)}
+    result = with_replicas(ipcs)
+    (table,) = pivot_tables(pivot(result, PivotChoice()))
+    assert str(table) == (
+        "twice: thread_ipc\n"
+        "kernel           base         shared\n"
+        "------  -------------  -------------\n"
+        "a       150.00 ±50.00  175.00 ±65.00\n"
+        "b        100.00 ±0.00   95.00 ±15.00\n"
+        "means of 2 replicas, ± the one that is farthest from it; (none): some gain and others lose"
+    )
+    shown = pivot(result, PivotChoice(gain=True))
+    assert "+15.00% ±5.00\n" in str(pivot_tables(shown)[0])
+    assert "-5.00% ±15.00 (none)\n" in str(pivot_tables(shown)[0])
+    assert shown.means["shared"] == pytest.approx(100 * ((1.15 * 0.95) ** 0.5 - 1))
+    assert shown.number("a", "shared") == pytest.approx(15)
+    assert str(bars_table(shown)).count("#") > 10
+
+
+def test_replicas_apart() -> None:
+    shown = pivot(with_replicas({("a", "base"): (1.0, 2.0)}), PivotChoice(columns=("replica",)))
+    assert shown.columns == ("replica 1", "replica 2")
+    assert shown.numbers() == [1.0, 2.0]
+
+
+def test_a_cell_with_a_wrong_replica_has_its_status() -> None:
+    runs = [record("a", "base", 1.0, replicas=2), record("a", "base", 2.0, "wrong", replica=1, replicas=2)]
+    assert pivot(SweepResult("s", tuple(runs)), PivotChoice()).cells == {("a", "default"): "wrong"}
+
+
 def test_runs_without_a_good_result_enter_no_table_and_no_mean() -> None:
     """They have counters: of a part of the grid, or of wrong results."""
     result = SweepResult(

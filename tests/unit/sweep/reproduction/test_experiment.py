@@ -1,6 +1,7 @@
 """An experiment of the papers: its runs, and what is reported of results that were not made."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,8 +14,9 @@ from ptxtool.sweep.reproduction.papers import SHARING, paper
 
 @pytest.mark.parametrize("name", SHARING)
 def test_the_runs_of_an_experiment(name: str) -> None:
+    application = msgspec.structs.replace(paper(name).application[0], second="")
     papers = msgspec.structs.replace(
-        paper(name), application=paper(name).application[:1], unlimited=paper(name).unlimited[:1]
+        paper(name), application=(application,), unlimited=paper(name).unlimited[:1]
     )
     runs = configurations(papers)
     labels = [run.label for run in runs]
@@ -27,12 +29,22 @@ def test_the_runs_of_an_experiment(name: str) -> None:
     assert shared == {0, *papers.percents}
 
 
+def test_the_runs_on_a_second_grid() -> None:
+    chosen = paper("scratchpad-sharing")
+    (lavamd,) = [a for a in chosen.application if a.name == "lavaMD"]
+    runs = configurations(msgspec.structs.replace(chosen, application=(lavamd,), unlimited=()))
+    second = [run for run in runs if run.name == "lavaMD, second grid"]
+    assert [run.scheme for run in second] == ["Unshared-LRR", "Shared-OWF"]
+    assert {Path(str(run.launch)).name for run in second} == {"launch.toml"}
+    assert {Path(str(run.launch)).name for run in runs if run not in second} == {"no-boxes.toml"}
+
+
 def test_memory_must_be_the_same_under_all_schemes() -> None:
     runs = [record(kernel, scheme, None) for kernel in "ab" for scheme in ("base", "shared")]
     runs[3] = replace(runs[3], outcome=replace(runs[3].outcome, memory="other"))
     found = reproduction(paper("register-sharing"), SweepResult("s", tuple(runs))).findings[0]
     assert found.question == "memory identical under all schemes"
-    assert (found.ours, found.agrees) == ("1 of 2 applications", False)
+    assert (found.ours, found.agrees) == ("1 of 2 launches", False)
 
 
 def test_why_runs_have_no_result() -> None:

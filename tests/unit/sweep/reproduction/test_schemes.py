@@ -6,9 +6,11 @@ from ptxtool.sweep.reproduction.papers import SHARING, paper
 from ptxtool.sweep.reproduction.schemes import (
     BASELINE,
     DOUBLE,
+    REPLICAS,
     full_scheme,
     limited_schemes,
     release_schemes,
+    replicas,
     rungs,
     schemes,
     unlimited_schemes,
@@ -34,6 +36,17 @@ def test_a_machine_with_twice_the_resource_shares_nothing() -> None:
     found = paper("scratchpad-sharing")
     (double,) = [scheme for scheme in limited_schemes(found) if scheme.name == DOUBLE]
     assert (double.options, double.settings) == ({}, found.double)
+
+
+def test_replicas_differ_in_accidents() -> None:
+    found = replicas(paper("register-sharing"))
+    assert len(found) == 2 * (REPLICAS - 1)
+    assert [scheme.name for scheme in found[:2]] == [
+        "Unshared-LRR-Replica-2",
+        "Shared-OWF-Unrolled-Dyn-Replica-2",
+    ]
+    assert found[0].settings == found[1].settings == ("dispatch.first_sm=3", "l2.rop_cycles=121")
+    assert (found[0].percent, found[1].percent) == (0, 90)
 
 
 def test_early_release_is_compared_with_the_same_passes_without_marks() -> None:

@@ -1,13 +1,11 @@
 """The verdicts on invented runs."""
 
-import math
-
 from finereg_runs import MACHINE, compared, run
 
 from ptxtool.results.exhibits import Finding
 from ptxtool.sweep.reproduction.finereg.assumptions import assumptions
 from ptxtool.sweep.reproduction.finereg.comparisons import compared as comparisons
-from ptxtool.sweep.reproduction.finereg.findings import _points, findings
+from ptxtool.sweep.reproduction.finereg.findings import findings
 from ptxtool.sweep.reproduction.finereg.limits import limits
 from ptxtool.sweep.reproduction.finereg.measured import Measured
 from ptxtool.sweep.reproduction.finereg.paper import paper
@@ -23,18 +21,6 @@ def answers(benchmarks: list[Measured]) -> dict[str, Finding]:
         *assumptions(benchmarks, MACHINE),
     )
     return {found.question: found for found in findings(paper(), benchmarks, exhibits, MACHINE)}
-
-
-def test_points_apart() -> None:
-    assert _points("q", 30.0, (32.8, 32.8)) == Finding("q", "+30.0%, -2.8 points apart", "+32.8%", True)
-    assert _points("q", 29.0, (32.8, 32.8)).agrees is False
-    assert _points("q", 9.0, (7.2, 9.9)) == Finding("q", "+9.0%, +0.0 points apart", "+7.2 to +9.9%", True)
-    assert _points("q", 59.0, (60.0, math.inf)) == Finding(
-        "q", "+59.0%, -1.0 points apart", "more than +60%", True
-    )
-    assert _points("q", 50.0, (-math.inf, 40.0)) == Finding(
-        "q", "+50.0%, +10.0 points apart", "less than +40%", False
-    )
 
 
 def test_verdicts() -> None:

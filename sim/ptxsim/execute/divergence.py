@@ -8,7 +8,7 @@ lanes must be together: one that synchronises or exchanges values, or a call. Fr
 
 Not handled: a lock that is held across such an instruction.
 
-Reference: NVIDIA, "CUDA C++ Programming Guide", section on independent thread scheduling.
+Reference: NVIDIA, "CUDA C++ Programming Guide", section on independent thread scheduling; timing-model section 1.7.
 """
 
 from collections.abc import Iterator

@@ -1,0 +1,36 @@
+"""A run of an application of the sharing papers under a scheme, as a sweep takes it."""
+
+from ptxtool.formats.files import find_input, launch_beside
+from ptxtool.formats.launch.launch_file import load_launch
+from ptxtool.results.sweeps import Configuration
+from ptxtool.runs.schemes import Scheme
+from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
+
+
+def configuration(
+    chosen: Paper,
+    application: Application | Unlimited,
+    scheme: Scheme,
+    launch_name: str,
+    kernel_name: str = "",
+) -> Configuration:
+    """The run of a scheme. `launch_name` and `kernel_name` are files in the sample's folder, "" those that go with it.
+
+    Raises E501.
+    """
+    usual = find_input(application.sample)
+    kernel = usual.with_name(kernel_name) if kernel_name else usual
+    launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
+    registers = None if launch is None else load_launch(launch).registers
+    return Configuration(
+        kernel if kernel_name else application.sample,
+        launch=launch,
+        label=f"{application.name}/{scheme.name}",
+        gpu=chosen.gpu,
+        settings=scheme.settings,
+        scheduler=str(scheme.scheduler),
+        passes=scheme.pipeline(registers),
+        scheme=scheme.name,
+        name=application.name,
+        **scheme.options,
+    )
