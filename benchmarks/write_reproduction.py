@@ -1,7 +1,7 @@
 """Make experiments of the papers and put their tables into docs/reproduction.md, reproduction-finereg.md (with all
 numbers as CSV beside it) and benchmarks-of-the-papers.md.
 
-Those of `schemes` go into docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
+Those on resource sharing have a table of what explains their results (`reproduce --explain`). Those of `schemes` go into docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
 
     python benchmarks/write_reproduction.py [EXPERIMENT...] [--kernels NAME ...] [--jobs N] [--stores FOLDER]
 
@@ -23,7 +23,7 @@ from page_tables import put_tables  # noqa: E402
 from ptxtool import api  # noqa: E402
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction  # noqa: E402
 from ptxtool.sweep.reproduction.experiments import EXPERIMENTS, FINEREG, SCHEMES  # noqa: E402
-from ptxtool.sweep.reproduction.papers import SHARING  # noqa: E402
+from ptxtool.sweep.reproduction.papers import SHARING, paper  # noqa: E402
 
 SHARING_SHOWN = (
     *("gain", "robust", "factors", "absolute", "ladder", "why", "gto", "two-level", "double"),
@@ -59,6 +59,8 @@ def main() -> None:
     for name, reproduction in made.items():
         tables = {f"{name} findings": findings(reproduction)}
         tables |= {f"{name} {key}": exhibit_table(reproduction.exhibit(key)) for key in shown(name)}
+        if name in SHARING:
+            tables[f"{name} explained"] = explained(name, asked.stores, asked.jobs)
         put_tables(page_of(name), tables)
         if name == FINEREG:
             page_of(name).with_suffix(".csv").write_text(reproduction.to_csv(), encoding="utf-8")
@@ -120,6 +122,30 @@ def exhibit_table(exhibit: Exhibit) -> str:
     for row in exhibit.rows:
         cells = (cell(exhibit, exhibit.at(row, column)) for column in exhibit.columns)
         lines.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def explained(name: str, stores: Path, jobs: int | None) -> str:
+    """The experiments of all applications that have some: what changes, and what each shows."""
+    lines: list[str] = []
+    for application in paper(name).application:
+        if not application.experiment:
+            continue
+        made = api.reproduce(name, explain=application.name, store=stores / f"{name}.db", jobs=jobs)
+        (exhibit,) = made.exhibits
+        columns = exhibit.columns
+        if not lines:
+            lines = [
+                f"| application | what changes | {' | '.join(columns)} | what it shows | |",
+                f"|---|---|{'---:|' * len(columns)}---|---|",
+            ]
+        answers = {found.question.partition(": ")[0]: found for found in made.findings}
+        for row in exhibit.rows:
+            cells = [cell(exhibit, exhibit.at(row, column)) for column in columns]
+            found = answers.get(row)
+            shows = found.question.partition(": ")[2] if found else ""
+            holds = {True: "holds", False: "**does not hold**", None: ""}[found.agrees if found else None]
+            lines.append(f"| {application.name} | {row} | {' | '.join(cells)} | {shows} | {holds} |")
     return "\n".join(lines)
 
 

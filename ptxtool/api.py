@@ -934,6 +934,7 @@ def reproduce(
     schemes: "Iterable[str]" = (),
     gpus: "Iterable[str]" = (),
     explain: str | None = None,
+    recorded: str | Path | None = None,
     store: str | Path | None = None,
     jobs: int | None = None,
     cluster: Any = None,
@@ -945,7 +946,8 @@ def reproduce(
     The result has `.exhibits`, `.findings` and `.failures`.
 
     `kernels`, `schemes` and `gpus` restrict "schemes" to some of each. `explain` names an application of the first two:
-    the experiments that explain its result are run instead. The other options are those of `sweep`. Raises what `sweep`
+    the experiments that explain its result are run instead. `recorded` is a folder of launches that `exec --record`
+    kept of their applications, which are compared, too. The other options are those of `sweep`. Raises what `sweep`
     raises, and E502 for another name.
     """
     from ptxtool.sweep.reproduction.experiments import reproduce
@@ -956,6 +958,7 @@ def reproduce(
         kernel,
         Restriction(tuple(kernels), tuple(schemes), tuple(gpus)),
         explain,
+        None if recorded is None else Path(recorded),
         store=store,
         jobs=jobs,
         cluster=cluster,

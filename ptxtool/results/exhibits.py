@@ -13,12 +13,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ExhibitValue:
-    """One cell. `ours` is None where a run failed, `paper` where the papers print nothing."""
+    """One cell. `ours` is None where a run failed, `paper` where the papers print nothing; `recorded` is of launches
+    that were recorded from the papers' own applications."""
 
     row: str
     column: str
     ours: float | None
     paper: float | None = None
+    recorded: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return _without_blank(asdict(self), "recorded")
 
 
 @dataclass(frozen=True)
@@ -64,18 +69,28 @@ class Exhibit:
             "place": self.place,
             "quantity": self.quantity,
             "notes": list(self.notes),
-            "values": [asdict(value) for value in self.values],
+            "values": [value.to_dict() for value in self.values],
         }
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One question about the shape of the results. `agrees` is None where there is nothing to agree with."""
+    """One question about the shape of the results. `agrees` is None where there is nothing to agree with; `recorded` is
+    the answer of recorded launches."""
 
     question: str
     ours: str
     paper: str
     agrees: bool | None
+    recorded: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return _without_blank(asdict(self), "recorded")
+
+
+def _without_blank(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Plain data without a key that says nothing."""
+    return data if data[name] not in (None, "") else {k: v for k, v in data.items() if k != name}
 
 
 @dataclass(frozen=True)
@@ -108,6 +123,11 @@ class Reproduction:
         """Whether the runs are compared with what papers print."""
         return bool(self.sources)
 
+    @property
+    def has_recorded(self) -> bool:
+        """Whether recorded launches are compared, too."""
+        return any(v.recorded is not None for exhibit in self.exhibits for v in exhibit.values)
+
     def exhibit(self, key: str) -> Exhibit:
         """The exhibit of a key. Raises KeyError."""
         return {exhibit.key: exhibit for exhibit in self.exhibits}[key]
@@ -120,21 +140,23 @@ class Reproduction:
             "sources": list(self.sources),
             "complete": self.complete,
             "runs": self.n_runs,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding.to_dict() for finding in self.findings],
             "failures": [asdict(failure) for failure in self.failures],
             "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
         }
 
     def to_csv(self) -> str:
-        """Every value of every exhibit, a line each: exhibit, quantity, row, column, ours, paper."""
+        """Every value of every exhibit, a line each: exhibit, quantity, row, column, ours, paper; then recorded, where
+        there are recorded launches."""
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(("exhibit", "quantity", "row", "column", "ours", "paper"))
-        writer.writerows(self._lines())
+        kinds = ("ours", "paper", "recorded") if self.has_recorded else ("ours", "paper")
+        writer.writerow(("exhibit", "quantity", "row", "column", *kinds))
+        writer.writerows(self._lines(kinds))
         return text.getvalue()
 
-    def _lines(self) -> Iterator[tuple[str, ...]]:
+    def _lines(self, kinds: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         for exhibit in self.exhibits:
             for value in exhibit.values:
-                numbers = ("" if n is None else repr(n) for n in (value.ours, value.paper))
+                numbers = ("" if (n := getattr(value, kind)) is None else repr(n) for kind in kinds)
                 yield exhibit.key, exhibit.quantity, value.row, value.column, *numbers

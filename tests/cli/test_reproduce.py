@@ -22,13 +22,13 @@ def tiny(job: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     slower = Experiment("DRAM clock / 4", "DRAM bounds it", "IPC falls", settings=("clocks.dram_mhz=187",))
     grid = Experiment("half the CTAs", "the grid decides it", "IPC falls", launch="one.toml")
     explained = (slower, grid)
-    limited = Application("limited", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6, experiment=explained)
+    limited = Application("limited", "sum", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6, experiment=explained)
     other = job.parent / "other"
     other.mkdir()
     (other / "scale.ptx").write_text(job.read_text())
     (other / "launch.toml").write_text(job.with_name("launch.toml").read_text())
     change(other / "launch.toml", "registers = 44", "registers = 8")
-    unlimited = Unlimited("unlimited", str(other / "scale.ptx"))
+    unlimited = Unlimited("unlimited", "other", str(other / "scale.ptx"))
 
     def small(name: str) -> Paper:
         return msgspec.structs.replace(paper(name), application=(limited,), unlimited=(unlimited,))
@@ -86,6 +86,45 @@ def test_what_explains_an_application(cli: Cli, tiny: Path) -> None:
     shown = cli(*asked)
     assert shown.stdout.startswith("Register sharing: limited explained on tesla-c2050: 9 runs\n")
     assert "0 simulated" in shown.stderr or not shown.stderr
+
+
+@pytest.mark.slow
+def test_recorded_launches_are_a_third_column(cli: Cli, tiny: Path) -> None:
+    """Launches of `sum` are of our limited application; that of `scale` is of none."""
+    from recorded_program import recorded
+
+    from ptxtool.applications.launch_choice import launch_choice
+
+    recorded(Path("recordings") / "app", launch_choice("1-3"))
+    asked = ("reproduce", "register-sharing", "--recorded", "recordings", "--jobs", 1)
+    found = cli(*asked, "--csv", "out.csv", "--page", "out.html", "--json")
+    assert found.exit_code == 0, found.stderr
+    data = json.loads(found.stdout)
+    assert (data["complete"], data["failures"]) == (True, [])
+    answers = {f["question"]: f for f in data["findings"]}
+    assert answers["recorded launches"]["ours"] == "limited 2"
+    assert answers["1 recorded launch of no application"]["ours"] == "scale 1"
+    assert answers["applications without a recorded launch"]["ours"] == "unlimited"
+    assert answers["memory identical under all schemes"]["ours"] == "4 of 4 launches"
+    assert answers["sign of the gain: limited"]["recorded"].startswith("none")  # one CTA shares with none
+    absolute = next(e for e in data["exhibits"] if e["key"] == "absolute")
+    (value,) = absolute["values"]
+    assert 0 < value["recorded"] != value["ours"] > 0
+    lines = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    (same,) = [line for line in lines if line["exhibit"] == "absolute"]
+    assert float(same["recorded"]) == value["recorded"]
+    assert 'class="recorded"' in Path("out.html").read_text()
+    shown = cli(*asked).stdout
+    assert "; (papers); [recorded]" in shown
+    assert f"[{value['recorded']:.1f}]" in shown
+
+
+def test_folders_without_recorded_launches(cli: Cli, tiny: Path) -> None:
+    reported = cli("reproduce", "register-sharing", "--recorded", ".")
+    assert (reported.exit_code, "error[E501]: no recorded launches in '.'" in reported.stderr) == (1, True)
+    for asked in (("regdem",), ("register-sharing", "--explain", "limited")):
+        reported = cli("reproduce", *asked, "--recorded", ".")
+        assert "recorded launches have no place in what is asked for" in reported.stderr
 
 
 def test_an_application_without_experiments(cli: Cli, tiny: Path) -> None:

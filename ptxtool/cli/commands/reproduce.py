@@ -17,6 +17,9 @@ from ptxtool.cli.streams import print_note
 @click.option("--schemes", metavar="NAME,...", help="Of schemes: only these, and none.")
 @click.option("--gpus", metavar="NAME,...", help="Of schemes: only these machines.")
 @click.option("--explain", metavar="APPLICATION", help="Of a sharing paper: run what explains its result.")
+@click.option(
+    "--recorded", metavar="DIR", help="Of a sharing paper: beside launches of its applications in DIR."
+)
 @jobs_option
 @cluster_option
 @click.option("--page", type=OUTPUT, metavar="OUT.html", help="Also write one HTML page of everything.")
@@ -30,6 +33,7 @@ def command(
     schemes: str | None,
     gpus: str | None,
     explain: str | None,
+    recorded: str | None,
     jobs: int | None,
     cluster: str | None,
     page: str | None,
@@ -41,9 +45,11 @@ def command(
 
     EXPERIMENT is register-sharing, scratchpad-sharing, regdem, finereg or schemes, which compares all register schemes
     on the kernels of all papers. With --explain an application of one of the first two is run with one thing changed
-    at a time (its launch, its text, the machine), and each change has what it shows. Results are kept as they come: the
-    same command goes on with what is missing, and makes no run twice. Exits 1 where runs failed. Ctrl-C prints what
-    there is and exits 130.
+    at a time (its launch, its text, the machine), and each change has what it shows. With --recorded their tables have
+    a third column: the same runs of launches that `exec --record DIR` kept of your copies of the applications.
+
+    Results are kept as they come: the same command goes on with what is missing, and makes no run twice. Exits 1 where
+    runs failed. Ctrl-C prints what there is and exits 130.
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
@@ -56,6 +62,7 @@ def command(
             schemes=_names(schemes),
             gpus=_names(gpus),
             explain=explain,
+            recorded=recorded,
             store=store,
             jobs=jobs,
             cluster=cluster,

@@ -11,7 +11,8 @@ _AGREES = {True: "agrees", False: "differs", None: ""}
 
 
 def reproduction_parts(reproduction: Reproduction) -> list[Part]:
-    """The report: what agrees, then every exhibit. A cell is our value, followed by the papers' in brackets."""
+    """The report: what agrees, then every exhibit. A cell is our value, followed by the papers' in brackets, and by
+    that of recorded launches in square ones."""
     head = f"{reproduction.title} on {reproduction.gpu}: {reproduction.n_runs} runs"
     parts: list[Part] = [head, *reproduction.sources, "", _findings(reproduction)]
     for exhibit in reproduction.exhibits:
@@ -30,7 +31,11 @@ def _findings(reproduction: Reproduction) -> TextTable:
     if not reproduction.has_papers:
         return table(columns, rows, title)
     with_papers = [(*row, f.paper) for row, f in zip(rows, reproduction.findings, strict=True)]
-    return table((*columns, Column("papers")), with_papers, "Do the results have the papers' shape?")
+    columns, shape = (*columns, Column("papers")), "Do the results have the papers' shape?"
+    if not reproduction.has_recorded:
+        return table(columns, with_papers, shape)
+    with_recorded = [(*row, f.recorded) for row, f in zip(with_papers, reproduction.findings, strict=True)]
+    return table((*columns, Column("recorded")), with_recorded, shape)
 
 
 def _tables(exhibit: Exhibit) -> Iterator[TextTable]:
@@ -46,6 +51,7 @@ def exhibit_table(exhibit: Exhibit) -> TextTable:
     columns = (Column(exhibit.of_rows, style="cyan"), *(Column(c, "right") for c in exhibit.columns))
     rows = [(row, *(_cell(exhibit, exhibit.at(row, c)) for c in exhibit.columns)) for row in exhibit.rows]
     legend = "; (papers)" if any(value.paper is not None for value in exhibit.values) else ""
+    legend += "; [recorded]" if any(value.recorded is not None for value in exhibit.values) else ""
     title = f"{exhibit.title} ({exhibit.place}): {exhibit.quantity}{legend}"
     return table(columns, rows, title, exhibit.notes)
 
@@ -54,7 +60,8 @@ def _cell(exhibit: Exhibit, value: ExhibitValue | None) -> str:
     if value is None:
         return ""
     ours = exhibit.text(value.ours) or "-"
-    return ours if value.paper is None else f"{ours} ({exhibit.text(value.paper)})"
+    papers = "" if value.paper is None else f" ({exhibit.text(value.paper)})"
+    return ours + papers + ("" if value.recorded is None else f" [{exhibit.text(value.recorded)}]")
 
 
 def reproduction_page(reproduction: Reproduction) -> str:
@@ -73,12 +80,12 @@ def reproduction_page(reproduction: Reproduction) -> str:
 
 
 def _bars(exhibit: Exhibit, value: ExhibitValue) -> Iterator[tuple[str, float, float]]:
-    """The bars of a cell: "ours" or "paper", its beginning and its length, in percent of the cell's width."""
-    numbers = [n for v in exhibit.values for n in (v.ours, v.paper) if n is not None]
+    """The bars of a cell: "ours", "paper" or "recorded", beginning and length in percent of the cell's width."""
+    numbers = [n for v in exhibit.values for n in (v.ours, v.paper, v.recorded) if n is not None]
     low, high = min(0.0, *numbers), max(0.0, *numbers)
     if high == low:
         return
-    for kind, number in (("ours", value.ours), ("paper", value.paper)):
+    for kind, number in (("ours", value.ours), ("paper", value.paper), ("recorded", value.recorded)):
         if number is not None:
             begin, end = sorted((0.0, number))
             yield kind, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)

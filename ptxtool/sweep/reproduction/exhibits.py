@@ -14,6 +14,7 @@ from ptxtool.results.replicas import Spread
 from ptxtool.runs.schemes import FULL
 from ptxtool.sweep.reproduction import schemes
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
+from ptxtool.sweep.reproduction.recorded import row_name
 from ptxtool.sweep.reproduction.schemes import BASELINE, DOUBLE, GTO, TWO_LEVEL
 
 RunCounters = Mapping[str, Any]
@@ -136,8 +137,8 @@ class Exhibits:
             ("gain, mean", of_spread("mean"), attrgetter("gain")),
             ("least", of_spread("least"), _unprinted),
             ("greatest", of_spread("greatest"), _unprinted),
-            ("waves of the second grid", lambda row: waves(second[row]), _unprinted),
-            ("its gain", lambda row: self._gain(self.full)(second[row]), _unprinted),
+            ("waves of the second grid", lambda row: waves(second.get(row, "")), _unprinted),
+            ("its gain", lambda row: self._gain(self.full)(second.get(row, "")), _unprinted),
         ]
         title, what = "Is it more than an accident?", f"gain {self.compared}, in {schemes.REPLICAS} replicas"
         return self._exhibit("robust", title, "A figure 9; B figure 8(c), (d)", what, series)
@@ -307,7 +308,7 @@ class Exhibits:
     ) -> Exhibit:
         """The values of each application, of those that the resource limits unless `rows` are others."""
         values = tuple(
-            ExhibitValue(a.name, column, ours(a.name), printed(a))
+            ExhibitValue(a.name, column, ours(a.name), printed(a), ours(row_name(a.name)))
             for a in rows or self.paper.application
             for column, ours, printed in series
         )

@@ -3,30 +3,41 @@
 What the store has is not run again, so an experiment that was stopped goes on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.results.exhibits import Failure, Finding, Reproduction
 from ptxtool.results.sweeps import Configuration, SweepResult
 from ptxtool.sweep.plan import KernelNamed
+from ptxtool.sweep.reproduction import recorded as originals
 from ptxtool.sweep.reproduction.configurations import configuration
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
+from ptxtool.sweep.reproduction.recorded import Originals
 from ptxtool.sweep.reproduction.schemes import compared_schemes, schemes
 from ptxtool.sweep.runner import run_sweep
 
 
-def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduction:
+def reproduce(
+    name: str, kernel_named: KernelNamed, recorded: Path | None = None, **options: Any
+) -> Reproduction:
     """Make all runs of an experiment (`papers.SHARING`) and put the results beside the papers'.
 
-    `options` are those of `run_sweep`. Runs that fail are among `.failures`.
+    With a folder of `recorded` launches their results stand beside both. `options` are those of `run_sweep`. Runs that
+    fail are among `.failures`. Raises E501 and E502 for a folder without launches of the papers' applications.
     """
     chosen = paper(name)
-    result = run_sweep(configurations(chosen), kernel_named, name=name, **options)
-    return reproduction(chosen, result)
+    found = None if recorded is None else originals.originals(chosen, recorded)
+    runs = configurations(chosen)
+    if found is None:
+        return reproduction(chosen, run_sweep(runs, kernel_named, name=name, **options))
+    runs += originals.configurations(chosen, found)
+    result = run_sweep(runs, kernel_named, name=f"{name}, {originals.RECORDED}", **options)
+    return reproduction(chosen, result, found)
 
 
 def configurations(chosen: Paper) -> tuple[Configuration, ...]:
@@ -50,14 +61,21 @@ def configurations(chosen: Paper) -> tuple[Configuration, ...]:
     return on_the_first + on_the_second
 
 
-def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
-    """The exhibits of what has run."""
-    results = {(str(r.axes["kernel"]), str(r.axes["scheme"])): r.counters for r in result if r.ok}
+def reproduction(chosen: Paper, result: SweepResult, recorded: Originals | None = None) -> Reproduction:
+    """The exhibits of what has run, with those of recorded launches."""
+    results: dict[tuple[str, str], Mapping[str, Any]] = {
+        (str(r.axes["kernel"]), str(r.axes["scheme"])): r.counters for r in result if r.ok
+    }
+    if recorded is not None:
+        results |= originals.results(chosen, recorded, result)
     exhibits = Exhibits(chosen, results, load_gpu(chosen.gpu)).all()
     failures = tuple(
         Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), r.outcome.reason) for r in result.failed
     )
     found = (*memory_finding(result, "launches"), *findings(chosen, exhibits))
+    if recorded is not None:
+        theirs = findings(chosen, tuple(originals.alone(exhibit) for exhibit in exhibits))
+        found = (*originals.findings(chosen, recorded), *originals.beside(found, theirs))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )

@@ -43,6 +43,8 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An application that the resource limits: `sample` is our kernel, the rest is printed.
 
+    `kernel` is the name of the original's kernel, `registers` what a thread of it has, where the papers print it.
+
     `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
     another grid; `experiment` explain its result. `gain` is that of the full scheme at 90% over Unshared-LRR, in
     percent; `ladder` the same of partial schemes, where the text names them; `unused_percent` is what no CTA has of the
@@ -50,6 +52,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     name: str
+    kernel: str
     sample: str
     gain: float
     resident: tuple[int, ...]
@@ -57,6 +60,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ladder: dict[str, float] = {}
     launch: str = ""
     second: str = ""
+    registers: int | None = None
     unused_percent: float | None = None
     worse_than_double: bool | None = None
     experiment: tuple[Experiment, ...] = ()
@@ -71,8 +75,10 @@ class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An application that the resource does not limit (Set-3)."""
 
     name: str
+    kernel: str
     sample: str
     launch: str = ""
+    registers: int | None = None
 
 
 class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
