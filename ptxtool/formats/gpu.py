@@ -80,6 +80,10 @@ class Gpu(parts.GpuTable, frozen=True):
         switching = change(self.switching, pcrf_entries=split.pcrf_entries)
         return change(self, sm=sm, switching=switching, l1d=change(self.l1d, ways=split.l1_ways))
 
+    def with_l1(self, l1d: parts.L1d) -> "Gpu":
+        """The same machine with another L1."""
+        return msgspec.structs.replace(self, l1d=l1d)
+
 
 _Stamp = tuple[str, int, int]
 

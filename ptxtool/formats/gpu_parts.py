@@ -107,7 +107,9 @@ class Ldst(GpuTable, frozen=True):
     units: tuple[str, ...]
     shared_pipe_cycles: Count
     response_hops: Cycles
+    segment_bytes: Literal[32, 128]
     uncached_segment_bytes: Literal[32, 128]
+    vectors: Literal["whole", "first-element"]
     atomic_warp_parts: Literal[1, 2]
 
 
@@ -133,9 +135,18 @@ class L1t(GpuTable, frozen=True):
 class L1d(GpuTable, frozen=True):
     latency_cycles: Cycles
     sets: Count
-    set_hash: Literal["linear", "fermi"]
+    banks: Count
+    bank_bytes: Count
+    bank_hash: Literal["linear", "xor"]
+    set_hash: Literal["linear", "fermi", "xor", "polynomial"]
     ways: Count
     line_bytes: Count
+    sector_bytes: Literal[32, 128]
+    stores: Literal["local-back", "back", "through"]
+    store_miss: Literal["pass", "allocate"]
+    dirty_percent: Annotated[int, msgspec.Meta(ge=0, le=100)]
+    adaptive_bytes: Amount
+    adaptive_scratchpads: tuple[Amount, ...]
     mshr_entries: Count
     mshr_waiters: Count
     miss_queue: Count
@@ -144,8 +155,26 @@ class L1d(GpuTable, frozen=True):
     bypass: tuple[CacheWord, ...]
     flush_when_empty: bool
 
+    def left_by(self, scratchpad_bytes: int) -> "L1d":
+        """The cache that a launch has whose CTAs take so many bytes of shared memory in an SM.
+
+        Where the two share `adaptive_bytes`, shared memory gets the smallest of `adaptive_scratchpads` that is enough,
+        else the largest, and the cache the rest in whole ways.
+        """
+        if not self.adaptive_bytes:
+            return self
+        enough = [size for size in sorted(self.adaptive_scratchpads) if size >= scratchpad_bytes]
+        size = enough[0] if enough else max(self.adaptive_scratchpads, default=0)
+        most = self.adaptive_bytes // (self.sets * self.line_bytes)
+        ways = max(1, round(most * (1 - size / self.adaptive_bytes)))
+        return msgspec.structs.replace(self, ways=ways)
+
 
 class Icnt(GpuTable, frozen=True):
+    kind: Literal["flits", "packets"]
+    arbiter: Literal["outputs-in-turn", "inputs-in-turn"]
+    input_packets: Count
+    output_packets: Count
     flit_bytes: Count
     injection_queue_flits: Count
     buffer_flits: Count
@@ -162,6 +191,7 @@ class L2(GpuTable, frozen=True):
     ways: Count
     line_bytes: Count
     sector_bytes: Literal[32, 128]
+    set_hash: Literal["linear", "xor", "polynomial"]
     store_miss: Literal["fetch", "allocate"]
     upper_half_store_quirk: bool
     constant_line_quirk: bool
@@ -187,6 +217,8 @@ class Dram(GpuTable, frozen=True):
     channels: Count
     slices_per_channel: Count
     interleave_bytes: Count
+    slice_bytes: Amount
+    slice_hash: Literal["none", "polynomial"]
     scheduler_queue: Count
     return_queue: Count
     fixed_cycles: Cycles
@@ -201,6 +233,7 @@ class Dram(GpuTable, frozen=True):
     write_queue_high: Amount
     write_queue_low: Amount
     row_with_column: bool
+    row_bus: Literal["shared", "own"]
     tCCD: Cycles
     tCCDL: Cycles
     tRRD: Cycles

@@ -134,6 +134,7 @@ def timed_launch(
     scratchpad = int(image.shared_image.nbytes)
     configuration = _configuration(kernel, program, gpu, scheme, grid, block, options, registers, scratchpad)
     sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
+    gpu = _adapted(gpu, configuration, scratchpad - options.dynamic_shared)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
         program = with_physical_numbers(program, kernel, registers)
     try:
@@ -235,6 +236,13 @@ def _unified(kernel: Function, gpu: Gpu, scheme: RegisterScheme, grid: Size, *ne
 def _divided(gpu: Gpu, split: UnifiedPlan | None) -> Gpu:
     """The machine with unified memory split so, the same object every time."""
     return gpu if split is None else _machines.get(gpu, split, lambda: gpu.divided(split))
+
+
+def _adapted(gpu: Gpu, plan: LaunchPlan, scratchpad: int) -> Gpu:
+    """The machine with the L1 that the declared shared memory of resident CTAs leaves; the same object every time."""
+    per_sm = -(-plan.grid[0] * plan.grid[1] * plan.grid[2] // gpu.sm.count)
+    l1d = gpu.l1d.left_by(scratchpad * min(plan.sharing.resident_ctas, per_sm))
+    return gpu if l1d is gpu.l1d else _machines.get(gpu, l1d.ways, lambda: gpu.with_l1(l1d))
 
 
 def _threads(block: Size) -> int:

@@ -10,8 +10,9 @@ from memory_machine import on_array
 from microkernels.case import Case, exactly, within
 from microkernels.measure import cost, counted, one_sm, per_trip, run
 from ptxsim.base.jit import uncached as njit
-from ptxsim.timing.memory import interconnect, requests
+from ptxsim.timing.memory import requests
 from ptxsim.timing.memory.memory_setup import make_memory
+from ptxsim.timing.memory.network import interconnect
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 POINTER = "ld.param.u64 %l1, [p];\n\tmov.u64 %l3, %l1;"
@@ -123,7 +124,7 @@ def _has_room(m: Any, source: int, flits: int) -> bool:
 
 @njit
 def _push(m: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
-    interconnect.push(m.replies, source, target, packet, flits, ready)
+    interconnect.push(m, m.replies, source, target, packet, flits, ready)
 
 
 @njit

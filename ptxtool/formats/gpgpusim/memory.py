@@ -1,7 +1,7 @@
 """GPGPU-Sim's options of caches, network and DRAM. For `machine.py`.
 
-Limits: the address map and the network are those of the base machine with other sizes; hashed sets other than the L1's
-Fermi hash, and sectors of the L1 are not there.
+Limits: the address map is that of the base machine with other sizes, and so is a network of flits; an L1 allocates on
+a miss.
 Reference: docs/gpgpusim.md; timing-model sections 0 and 3, timing-model-42 section 3.
 """
 
@@ -16,13 +16,16 @@ MOST_READONLY_LINES = 256
 """Lines of an instruction or constant cache that the simulator holds."""
 MOST_FRAGMENTS, MOST_RESULTS = 128, 16
 """Places of a texture cache's queues that it holds."""
-MOST_MERGES = 16
+MOST_MERGES = 64
 """Merged misses of a line of the L1 or L2 that the simulator holds."""
 MOST_BUFFER_FLITS = 128
 """Flits of a network buffer that it holds, whatever else lies before the crossbar."""
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
+_POLYNOMIALS = (16, 32, 64)  # sets or slices for which GPGPU-Sim has one
+_SECTOR_ARCH = 40  # compute capability from which accesses are coalesced by sectors
+_STORES = {"L": "local-back", "B": "back", "T": "through"}
 _SPEEDUPS = {  # internal speedup -> delays of packets, gap after a packet, input speedup: timing-model 3.4, TM42 3.4
     1.0: ([7, 8, 9, 10, 11], 1, "2"),
     2.0: ([6, 7, 8, 9], 0, "1"),
@@ -99,13 +102,18 @@ def _l1t(given: Given) -> None:
 
 def _l1d(given: Given) -> None:
     name = "gpgpu_cache:dl1"
-    setting, found = given.need(name), _cache(given, name, "l1d", "L L m N")
+    rules = given.need("gpgpu_coalesce_arch")
+    by_sectors = values.whole(rules) >= _SECTOR_ARCH
+    sectored = values.cache(given.need(name)).is_sectored and by_sectors
+    setting, found = given.need(name), _cache(given, name, "l1d", "L LTB m NL" if sectored else "L L m N")
     _misses(given, name, "l1d", found, MOST_MERGES)
-    given.put("l1d.set_hash", "fermi" if found.set_index == "H" else "linear", name)
-    if found.set_index not in ("", "L", "H"):
-        given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
-    if found.is_sectored:
+    _set_hash(given, "l1d", setting, found)
+    if sectored:
+        _sectors(given, name, found)
+    elif found.is_sectored:
         given.differs(setting, "a miss brings the whole line", "a sectored L1")
+    if given.version == 4:
+        _banks(given)
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
     skipped = ["cg", "global"] if given.is_on("gpgpu_gmem_skip_L1D") else ["cg"]
     given.put("l1d.bypass", skipped, "gpgpu_gmem_skip_L1D")
@@ -113,17 +121,59 @@ def _l1d(given: Given) -> None:
     given.take("l1d.latency_cycles", "gpgpu_l1_latency")
     given.take("ldst.shared_pipe_cycles", "gpgpu_smem_latency")
     given.put("l1d.flush_when_empty", given.is_on("gpgpu_flush_l1_cache"), "gpgpu_flush_l1_cache")
-    rules = given.need("gpgpu_coalesce_arch")
     given.put("ldst.uncached_segment_bytes", 128 if values.whole(rules) == 13 else 32, rules.name)
-    if values.whole(rules) not in (13, 20):
+    given.put("ldst.segment_bytes", 32 if by_sectors else 128, rules.name)
+    given.put("ldst.vectors", "first-element" if by_sectors else "whole", rules.name)
+    if not by_sectors and values.whole(rules) not in (13, 20):
         given.differs(rules, "accesses are coalesced as with 20")
+
+
+def _set_hash(given: Given, table: str, setting: Setting, found: values.Cache) -> None:
+    """The function of a cache's set index."""
+    known = {"": "linear", "L": "linear", "X": "xor"}
+    if table == "l1d":
+        known["H"] = "fermi"
+    if found.sets in _POLYNOMIALS:
+        known["P"] = "polynomial"
+    given.put(f"{table}.set_hash", known.get(found.set_index, "linear"), setting.name)
+    if found.set_index not in known:
+        given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
+
+
+def _sectors(given: Given, name: str, found: values.Cache) -> None:
+    """An L1 with sectors: its policies, and its share of the memory that it has in common with shared memory."""
+    given.put_all(
+        "l1d",
+        name,
+        sector_bytes=32,
+        stores=_STORES.get(found.write, "local-back"),
+        store_miss="allocate" if found.write_allocation == "L" else "pass",
+    )
+    given.take("l1d.dirty_percent", "gpgpu_l1_cache_write_ratio")
+    if not given.is_on("gpgpu_adaptive_cache_config"):
+        return
+    size, options = given.need("gpgpu_unified_l1d_size"), given.need("gpgpu_shmem_option")
+    left = values.numbers(options, ",", tuple(range(1, 33)))
+    if values.whole(size, 1) < max(left):
+        raise size.wrong(f"give {max(left)} or more: '-{options.name}' has so many KB of shared memory")
+    given.put("l1d.adaptive_bytes", 1024 * values.whole(size), size.name)
+    given.put("l1d.adaptive_scratchpads", sorted(1024 * kilobytes for kilobytes in left), options.name)
+
+
+def _banks(given: Given) -> None:
+    given.take("l1d.banks", "gpgpu_l1_banks", 1)
+    given.take("l1d.bank_bytes", "gpgpu_l1_banks_byte_interleaving", 1)
+    hash = given.need("gpgpu_l1_banks_hashing_function")
+    known = {0: "linear", 1: "xor"}.get(values.whole(hash))
+    given.put("l1d.bank_hash", known or "linear", hash.name)
+    if known is None:
+        given.differs(hash, "the bank is bits of the address")
 
 
 def _l2(given: Given) -> None:
     name = "gpgpu_cache:dl2"
     setting, found = given.need(name), _cache(given, name, "l2", "L B m WL")
-    if found.set_index not in ("", "L"):
-        given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
+    _set_hash(given, "l2", setting, found)
     _misses(given, name, "l2", found, MOST_MERGES)
     allocates = found.write_allocation == "L"
     given.put_all(
@@ -147,6 +197,9 @@ def _dram(given: Given) -> None:
     given.put("dram.channels", channels, "gpgpu_n_mem")
     given.put("dram.slices_per_channel", slices, "gpgpu_n_sub_partition_per_mchannel")
     given.put("l2.slices", channels * slices, "gpgpu_n_mem")
+    _slice_hash(given, channels * slices)
+    own_bus = given.is_on("dram_dual_bus_interface")
+    given.put("dram.row_bus", "own" if own_bus else "shared", "dram_dual_bus_interface")
     given.take("dram.fixed_cycles", "dram_latency")
     for key, name in (
         ("scheduler_queue", "gpgpu_frfcfs_dram_sched_queue_size"),
@@ -167,6 +220,22 @@ def _dram(given: Given) -> None:
     burst = given.whole("gpgpu_dram_burst_length", 1)
     given.put("dram.atom_bytes", burst * chips, "gpgpu_dram_buswidth")
     given.put("dram.tBURST", _burst_cycles(given), "gpgpu_dram_burst_length")
+
+
+def _slice_hash(given: Given, slices: int) -> None:
+    """How the slice of an address is chosen."""
+    name = "gpgpu_memory_partition_indexing"
+    setting = given.setting(name)
+    kind = 0 if setting is None else values.whole(setting)
+    given.put("dram.slice_hash", "polynomial" if kind == 2 else "none", name)
+    if setting is not None and kind == 2 and slices not in _POLYNOMIALS:
+        many = ", ".join(map(str, _POLYNOMIALS))
+        raise setting.error(
+            f"'-{name}' is 2 with {slices} slices",
+            f"it is for {many}: write '-{name} 0', or change -gpgpu_n_mem",
+        )
+    if setting is not None and kind not in (0, 2):
+        given.differs(setting, "consecutive chunks go round the channels, not hashed")
 
 
 def _burst_cycles(given: Given) -> int:
@@ -208,9 +277,10 @@ def _address_map(given: Given) -> None:
         return
     found = values.address_map(setting)
     if not found.is_plain(given.tables["dram"]["banks"]):
-        order = "from bit 0 columns of a chunk, one bank bit (the slice), columns, the other bank bits, rows"
+        order = "from bit 0 columns, one bank bit (the slice), columns, the other bank bits, rows"
         given.differs(setting, f"it is {order}", "this order of bits")
     given.put("dram.interleave_bytes", found.chunk_bytes, name)
+    given.put("dram.slice_bytes", found.slice_bytes % found.chunk_bytes, name)
     given.put("dram.row_bytes", max(found.row_bytes, found.chunk_bytes), name)
 
 
@@ -219,7 +289,9 @@ def _network(given: Given) -> None:
     given.take("icnt.response_fifo", "gpgpu_n_cluster_ejection_buffer_size", 1)
     mode, file = given.need("network_mode"), given.setting("inter_config_file")
     instead = f"the network is that of {given.base}"
-    if values.whole(mode) != 1:
+    if values.whole(mode) == 2:
+        _packets(given)
+    elif values.whole(mode) != 1:
         given.differs(mode, instead)
     elif file is None:
         given.warn("there is no '-inter_config_file'", instead)
@@ -227,6 +299,18 @@ def _network(given: Given) -> None:
         given.warn(f"no file '{file.value}' beside this one", instead, file)
     else:
         _network_file(given, read_network(given.path.parent / file.value))
+
+
+def _packets(given: Given) -> None:
+    """The crossbar that GPGPU-Sim has itself: it counts packets."""
+    given.put("icnt.kind", "packets", "network_mode")
+    given.take("icnt.input_packets", "icnt_in_buffer_limit", 1)
+    given.take("icnt.output_packets", "icnt_out_buffer_limit", 1)
+    arbiter = given.need("icnt_arbiter_algo")
+    rule = "inputs-in-turn" if values.whole(arbiter) == 0 else "outputs-in-turn"
+    given.put("icnt.arbiter", rule, arbiter.name)
+    if values.whole(arbiter) > 1:
+        given.differs(arbiter, "each output takes one packet from the inputs in turn")
 
 
 def _network_file(given: Given, network: Mapping[str, Setting]) -> None:

@@ -111,6 +111,18 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "dram_bnkgrp_indexing_policy": (None, "0"),
     "dram_elimnate_rw_turnaround": (None, "0"),
     "gpgpu_mem_addr_mapping": (None, None),
+    "gpgpu_memory_partition_indexing": (None, "0"),
+    "dram_dual_bus_interface": (None, "0"),
+    "gpgpu_l1_banks": (None, "1"),
+    "gpgpu_l1_banks_byte_interleaving": (None, "32"),
+    "gpgpu_l1_banks_hashing_function": (None, "0"),
+    "gpgpu_l1_cache_write_ratio": (None, "0"),
+    "gpgpu_adaptive_cache_config": (None, "0"),
+    "gpgpu_unified_l1d_size": (None, "0"),
+    "gpgpu_shmem_option": (None, "0"),
+    "icnt_in_buffer_limit": (None, "64"),
+    "icnt_out_buffer_limit": (None, "64"),
+    "icnt_arbiter_algo": (None, "1"),
 }
 """Name -> defaults of 3.x and 4.x."""
 
@@ -151,19 +163,13 @@ FIXED: dict[str, Fixed] = {
     "gpgpu_shmem_limited_broadcast": Fixed("1", "1", "0", "any number of words is broadcast in a cycle"),
     "gpgpu_shmem_warp_parts": Fixed("2", "2", "1", "a warp accesses shared memory as a whole"),
     "gpgpu_num_cta_barriers": Fixed("16", "16", "16", "a CTA has 16 barriers"),
+    "icnt_subnets": Fixed(None, "2", "2", "requests and replies have networks of their own"),
+    "icnt_grant_cycles": Fixed(None, "1", "1", "an output turns to the next input with every packet"),
     "gpgpu_n_ldst_response_buffer_size": Fixed("2", "2", "2", "the LDST unit holds two replies"),
     "gpgpu_local_mem_map": Fixed("1", "1", "1", "local memory is interleaved over threads"),
-    "gpgpu_l1_banks": Fixed(None, "1", "1", "the L1 serves one access a cycle"),
     "gpgpu_mem_unit_ports": Fixed(None, "1", "1", "the LDST unit serves one access a cycle"),
-    "gpgpu_l1_cache_write_ratio": Fixed(None, "0", "0", "any dirty line of the L1 may be replaced"),
-    "gpgpu_adaptive_cache_config": Fixed(None, "0", "0", "the L1 has the same size for every kernel"),
-    "gpgpu_unified_l1d_size": Fixed(None, "0", "0", "the L1 has the same size for every kernel"),
     "gpgpu_flush_l2_cache": Fixed("0", "0", "0", "the L2 is not emptied"),
-    "gpgpu_memory_partition_indexing": Fixed(
-        None, "0", "0", "consecutive chunks go round the channels, not hashed"
-    ),
     "dram_bnk_indexing_policy": Fixed(None, "0", "0", "banks are not hashed"),
-    "dram_dual_bus_interface": Fixed(None, "0", "0", "row and column commands share a bus"),
     "gpgpu_simple_dram_model": Fixed(None, "0", "0", "DRAM has banks, rows and its timing parameters"),
     "gpgpu_lrc_enabled": Fixed(None, "0", "0", "loads are merged by the L1 only"),
     "gpgpu_kernel_launch_latency": Fixed(None, "0", "0", "the first CTA is launched in the first cycle"),
@@ -186,10 +192,10 @@ _UNUSED = re.compile(
     r"|gpgpu_cflog_interval|gpgpu_deadlock_detect|save_embedded_ptx|keep|gpgpu_warpdistro_shader|gpgpu_warp_issue_shader"
     r"|gpgpu_compute_capability_\w+|gpgpu_(stack|heap)_size_limit|gpgpu_runtime_\w+_limit|gpgpu_max_concurrent_kernel"
     r"|gpgpu_experimental_lib_support|gpgpu_cdp_enabled|gpgpu_occupancy_sm_number|gpgpu_registers_per_block"
-    r"|gpgpu_ignore_resources_limitation|gpgpu_shmem_per_block|gpgpu_shmem_option|gpgpu_simt_core_sim_order"
+    r"|gpgpu_ignore_resources_limitation|gpgpu_shmem_per_block|gpgpu_simt_core_sim_order"
     r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id|gpgpu_dual_issue_diff_exec_units"
     r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tensor_core_avail"
-    r"|gpgpu_l1_banks_\w+|gpgpu_simple_dram_clock_multiplier|gpgpu_lrc_max_\w+|specialized_unit_\d+|(icnt|inct)_\w+"
+    r"|gpgpu_simple_dram_clock_multiplier|gpgpu_lrc_max_\w+|specialized_unit_\d+|icnt_verbose|inct_\w+"
     r"|gpgpu_operand_collector_num_\w+_(dp|int|tensor_core)|SST_mode|gpgpu_trywait_\w+|(inter_)?chiplet_\w+"
     r"|gpgpu_chiplet_interleave"
 )

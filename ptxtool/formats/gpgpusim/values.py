@@ -156,11 +156,26 @@ class AddressMap:
     def row_bytes(self) -> int:
         return 1 << self.bits.count("C")
 
+    @property
+    def slice_bytes(self) -> int:
+        """Bytes of a channel that are one slice's: up to the lowest bank bit, which may lie in a chunk."""
+        return 1 << self._slice_bit
+
+    @property
+    def _slice_bit(self) -> int:
+        chunk = self.chunk_bytes.bit_length() - 1
+        return min(chunk, self.bits.find("B")) if "B" in self.bits else chunk
+
     def is_plain(self, banks: int) -> bool:
-        """Whether it is columns, the lowest bank bit above a chunk, columns, the other bank bits, rows."""
+        """Whether it is columns, the lowest bank bit within or above a chunk, columns, the other bank bits, rows."""
         chunk = self.chunk_bytes.bit_length() - 1
         above = self.bits.count("C") - chunk
-        rest = "C" * chunk + "B" + "C" * above + "B" * (banks.bit_length() - 2)
+        rest = (
+            "C" * self._slice_bit
+            + "B"
+            + "C" * (chunk - self._slice_bit + above)
+            + "B" * (banks.bit_length() - 2)
+        )
         return above >= 0 and self.bits.startswith(rest) and not self.bits[len(rest) :].strip("R0")
 
 

@@ -42,7 +42,8 @@ def set_access(builder: UopBuilder, op: Operation, record: np.void, gpu: Gpu) ->
     if access != NO_ACCESS:
         record["access"] = access
         record["space"] = builder.space
-        record["access_bytes"] = builder.access_bytes
+        whole = gpu.ldst.vectors == "whole"
+        record["access_bytes"] = builder.access_bytes if whole else builder.element_bytes
         record["element_bytes"] = builder.element_bytes
         record["bypass"] = _bypass(op, access, gpu)
 

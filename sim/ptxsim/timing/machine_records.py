@@ -18,7 +18,7 @@ from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
 from ptxsim.timing.memory.memory_setup import make_l1, make_memory
-from ptxsim.timing.memory.memory_state import MAX_SMS, POOL, SECTORS
+from ptxsim.timing.memory.memory_state import MAX_SMS, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
@@ -43,6 +43,8 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t
 
 _STACKS = [name for name, *_ in stack_fields(1)]
+PERFECT_LINE = 1 << 40
+"""Bytes of the one line of a perfect cache."""
 _DEPTH = 4
 """Entries of a stack that are put back or looked at together."""
 _REQUESTS = 256
@@ -149,7 +151,14 @@ def l1_records(gpu: Gpu) -> PooledRecords:
     """A record of every L1 data cache, empty. Raises E502."""
     l1s = make_l1(gpu, gpu.sm.count)
     records = PooledRecords(gpu, l1s)
-    records.restore_fields(l1s, _of_cache(gpu.l1d, gpu.l1d.sets * gpu.l1d.ways))
+    lines = gpu.l1d.sets * gpu.l1d.ways
+    if gpu.l1d.sector_bytes == gpu.l1d.line_bytes:
+        used = _of_cache(gpu.l1d, lines) | {"line_order": 0}
+    else:
+        used = _of_cache(gpu.l1d, lines * SECTORS) | {"line_order.written": lines * SECTORS}
+        used |= {f"line_order.{name}": lines for name in ("chain", "newer", "older")}
+        used |= {f"line_order.{name}": gpu.l1d.sets for name in ("newest", "oldest", "filled")}
+    records.restore_fields(l1s, used | {"pipe": gpu.l1d.banks})
     return records
 
 
@@ -166,10 +175,10 @@ def memory_records(gpu: Gpu) -> PooledRecords:
 
     def requests() -> Iterator[RestoreStep]:
         """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
-        data = m["request"].view(np.uint8).reshape(POOL, -1)
-        for k in range(0, POOL, _REQUESTS):
-            places = m["free"][POOL - k - _REQUESTS : POOL - k]
-            yield [data[k : k + _REQUESTS]], [(places, np.arange(k + _REQUESTS - 1, k - 1, -1))]
+        pool = int(m["pool"])
+        data = m["request"][:pool].view(np.uint8).reshape(pool, -1)
+        for k in range(0, pool, _REQUESTS):
+            yield [data[k : k + _REQUESTS], m["free"][max(0, pool - k - _REQUESTS) : pool - k]], []
 
     records.restore_while_used(requests)
     return records
@@ -201,7 +210,7 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
     caches["miss_capacity"] = given.miss_queue
     if given.perfect:  # one line, present, that contains every address
         caches["sets"] = caches["ways"] = 1
-        caches["line_bytes"] = 1 << 40
+        caches["line_bytes"] = PERFECT_LINE
         caches["tag"][:, 0] = 1
     sets = caches["sets"]
     caches["set_mask"] = np.where(sets & (sets - 1), -1, sets - 1)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.timing.banks import bank_turn, banks_of_warp
-from ptxsim.timing.machine_records import needs_wide
+from ptxsim.timing.machine_records import PERFECT_LINE, needs_wide
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxsim.timing.sm_state import RUN, RUN_WIDE
 from ptxtool.base.identity_cache import IdentityCache
@@ -46,10 +46,11 @@ def _run_of(gpu: Gpu) -> Any:
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
     r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle
-    r["constant_line"] = gpu.l1c.line_bytes
+    r["constant_line"] = PERFECT_LINE if gpu.l1c.perfect else gpu.l1c.line_bytes
     r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
     r["atomic_parts"] = gpu.ldst.atomic_warp_parts
-    segment = gpu.ldst.uncached_segment_bytes
-    r["uncached_segment"] = segment if segment < 128 else 0
+    for name in ("segment", "uncached_segment"):
+        segment = getattr(gpu.ldst, f"{name}_bytes")
+        r[name] = segment if segment < 128 else 0
     return run

@@ -127,7 +127,8 @@ _RUN = [
     ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
     ("shared_pipe", "i8"),
     ("atomic_parts", "i8"),  # parts of a warp that atomics go by
-    ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
+    ("segment", "i8"),  # bytes of a segment of accesses; 0: by the bytes of a lane
+    ("uncached_segment", "i8"),  # of those that bypass the L1
     # resource sharing (timing-model section 5)
     (
         "sees_heads",

@@ -26,14 +26,14 @@ from ptxsim.timing.core.ldst import (
     copies_done,
     ldst_busy,
     ldst_cycle,
-    next_look_up,
     next_shared,
     take_reply_asleep,
 )
 from ptxsim.timing.core.operands import collect, is_frozen
 from ptxsim.timing.core.reasons import charge
 from ptxsim.timing.core.retire import next_retirement
-from ptxsim.timing.memory.l1 import l1_forget
+from ptxsim.timing.memory.l1_pipes import next_look_up
+from ptxsim.timing.memory.l1_sectors import forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
 from ptxsim.timing.memory.system import memory_cycle, reply_next
 from ptxsim.timing.residency.decisions import DECIDE
@@ -125,7 +125,7 @@ def _release_membars(run, sm, l1):
         if writes_done(run, sm, w) <= run.cycle:
             sm.in_membar &= ~warp_bit(sm, w)
             if l1.flush:
-                l1_forget(l1)
+                forget(l1)
     waiting = sm.in_wait
     while waiting:
         w = ctz(waiting)
@@ -179,7 +179,7 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
     if run.switching:
         switch_ctas(run, sm, execution, l1, memory, decide)
     if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0:
-        l1_forget(l1)
+        forget(l1)
     _look(run, sm, window, run.cycle)
     sm.last_cycle = run.cycle
     run.sm_next[sm.index] = _next_cycle(run, sm, l1, issued)

@@ -36,18 +36,24 @@ from ptxsim.timing.memory import memory_state as requests
 from ptxsim.timing.memory import readonly, texture_cache
 from ptxsim.timing.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.timing.memory.l1 import (
-    PIPE_GLOBAL_STORE,
-    PIPE_LOAD,
-    PIPE_LOCAL_STORE,
     l1_fill,
     l1_fill_part,
     l1_load,
     l1_next_waiter,
     l1_store,
+)
+from ptxsim.timing.memory.l1_pipes import (
+    PIPE_GLOBAL_STORE,
+    PIPE_LOAD,
+    PIPE_LOCAL_STORE,
+    is_full,
     pipe_enter,
     pipe_leave,
     pipe_look_up,
+    stuck_banks,
+    try_again,
 )
+from ptxsim.timing.memory.l1_sectors import sector_fill
 from ptxsim.timing.memory.memory_state import FAIL, HIT
 from ptxsim.timing.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
 from ptxsim.timing.residency.monitor import load_returned, register_arrived, vector_arrived
@@ -93,7 +99,7 @@ def prepare_access(run, sm, execution, i, w, mask, entry):
                 instruction.access_bytes,
                 space == LOCAL,
                 run.atomic_parts if atomic else 0,
-                run.uncached_segment if bypass else 0,
+                run.uncached_segment if bypass else run.segment,
                 sm.memory_line[slot],
                 sm.memory_bytes[slot],
                 sm.memory_words[slot],
@@ -169,7 +175,7 @@ def _returned(run, sm, p):
 def _l1_changed(sm, l1):
     """Accesses that L1 has refused may be tried again."""
     sm.head_stuck = 0
-    l1.pipe_stuck = 0
+    try_again(l1)
 
 
 @inline
@@ -255,7 +261,10 @@ def _take_reply(run, sm, l1, memory):
     elif kind == requests.RESTORE:
         register_arrived(run, sm, tag)
     else:
-        l1_fill(l1, memory.request[found].line)
+        if l1.sectored:
+            sector_fill(l1, tag)
+        else:
+            l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)
 
 
@@ -303,8 +312,8 @@ def charge_stuck_head(sm, l1, cycles):
     """Count the retries of skipped cycles."""
     if sm.head >= 0 and sm.head_stuck:
         _refuse_head(sm, l1, cycles)
-    if l1.pipe_stuck:
-        l1.cache.reservation_fails += cycles
+    if l1.pipe_count:
+        l1.cache.reservation_fails += cycles * stuck_banks(l1)
 
 
 @inline
@@ -394,28 +403,40 @@ def _serve_texture(run, sm, slot, p):
 
 
 @inline
-def _serve_pipe(run, sm, l1):
-    """Look up the access that is at the end of the pipe before L1."""
-    if l1.pipe_stuck:
+def _serve_pipe(run, sm, l1, bank):
+    """Look up the access that is at the end of a bank's pipe before L1."""
+    pipe = l1.pipe[bank]
+    if pipe.stuck:
         l1.cache.reservation_fails += 1
         return
-    head = l1.pipe_head
-    if l1.pipe_due[head] > run.cycle:
+    head = pipe.head
+    if pipe.due[head] > run.cycle:
         return
-    outcome = pipe_look_up(l1, run.cycle)
+    outcome = pipe_look_up(l1, bank, run.cycle)
     if outcome == FAIL:
-        l1.pipe_stuck = 1
+        pipe.stuck = 1
         return
-    tag = np.int64(l1.pipe_tag[head])
-    if run.hotspots and l1.pipe_kind[head] == PIPE_LOAD:
-        note_look_up(run, sm, tag, outcome)
-    if outcome == HIT:
-        if l1.pipe_kind[head] == PIPE_LOAD:
+    tag = np.int64(pipe.tag[head])
+    if pipe.kind[head] == PIPE_LOAD:
+        if run.hotspots:
+            note_look_up(run, sm, tag, outcome)
+        if outcome == HIT:
             _returned(run, sm, tag)
-        elif l1.pipe_kind[head] == PIPE_LOCAL_STORE:
-            _acknowledge(sm, tag, _acknowledgements(l1, np.int64(l1.pipe_bytes[head])))
-    pipe_leave(l1)
+    elif l1.kept:
+        _acknowledge(sm, tag, _acknowledgements(l1, np.int64(pipe.bytes[head])))
+    pipe_leave(l1, bank)
     sm.head_stuck = 0
+
+
+@njit
+def _serve_banks(run, sm, l1):
+    """The same for every bank. What one has entered can be what another one's access was refused for."""
+    for bank in range(l1.n_banks):
+        left = l1.pipe_count
+        if l1.pipe[bank].count:
+            _serve_pipe(run, sm, l1, bank)
+        if l1.pipe_count < left:
+            try_again(l1)
 
 
 @njit
@@ -424,9 +445,9 @@ def _acknowledgements(l1, size):
     return (size + 31) >> 5 if l1.replies_per_line > 1 else 1
 
 
-@njit
+@inline
 def _enter_pipe(run, sm, l1, slot, p, w):
-    """A global or local access goes into the pipe before L1."""
+    """A global or local access goes into its bank's pipe before L1; False if that takes none in this cycle."""
     k = sm.memory_next[slot]
     size = sm.memory_bytes[slot, k]
     kind = PIPE_LOAD
@@ -435,11 +456,25 @@ def _enter_pipe(run, sm, l1, slot, p, w):
         kind = PIPE_LOCAL_STORE if sm.memory_space[slot] == LOCAL else PIPE_GLOBAL_STORE
         tag = np.int64(sm.context[w])
     if not pipe_enter(l1, sm.memory_line[slot, k], size, kind, tag, sm.memory_words[slot, k], run.cycle):
-        sm.head_stuck = _BY_L1D
         return False
     if kind != PIPE_LOAD:
         _expect(sm, w, _acknowledgements(l1, size))
-    return _last_access(sm, slot)
+    sm.memory_next[slot] += 1
+    return True
+
+
+@njit
+def _enter_pipes(run, sm, l1, slot, p, w):
+    """The next accesses of the head go into the pipes: as many as there are banks, up to the first that is not taken.
+    Whether all have gone."""
+    for _ in range(l1.n_banks):
+        if not _enter_pipe(run, sm, l1, slot, p, w):
+            if is_full(l1, sm.memory_line[slot, sm.memory_next[slot]]):
+                sm.head_stuck = _BY_L1D
+            return False
+        if sm.memory_next[slot] == sm.memory_count[slot]:
+            return True
+    return False
 
 
 @njit
@@ -470,7 +505,7 @@ def _serve_line(run, sm, l1, memory, slot, p, w):
     if sm.memory_bypass[slot]:
         return _bypass(run, sm, l1, memory, slot, p, w)
     if l1.pipe_cycles:
-        return _enter_pipe(run, sm, l1, slot, p, w)
+        return _enter_pipes(run, sm, l1, slot, p, w)
     k = sm.memory_next[slot]
     line = sm.memory_line[slot, k]
     kind = sm.memory_kind[slot]
@@ -536,16 +571,13 @@ def ldst_cycle(run, sm, l1, memory):
     if l1.miss_count and l1_send(l1, memory, sm.index, run.cycle):
         _l1_changed(sm, l1)
     if l1.pipe_count:
-        _serve_pipe(run, sm, l1)
+        if l1.n_banks == 1:
+            _serve_pipe(run, sm, l1, 0)
+        else:
+            _serve_banks(run, sm, l1)
     _serve_head(run, sm, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
         sm.head = leave_oc_ex(sm, 2)
-
-
-@inline
-def next_look_up(l1):
-    """The cycle in which an access reaches the end of the pipe before L1; FOREVER if none does or L1 refuses it."""
-    return l1.pipe_due[l1.pipe_head] if l1.pipe_count and not l1.pipe_stuck else FOREVER
 
 
 @inline

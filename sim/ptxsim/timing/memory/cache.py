@@ -6,7 +6,7 @@ woken one at a time; then the entry is free.
 
 A cache of sectors keeps state and miss entry by sector: `index` is the place of a line, or of a sector.
 The owners decide what hits, misses and stores do (`l1.py`, `l2.py`, `sectors.py`).
-Reference: timing-model section 3.3, timing-model-42 section 3.3 for the hash.
+Reference: timing-model section 3.3.
 """
 
 from typing import Any
@@ -15,16 +15,6 @@ import numpy as np
 
 from ptxsim.base.jit import njit
 from ptxsim.timing.memory.memory_state import DIRTY, INVALID, MAX_ENTRIES, RESERVED, VALID
-
-
-@njit
-def set_of(c: Any, line_number: int) -> int:
-    """The set of a line; `line_number` is its address divided by the bytes of a line."""
-    if c.set_mask < 0:
-        return line_number % c.sets
-    if c.hashed:  # address bits 13, 14, 15, 17 and 19 of lines of 128 bytes
-        line_number ^= (line_number >> 6 & 7) | (line_number >> 10 & 1) << 3 | (line_number >> 12 & 1) << 4
-    return line_number & c.set_mask
 
 
 @njit

@@ -22,7 +22,7 @@ from ptxsim.timing.memory.counts import (
     NETWORKS,
     READONLY_COUNTS,
 )
-from ptxsim.timing.memory.memory_state import FOREVER, POOL
+from ptxsim.timing.memory.memory_state import FOREVER
 
 # the times of each record; the lists are complete: test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
@@ -55,12 +55,13 @@ def rewind_memory(memory: Any, cycles: int) -> None:
         _earlier(m[side], _NETWORK, cycles)
         _earlier(m[side]["input"][: m[side]["n_in"]], _INPUT, cycles)
         _earlier(m[side]["output"][: m[side]["n_out"]], _OUTPUT, cycles)
+        m[side]["first_input"] += cycles
         _zero(m[side], NETWORK_COUNTS)
     slices, channels = m["slice"][: m["n_slices"]], m["channel"][: m["n_channels"]]
     _earlier(slices, _SLICE, cycles)
     ages(slices["cache"])[...] -= cycles
     _zero(slices["cache"], CACHE_COUNTS)
-    if m["n_free"] < POOL:
+    if m["n_free"] < m["pool"]:
         m["request"]["due"] -= cycles
         for channel in channels:  # returning requests are due in DRAM cycles
             places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) & m["ring_mask"]
@@ -79,7 +80,8 @@ def rewind_l1(caches: Any, cycles: int) -> None:
     clean = caches["flushed_at"] == cache["accesses"]
     caches["flushed_at"] = np.where(clean, 0, -1)  # in accesses, which are counted from 0 again
     ages(cache)[...] -= cycles
-    caches["pipe_due"] -= cycles
+    caches["pipe"]["due"] -= cycles
+    caches["pipe"]["entered"] -= cycles
     _zero(cache, CACHE_COUNTS)
     _zero(caches, L1_COUNTS)
 

@@ -4,8 +4,8 @@ Global and local memory: one access per touched segment of 32, 64 or 128 bytes (
 access that uses one half of 128 or 64 bytes shrinks to that half. Local memory is interleaved by words of 4 bytes over
 all threads of the GPU, so the same word of consecutive threads is adjacent. Atomics go by half warps or whole warps,
 and lanes with the same address need accesses of their own. Accesses that bypass the L1 have segments of 32 bytes where
-the L2 has sectors. Constant memory and textures: one access per line. Accesses are listed in the order in which the
-LDST unit serves them: the highest address first.
+the L2 has sectors, all others where the L1 has. Constant memory and textures: one access per line. Accesses are listed
+in the order in which the LDST unit serves them: the highest address first.
 
 Input are `lane_address` and `access_mask` of the executing warp's `CONTEXT` record. The lists are arrays of the caller;
 `words` has a bit for each word of 4 bytes that an access touches in its line of 128. Room for 64 accesses is enough
@@ -238,29 +238,28 @@ def constant_lines(execution: Any, line_bytes: int, lines: Any) -> int:
 def shared_conflict_degree(execution: Any, size: int) -> int:
     """Cycles that the banks of shared memory need: the most distinct words of 4 bytes in one of the 32 banks.
 
-    Lanes are aligned, so the n-th words of the lanes conflict only with each other and are counted separately. A bank's
-    words are chained in `lane_target`, which a memory instruction does not use: entry b holds the first lane of bank b
-    in its low byte and the lane that follows lane b in the next byte (plus 1, 0 is the end).
+    Only the first word of each lane counts: lanes are aligned, so the n-th words conflict with each other as the first
+    ones do. A bank's words are chained in `lane_target`, which a memory instruction does not use: entry b holds the
+    first lane of bank b in its low byte and the lane that follows lane b in the next byte (plus 1, 0 is the end).
     """
     mask = np.int64(execution.access_mask)
     worst = 1
     if size <= 4 and _stride(execution, mask, size) >= 0:
         return worst
-    for nth in range((size + 3) >> 2):
-        for lane in range(32):
-            execution.lane_target[lane] = 0
-        for lane in range(32):
-            if mask >> lane & 1:
-                word = (np.int64(execution.lane_address[lane]) >> 2) + nth
-                bank = word & 31
-                first = execution.lane_target[bank] & 255
-                found = first
-                depth = 1
-                while found > 0 and (np.int64(execution.lane_address[found - 1]) >> 2) + nth != word:
-                    found = execution.lane_target[found - 1] >> 8
-                    depth += 1
-                if found == 0:
-                    execution.lane_target[lane] = (execution.lane_target[lane] & 255) | first << 8
-                    execution.lane_target[bank] = (execution.lane_target[bank] & ~255) | (lane + 1)
-                    worst = max(worst, depth)
+    for lane in range(32):
+        execution.lane_target[lane] = 0
+    for lane in range(32):
+        if mask >> lane & 1:
+            word = np.int64(execution.lane_address[lane]) >> 2
+            bank = word & 31
+            first = execution.lane_target[bank] & 255
+            found = first
+            depth = 1
+            while found > 0 and np.int64(execution.lane_address[found - 1]) >> 2 != word:
+                found = execution.lane_target[found - 1] >> 8
+                depth += 1
+            if found == 0:
+                execution.lane_target[lane] = (execution.lane_target[lane] & 255) | first << 8
+                execution.lane_target[bank] = (execution.lane_target[bank] & ~255) | (lane + 1)
+                worst = max(worst, depth)
     return worst

@@ -178,6 +178,13 @@ def _first(ch: Any, banks: int) -> int:
 @inline
 def _command(memory: Any, ch: Any, columns: int, rows: int, d: int) -> None:
     """Give a command, or two, of those that DRAM cycle d allows these banks."""
+    if memory.two_buses:
+        row = _first(ch, rows) if rows else -1
+        if columns:
+            _column(memory, ch, _first(ch, columns), d)
+        if row >= 0:
+            _row(memory, ch, row, d)
+        return
     if rows == 0:
         _column(memory, ch, _first(ch, columns), d)
         return

@@ -8,8 +8,7 @@ lines are written back when they are replaced.
 The LDST unit numbers the waiters (>= 0); `l1_next_waiter` returns them when the line has arrived. A refused access
 changes only the count of reservation fails, and is tried again in the next cycle.
 
-There may be a pipe before the tags: an access enters it with `pipe_enter` and is looked up `pipe_cycles` later. An
-access that the tags refuse stays at the end and later ones close up, so the LDST unit is stopped when the pipe is full.
+Before the tags there may be pipes (`l1_pipes.py`). A cache with sectors has its own rules (`l1_sectors.py`).
 
 Reference: timing-model sections 3.2 and 3.3; timing-model-42 sections 3.2 and 3.3.
 """
@@ -19,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, set_of, wake
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, wake
+from ptxsim.timing.memory.mapping.hashes import set_of
 from ptxsim.timing.memory.memory_state import (
     DIRTY,
     FAIL,
@@ -27,7 +27,6 @@ from ptxsim.timing.memory.memory_state import (
     INVALID,
     MISS,
     PENDING,
-    PIPE,
     READ,
     RESERVED,
     RING,
@@ -38,12 +37,11 @@ from ptxsim.timing.memory.memory_state import (
 from ptxsim.timing.memory.replacement import victim
 
 ALL_WORDS = 0xFFFFFFFF  # of a line of 128 bytes
-# what an access in the pipe is
-PIPE_LOAD, PIPE_GLOBAL_STORE, PIPE_LOCAL_STORE = range(3)
 
 
 @njit
-def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int, words: int) -> None:
+def enqueue(l1: Any, line: int, size: int, kind: int, tag: int, words: int) -> None:
+    """Put a request into the miss queue, which has room."""
     tail = (l1.miss_head + l1.miss_count) & (RING - 1)
     l1.miss_line[tail] = line
     l1.miss_bytes[tail] = size
@@ -79,9 +77,9 @@ def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
         return FAIL
     was_dirty, evicted = c.state[place] == DIRTY, c.tag[place]
     reserve(c, place, line, waiter, 0, now)
-    _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+    enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
     if was_dirty:
-        _enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1, ALL_WORDS)
+        enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1, ALL_WORDS)
     c.accesses += 1
     c.misses += 1
     return MISS
@@ -97,6 +95,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
     line = np.int64(address) & -c.line_bytes
     place = lookup(c, set_of(c, line >> c.line_shift), line)
     hit = place >= 0 and c.state[place] != RESERVED
+    l1.kept = 1 if hit and local else 0
     if hit and local:
         c.state[place] = DIRTY
         c.used[place] = now
@@ -106,7 +105,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
             return FAIL
         if hit:
             c.state[place] = INVALID
-        _enqueue(l1, address, size, WRITE, tag, words)
+        enqueue(l1, address, size, WRITE, tag, words)
     c.accesses += 1
     l1.stores += 1
     if hit:
@@ -125,7 +124,7 @@ def l1_pass(l1: Any, line: int, kind: int, tag: int) -> bool:
     """Put a line that passes the cache by into the miss queue; False unless it leaves as many places as a load does."""
     if l1.miss_count > l1.miss_read_max:
         return False
-    _enqueue(l1, line, 128, kind, tag, ALL_WORDS)
+    enqueue(l1, line, 128, kind, tag, ALL_WORDS)
     return True
 
 
@@ -175,39 +174,3 @@ def l1_forget(l1: Any) -> None:
     for place in range(c.sets * c.ways):
         if c.state[place] == VALID or c.state[place] == DIRTY:
             c.state[place] = INVALID
-
-
-@inline
-def pipe_enter(l1: Any, address: int, size: int, kind: int, tag: int, words: int, now: int) -> bool:
-    """Put an access into the pipe; False if every place is taken."""
-    if l1.pipe_count >= l1.pipe_cycles:
-        return False
-    tail = (l1.pipe_head + l1.pipe_count) & (PIPE - 1)
-    l1.pipe_address[tail] = address
-    l1.pipe_bytes[tail] = size
-    l1.pipe_words[tail] = words
-    l1.pipe_kind[tail] = kind
-    l1.pipe_tag[tail] = tag
-    l1.pipe_due[tail] = now + l1.pipe_cycles
-    l1.pipe_count += 1
-    return True
-
-
-@inline
-def pipe_look_up(l1: Any, now: int) -> int:
-    """Look up the first access of the pipe, which is due: HIT, MISS, PENDING or FAIL. Leaves it where it is."""
-    head = l1.pipe_head
-    address = l1.pipe_address[head]
-    tag = np.int64(l1.pipe_tag[head])
-    if l1.pipe_kind[head] == PIPE_LOAD:
-        return l1_load(l1, address, tag, now)
-    local = 1 if l1.pipe_kind[head] == PIPE_LOCAL_STORE else 0
-    size, words = np.int64(l1.pipe_bytes[head]), np.int64(l1.pipe_words[head])
-    return l1_store(l1, address, size, local, tag, now, words)
-
-
-@inline
-def pipe_leave(l1: Any) -> None:
-    """The first access of the pipe is served."""
-    l1.pipe_head = (l1.pipe_head + 1) & (PIPE - 1)
-    l1.pipe_count -= 1

@@ -23,14 +23,12 @@ import numpy as np
 
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, wake
-from ptxsim.timing.memory.interconnect import has_room, take
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
     DIRTY,
     FILL,
     FOREVER,
     NO_WAITER,
-    POOL_MARGIN,
     RESERVED,
     RESTORE,
     RING,
@@ -41,6 +39,7 @@ from ptxsim.timing.memory.memory_state import (
     WRITE,
     WRITEBACK,
 )
+from ptxsim.timing.memory.network.interconnect import has_room, take
 from ptxsim.timing.memory.replacement import victim
 from ptxsim.timing.memory.requests import (
     answer,
@@ -149,7 +148,7 @@ def _tags(memory: Any, s: Any, index: int, now: int) -> None:
         or not has_room(memory.replies, index, memory.replies.longest)
         or s.dram_count >= memory.dram_capacity
         or memory.request[s.rop[s.rop_head]].due > now
-        or memory.n_free < POOL_MARGIN
+        or memory.n_free < memory.margin
     ):
         return
     r = np.int64(s.rop[s.rop_head])

@@ -10,25 +10,32 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.timing.memory.mapping.hashes import POLYNOMIALS, polynomial
 from ptxsim.timing.memory.memory_state import (
+    BANKS,
+    FERMI,
     FIFO,
     FOREVER,
     L1,
     LATENCY_RING,
+    LINEAR,
     MAX_BANKS,
     MAX_CHANNELS,
     MAX_DATA,
     MAX_ENTRIES,
     MAX_FLITS,
     MAX_LINES,
+    MAX_SECTORS,
     MAX_SLICES,
     MAX_SMS,
     MAX_WAITERS,
     MEMORY,
     PIPE,
+    POLYNOMIAL,
     POOL,
-    POOL_MARGIN,
     RING,
+    SECTOR_LINES,
+    SECTOR_SETS,
     SECTORS,
     TIMINGS,
     TURNAROUNDS,
@@ -37,6 +44,12 @@ from ptxsim.timing.memory.memory_state import (
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Dram
+
+_FERMI_MARGIN = 8192
+"""Requests that are left for slices and channels, at least."""
+_MOST_PACKETS = 1 << 14
+"""Room of an end of a network of packets, at most."""
+_POLYNOMIALS = f"there are polynomials for {', '.join(map(str, POLYNOMIALS))}"
 
 
 def make_l1(gpu: Gpu, n_sms: int) -> Any:
@@ -48,15 +61,46 @@ def make_l1(gpu: Gpu, n_sms: int) -> Any:
     caches["miss_read_max"] = given.miss_queue_read_max
     _at_most("l1d.latency_cycles", given.latency_cycles, PIPE)
     caches["pipe_cycles"] = given.latency_cycles
+    _at_most("l1d.banks", given.banks, BANKS)
+    _log2("l1d.banks", given.banks)
+    caches["n_banks"], caches["bank_hashed"] = given.banks, given.bank_hash == "xor"
+    caches["bank_shift"] = _log2("l1d.bank_bytes", given.bank_bytes)
     caches["replies_per_line"] = -(-given.line_bytes // gpu.l2.sector_bytes)
+    if given.sector_bytes < given.line_bytes:
+        _set_sectors(caches, gpu)
     caches["flush"] = given.flush_when_empty
     caches["merge_in_queue"] = given.merge_needs_queue
-    caches["cache"]["hashed"] = given.set_hash == "fermi"
     if given.set_hash == "fermi" and (given.sets, given.line_bytes) != (32, 128):
         message = f"{gpu.name}: l1d.set_hash is 'fermi' for {given.sets} sets of {given.line_bytes} bytes"
         raise error("E502", message, help="this hash is of 32 sets of 128 bytes")
     _set_cache(caches["cache"], "l1d", given)
     return caches
+
+
+def _set_sectors(caches: Any, gpu: Gpu) -> None:
+    """Configure L1s with sectors."""
+    given = gpu.l1d
+    _at_most("l1d.sets x ways", given.sets * given.ways, SECTOR_LINES)
+    _at_most("l1d.sets", given.sets, SECTOR_SETS)
+    for wrong, message, help in (
+        (
+            (given.line_bytes, gpu.l2.sector_bytes) != (128, 32),
+            f"l1d.sector_bytes is 32 in lines of {given.line_bytes} bytes",
+            "sectors are 32 bytes of lines of 128, in the L2 too: l2.sector_bytes = 32",
+        ),
+        (given.latency_cycles == 0, "l1d.latency_cycles is 0 with sectors", "give it 1 or more"),
+        (
+            gpu.ldst.segment_bytes != 32 or gpu.ldst.uncached_segment_bytes != 32,
+            "accesses are longer than the sectors of the L1",
+            "give ldst.segment_bytes and ldst.uncached_segment_bytes the value 32",
+        ),
+    ):
+        if wrong:
+            raise error("E502", f"{gpu.name}: {message}", help=help)
+    caches["sectored"], caches["replies_per_line"] = 1, 1
+    caches["keeps_global"], caches["sends"] = given.stores != "local-back", given.stores == "through"
+    caches["allocates"] = given.store_miss == "allocate"
+    caches["dirty_percent"] = given.dirty_percent
 
 
 def make_memory(gpu: Gpu) -> Any:
@@ -69,11 +113,18 @@ def make_memory(gpu: Gpu) -> Any:
     m["n_sms"], m["n_slices"], m["n_channels"] = gpu.sm.count, l2.slices, dram.channels
     m["slices_per_channel"] = dram.slices_per_channel
     m["chunk_shift"] = chunk = _log2("dram.interleave_bytes", dram.interleave_bytes)
+    m["slice_shift"] = _log2("dram.slice_bytes", dram.slice_bytes or dram.interleave_bytes)
     m["bank_shift"] = bank = chunk + 1 + _log2("dram.row_bytes", dram.row_bytes // dram.interleave_bytes)
+    if dram.slice_hash == "polynomial":
+        m["slice_bits"] = _log2("l2.slices", l2.slices)
+        m["hash_shift"] = chunk + m["slice_bits"]
+        m["slice_poly"][: m["slice_bits"]] = polynomial(l2.slices)
     m["bank_mask"] = dram.banks // 2 - 1
     m["row_shift"] = bank + _log2("dram.banks", dram.banks) - 1
-    m["flits"] = np.minimum(255, -(-(icnt.header_bytes + np.arange(MAX_DATA + 1)) // icnt.flit_bytes))
-    m["rop_cycles"], m["port_shift"] = l2.rop_cycles, _log2("l2.port_bytes", l2.port_bytes)
+    m["flits"] = [min(255, _flits(gpu, size)) for size in range(MAX_DATA + 1)]
+    # a network of flits has the cycle between ROP delay and tags in its own delay
+    m["rop_cycles"] = l2.rop_cycles + (icnt.kind == "packets")
+    m["port_shift"] = _log2("l2.port_bytes", l2.port_bytes)
     m["miss_read_max"], m["miss_write_max"] = l2.miss_queue_read_max, l2.miss_queue_write_max
     m["sector_bytes"] = l2.sector_bytes if l2.sector_bytes < l2.line_bytes else 0
     m["constant_quirk"] = l2.constant_line_quirk
@@ -95,12 +146,14 @@ def make_memory(gpu: Gpu) -> Any:
         m["group_banks"][bank >> m["group_shift"] & m["group_mask"]] |= 1 << bank
     m["ring_mask"] = (1 << int(m["credits"]).bit_length()) - 1
     m["row_with_column"] = dram.row_with_column
+    m["two_buses"] = dram.row_bus == "own"
     m["atom_shift"] = _log2("dram.atom_bytes", dram.atom_bytes)
     for name in TIMINGS + TURNAROUNDS:
         m[name] = getattr(dram, name)
     m["slice_next"] = m["channel_next"] = m["dram_next"] = FOREVER
-    m["n_free"] = POOL
-    m["free"] = np.arange(POOL - 1, -1, -1)
+    m["margin"] = margin = max(_FERMI_MARGIN, _between_l2_and_dram(gpu))
+    m["sector_margin"] = 2 * margin
+    m["pool"] = m["n_free"] = min(POOL, 8 * margin)
     _set_network(m["requests"], gpu, gpu.sm.count, l2.slices, 0)
     _set_network(m["replies"], gpu, l2.slices, gpu.sm.count, 1)
     for name in ("next", "return_due", "entry_due", "unripe_next"):
@@ -118,6 +171,14 @@ def _set_cache(cache: Any, name: str, given: Any) -> None:
     cache["sets"], cache["ways"], cache["line_bytes"] = given.sets, given.ways, given.line_bytes
     cache["line_shift"] = _log2(f"{name}.line_bytes", given.line_bytes)
     cache["set_mask"] = -1 if given.sets & (given.sets - 1) else given.sets - 1
+    cache["set_bits"] = bits = given.sets.bit_length() - 1
+    cache["hashed"] = {"linear": LINEAR, "fermi": FERMI}.get(given.set_hash, POLYNOMIAL)
+    if given.set_hash == "polynomial":
+        if given.sets not in POLYNOMIALS:
+            raise error("E502", f"'{name}.set_hash' is 'polynomial' for {given.sets} sets", help=_POLYNOMIALS)
+        cache["set_poly"][..., :bits] = polynomial(given.sets)
+    elif given.set_hash == "xor":
+        cache["set_poly"][..., :bits] = 1 << np.arange(bits)
     cache["max_waiters"] = given.mshr_waiters
     cache["n_free"] = given.mshr_entries
     cache["free"] = np.arange(MAX_ENTRIES)
@@ -128,6 +189,17 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
     icnt = gpu.icnt
     network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
     network["words"] = -(-max(n_in, n_out) // 64)
+    network["next"] = network["asking"] = network["out_due"] = FOREVER
+    if icnt.kind == "packets":
+        network["of_packets"], network["longest"] = 1, 1
+        network["in_turn"] = icnt.arbiter == "inputs-in-turn"
+        network["n_nodes"], network["first_node"] = n_in + n_out, n_out if is_reply else 0
+        network["input_flits"] = icnt.input_packets + (gpu.l2.reply_queue if is_reply else 0)
+        network["output_packets"] = icnt.output_packets + (icnt.response_fifo if is_reply else 0)
+        network["unloaded"] = (
+            0 if is_reply else 1
+        )  # a slice takes packets before the crossbar moves, an SM after it
+        return
     # the queues before the crossbar are one FIFO: injection queue, router buffer, and the reply queue of a slice
     network["longest"] = longest = _flits(gpu, _reply_bytes(gpu) if is_reply else gpu.l2.line_bytes)
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
@@ -143,12 +215,12 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
     for flits in range(1, MAX_FLITS):
         extra = max(0, flits - 1 - last)  # beyond the longest packet measured: one cycle per flit
         network["unloaded"][flits] = icnt.unloaded_cycles[min(flits - 1, last)] + extra
-    network["next"] = network["asking"] = FOREVER
-    network["out_due"] = FOREVER
 
 
 def _flits(gpu: Gpu, size: int) -> int:
-    """Flits of a packet with `size` bytes of data and its header."""
+    """Flits of a packet with `size` bytes of data and its header; 1 where the network counts packets."""
+    if gpu.icnt.kind == "packets":
+        return 1
     return -(-(size + gpu.icnt.header_bytes) // gpu.icnt.flit_bytes)
 
 
@@ -160,6 +232,13 @@ def _reply_bytes(gpu: Gpu) -> int:
 def _in_dram(dram: Dram) -> int:
     """Requests that a channel has room for."""
     return dram.scheduler_queue + dram.write_queue + dram.return_queue
+
+
+def _between_l2_and_dram(gpu: Gpu) -> int:
+    """Requests that slices and channels have room for."""
+    l2, dram = gpu.l2, gpu.dram
+    own = l2.slices * (l2.miss_queue + l2.dram_queue + l2.fill_queue)
+    return own + dram.channels * (dram.slices_per_channel + _in_dram(dram))
 
 
 def _check(gpu: Gpu) -> None:
@@ -179,17 +258,20 @@ def _check(gpu: Gpu) -> None:
     if l2.icnt_queue_free > l2.icnt_queue:
         message = f"{gpu.name}: l2.icnt_queue_free is above l2.icnt_queue"
         raise error("E502", message, help="give it a smaller one")
-    before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * _flits(gpu, _reply_bytes(gpu))
-    _at_most("icnt flits before the crossbar", before, FIFO)
-    _at_most("icnt packets after the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
-    _at_most("icnt flits of a line", _flits(gpu, l2.line_bytes), MAX_FLITS - 1)
-    own = l2.slices * (l2.miss_queue + l2.dram_queue + l2.fill_queue)
-    own += dram.channels * (dram.slices_per_channel + _in_dram(dram))
-    _at_most("requests between L2 and DRAM", own, POOL_MARGIN)
+    if icnt.kind == "flits":
+        reply = _flits(gpu, _reply_bytes(gpu))
+        before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * reply
+        _at_most("icnt flits before the crossbar", before, FIFO)
+        _at_most("icnt packets after the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
+        _at_most("icnt flits of a line", _flits(gpu, l2.line_bytes), MAX_FLITS - 1)
+    else:
+        _at_most("icnt.input_packets", icnt.input_packets, _MOST_PACKETS)
+        _at_most("icnt.output_packets", icnt.output_packets, _MOST_PACKETS)
+    _at_most("requests between L2 and DRAM", _between_l2_and_dram(gpu), POOL // 8)
     for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue"):
         _at_most(f"l2.{name}", getattr(l2, name), RING)
     if l2.sector_bytes < l2.line_bytes:
-        _at_most("l2.sets x ways", l2.sets * l2.ways, MAX_LINES // SECTORS)
+        _at_most("l2.sets x ways", l2.sets * l2.ways, MAX_SECTORS // SECTORS)
 
 
 def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
@@ -228,6 +310,16 @@ def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
         l2.miss_queue_read_max + 2 > l2.miss_queue or l2.miss_queue_write_max + store > l2.miss_queue,
         f"an l2.miss_queue of {l2.miss_queue} is too short",
         f"it needs 2 places more than miss_queue_read_max and {store} more than miss_queue_write_max",
+    )
+    yield (
+        dram.slice_bytes > dram.interleave_bytes,
+        f"dram.slice_bytes is {dram.slice_bytes} in chunks of {dram.interleave_bytes} bytes",
+        "give it dram.interleave_bytes or less",
+    )
+    yield (
+        dram.slice_hash == "polynomial" and l2.slices not in POLYNOMIALS,
+        f"dram.slice_hash is 'polynomial' for {l2.slices} slices",
+        _POLYNOMIALS,
     )
     longest = _flits(gpu, l2.line_bytes)
     yield (

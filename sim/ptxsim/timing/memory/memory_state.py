@@ -14,8 +14,8 @@ Reference: timing-model sections 0 and 3.
 from ptxsim.base.jit import record, record_at
 
 FOREVER = 1 << 62
-MAX_SMS, MAX_SLICES, MAX_CHANNELS = 128, 32, 16
-MAX_PORTS = 128  # of one side of a crossbar
+MAX_SMS, MAX_SLICES, MAX_CHANNELS = 144, 96, 40
+MAX_PORTS = 256  # of one side of a crossbar
 PORT_WORDS = MAX_PORTS // 64  # of a mask of ports
 
 # kinds of requests; all but WRITEBACK and SAVE are answered. Those from RESTORE on read from DRAM, those from SAVE on
@@ -31,6 +31,9 @@ register of a warp that leaves for DRAM and comes back (`timing/residency/dram_a
 INVALID, RESERVED, VALID, DIRTY, PARTIAL = range(5)
 """PARTIAL is a dirty sector of which only some words were written: it cannot be read."""
 
+# how a set index is formed
+LINEAR, FERMI, POLYNOMIAL = range(3)
+
 # outcomes of an access to a cache
 HIT, MISS, PENDING, FAIL = range(4)
 """Found; sent to the miss queue; merged with a miss on its way; nothing done, to be tried again."""
@@ -39,16 +42,19 @@ NO_WAITER = -1  # in place of a waiter: a store miss caused the line read, and w
 
 # array maxima; those of rings are powers of two
 MAX_LINES = 8192
-MAX_ENTRIES = 256
-MAX_WAITERS = 16
-POOL = 65536
-POOL_MARGIN = 8192  # left for what the L2 slices send to DRAM
-SECTOR_MARGIN = 16384  # left for that and for the sectors that requests are split into
+MAX_SECTORS = 4 * MAX_LINES
+MAX_ENTRIES = 512
+MAX_WAITERS = 64
+POOL = 1 << 18  # a machine uses `pool` of them
 FIFO = 256
 ROP_RING = 1024
 RING = 64
 PIPE = 128  # places before the tags of the L1
 SECTORS = 4  # most sectors of a line
+SECTOR_LINES = 2048  # of an L1 with sectors
+SECTOR_SETS = 256
+MAX_POLY = 9  # bits of a hashed index
+BANKS = 8  # of an L1
 LATENCY_RING = 512
 WINDOW = 64
 MAX_BANKS = 32
@@ -59,7 +65,7 @@ MISS_ENTRY = record(
     [
         ("n_waiters", "u1"),
         ("n_woken", "u1"),
-        ("n_here", "u1"),  # replies that have arrived, of `replies_per_line`
+        ("n_here", "u1"),  # replies that have arrived, of `replies_per_line`; in an L1 with sectors, of 1
         ("dirty", "u1"),  # the line is dirty as soon as it arrives (atomics)
         ("key", "i4"),  # the line or sector that it was taken for
         ("waiter", "i4", (MAX_WAITERS,)),
@@ -74,7 +80,16 @@ CACHE = record(
         ("line_bytes", "i8"),
         ("line_shift", "i8"),
         ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
-        ("hashed", "i8"),  # the set index is mixed with higher bits of the address
+        (
+            "hashed",
+            "i8",
+        ),  # LINEAR, FERMI or POLYNOMIAL: how the set index is mixed with higher bits of the address
+        ("set_bits", "i8"),
+        (
+            "set_poly",
+            "i8",
+            (MAX_POLY,),
+        ),  # of each bit of a POLYNOMIAL index: the higher bits that it is mixed with
         ("max_waiters", "i8"),
         ("n_free", "i8"),
         # counters: a refused access counts only as a reservation fail, once per try
@@ -86,16 +101,46 @@ CACHE = record(
         # miss entries
         ("n_ready", "u4"),  # ring of entries whose line has arrived
         ("ready_head", "u4"),
-        ("free", "u1", (MAX_ENTRIES,)),  # stack of free entries
-        ("ready", "u1", (MAX_ENTRIES,)),
+        ("free", "u2", (MAX_ENTRIES,)),  # stack of free entries
+        ("ready", "u2", (MAX_ENTRIES,)),
         ("miss", MISS_ENTRY, (MAX_ENTRIES,)),
         # lines: set * ways + way; in a cache of sectors `state` and `entry` are of line * SECTORS + sector
-        ("state", "u1", (MAX_LINES,)),
-        ("entry", "u1", (MAX_LINES,)),  # miss entry of a RESERVED line
+        ("state", "u1", (MAX_SECTORS,)),
+        ("entry", "u2", (MAX_SECTORS,)),  # miss entry of a RESERVED line
         ("tag", "i8", (MAX_LINES,)),  # line address
         ("used", "i8", (MAX_LINES,)),  # cycle of the last access
     ]
 )
+
+LOOK_UPS = record(
+    [
+        ("head", "i8"),
+        ("count", "i8"),
+        ("stuck", "i8"),  # the tags have refused the first access, and nothing has changed since
+        ("entered", "i8"),  # the cycle after the last access entered
+        ("due", "i8", (PIPE,)),
+        ("address", "i8", (PIPE,)),
+        ("bytes", "i2", (PIPE,)),
+        ("words", "u4", (PIPE,)),
+        ("kind", "u1", (PIPE,)),
+        ("tag", "i2", (PIPE,)),
+    ]
+)
+"""The accesses of a bank of the L1 on their way to the tags."""
+
+SECTOR_LINE_ORDER = record(
+    [
+        ("bucket", "u2", (SECTOR_LINES,)),  # of a hash of the line: 1 + the first place of its chain
+        ("chain", "u2", (SECTOR_LINES,)),  # 1 + the next place
+        ("newer", "u2", (SECTOR_LINES,)),  # in the set, by last access; 1 + place, 0: none
+        ("older", "u2", (SECTOR_LINES,)),
+        ("newest", "u2", (SECTOR_SETS,)),
+        ("oldest", "u2", (SECTOR_SETS,)),
+        ("filled", "u2", (SECTOR_SETS,)),  # ways in use
+        ("written", "u1", (SECTORS * SECTOR_LINES,)),  # words of a sector that were written, one bit each
+    ]
+)
+"""The lines of an L1 with sectors: where each is, and which of its set was used least recently."""
 
 L1 = record(
     [
@@ -112,17 +157,25 @@ L1 = record(
         ("miss_tag", "i2", (RING,)),
         ("miss_words", "u4", (RING,)),
         ("replies_per_line", "i8"),
-        # the pipe before the tags
+        # the pipes before the tags, one for each bank
         ("pipe_cycles", "i8"),  # 0: there is none
-        ("pipe_head", "i8"),
-        ("pipe_count", "i8"),
-        ("pipe_stuck", "i8"),  # the tags have refused the first access, and nothing has changed since
-        ("pipe_due", "i8", (PIPE,)),
-        ("pipe_address", "i8", (PIPE,)),
-        ("pipe_bytes", "i2", (PIPE,)),
-        ("pipe_words", "u4", (PIPE,)),
-        ("pipe_kind", "u1", (PIPE,)),
-        ("pipe_tag", "i2", (PIPE,)),
+        ("n_banks", "i8"),
+        ("bank_shift", "i8"),
+        ("bank_hashed", "i8"),  # the bank is mixed with the next higher bits of the address
+        ("pipe_count", "i8"),  # accesses in all pipes
+        ("pipe", LOOK_UPS, (BANKS,)),
+        # sectors: `l1_sectors.py`
+        ("sectored", "i8"),
+        (
+            "keeps_global",
+            "i8",
+        ),  # stores to global memory that hit are kept, not evicted; those to local memory always are
+        ("sends", "i8"),  # a store that is kept goes on to the L2, too
+        ("allocates", "i8"),  # a store that misses takes a sector
+        ("dirty_percent", "i8"),  # a dirty line is replaced from so many dirty lines on
+        ("n_dirty", "i8"),
+        ("kept", "i8"),  # the last store was not sent on
+        ("line_order", SECTOR_LINE_ORDER),
         ("flush", "i8"),  # forget all lines when the SM has nothing to run
         ("flushed_at", "i8"),  # accesses when that was done last
         ("cache", CACHE),
@@ -142,6 +195,7 @@ REQUEST = record(
         ("bytes", "i2"),
         ("set", "u2"),
         ("at", "u2"),  # of a FILL: the line or sector that is read
+        ("following", "u4"),  # 1 + the next packet of its queue in a crossbar of packets
         ("kind", "u1"),
         ("sm", "u1"),
         ("slice", "u1"),
@@ -150,7 +204,7 @@ REQUEST = record(
     ]
 )
 
-PACKET = record([("request", "u2"), ("output", "u1"), ("flits", "u1")])
+PACKET = record([("request", "u4"), ("output", "u1"), ("flits", "u1")])
 
 INPUT = record(
     [
@@ -159,6 +213,8 @@ INPUT = record(
         ("flits", "u2"),
         ("count", "u2"),
         ("head", "u2"),
+        ("first", "u4"),  # of a crossbar of packets: the first and the last one
+        ("end", "u4"),
     ]
 )
 
@@ -169,9 +225,14 @@ OUTPUT = record(
         ("last", "i8"),  # arrival of the newest packet sent to it
         ("count", "u2"),
         ("head", "u2"),
-        ("wait_count", "u1"),
-        ("wait_head", "u1"),
+        ("wait_count", "u2"),
+        ("wait_head", "u2"),
         ("wait", "u1", (MAX_PORTS,)),  # inputs that ask for it, in order
+        # of a crossbar of packets
+        ("first", "u4"),
+        ("end", "u4"),
+        ("turn", "i8"),  # the input that is looked at first
+        ("asked", "i8", (PORT_WORDS,)),  # inputs whose first packet is for it, one bit each
     ]
 )
 
@@ -193,6 +254,11 @@ NETWORK = record(
         ("is_reply", "i8"),
         # packets wait in a FIFO for each output, not for each input: no head-of-line blocking
         ("by_output", "i8"),
+        ("of_packets", "i8"),  # `crossbar.py`: every packet is one unit, moved in one cycle
+        ("in_turn", "i8"),  # inputs in turn, each for one packet a cycle, and not outputs
+        ("first_input", "i8"),  # there: where the turn begins
+        ("first_node", "i8"),  # there: number of the first input among all ends of the network
+        ("n_nodes", "i8"),
         ("input_flits", "i8"),  # room of one input FIFO
         ("longest", "i8"),  # flits of the longest packet
         ("output_packets", "i8"),  # room of an output's queue, packets on their way included
@@ -202,7 +268,7 @@ NETWORK = record(
         ("input", INPUT, (MAX_PORTS,)),
         ("output", OUTPUT, (MAX_PORTS,)),
         ("fifo", PACKET, (MAX_PORTS, FIFO)),  # packets of an input
-        ("queue", "u2", (MAX_PORTS, FIFO)),  # packets of an output
+        ("queue", "u4", (MAX_PORTS, FIFO)),  # packets of an output
     ]
 )
 
@@ -227,11 +293,11 @@ SLICE = record(
         ("ripe_sector", "i8"),  # sectors of the next request that have
         ("ripe_next", "i8"),  # first cycle in which the next sector may
         ("cache", CACHE),
-        ("rop", "u2", (ROP_RING,)),  # ROP delay and the queue before the tags
-        ("miss", "u2", (RING,)),
-        ("dram", "u2", (RING,)),
-        ("filling", "u2", (RING,)),
-        ("written", "u1", (MAX_LINES,)),  # words of a sector that were written, one bit each
+        ("rop", "u4", (ROP_RING,)),  # ROP delay and the queue before the tags
+        ("miss", "u4", (RING,)),
+        ("dram", "u4", (RING,)),
+        ("filling", "u4", (RING,)),
+        ("written", "u1", (MAX_SECTORS,)),  # words of a sector that were written, one bit each
     ]
 )
 
@@ -244,7 +310,7 @@ BANK = record(
         ("read", "i8"),
         ("write", "i8"),
         ("precharge", "i8"),
-        ("request", "u2"),
+        ("request", "u4"),
         ("atoms", "u1"),  # column commands left
     ]
 )
@@ -253,7 +319,7 @@ PLACE = record(
     [
         ("row", "i8"),
         ("age", "i8"),  # less for older requests
-        ("request", "u2"),
+        ("request", "u4"),
         ("following", "u1"),  # 1 + place of the bank's next request; 0: none
     ]
 )
@@ -304,8 +370,8 @@ CHANNEL = record(
         ("group_free", "i8", (MAX_BANKS,)),
         ("bank", BANK, (MAX_BANKS,)),
         ("queue", QUEUE, (2,)),  # reads and writes, or all requests
-        ("latency", "u2", (LATENCY_RING,)),  # `due` in core cycles
-        ("returned", "u2", (LATENCY_RING,)),  # `due` in DRAM cycles
+        ("latency", "u4", (LATENCY_RING,)),  # `due` in core cycles
+        ("returned", "u4", (LATENCY_RING,)),  # `due` in DRAM cycles
     ]
 )
 
@@ -321,9 +387,16 @@ MEMORY = record(
         ("slices_per_channel", "i8"),
         # address map, as shifts and masks
         ("chunk_shift", "i8"),
+        ("slice_shift", "i8"),  # of the bit that tells the slices of a channel
         ("bank_shift", "i8"),
         ("bank_mask", "i8"),
         ("row_shift", "i8"),
+        (
+            "hash_shift",
+            "i8",
+        ),  # the address bits that choose the slice are hashed with those from here on; 0: not
+        ("slice_bits", "i8"),
+        ("slice_poly", "i8", (MAX_POLY,)),
         # network packets
         ("flits", "u1", (MAX_DATA + 1,)),  # of a packet, by bytes of data
         # L2
@@ -353,6 +426,7 @@ MEMORY = record(
         ("group_banks", "i8", (MAX_BANKS,)),  # of each group, one bit each
         ("ring_mask", "i8"),  # of the used part of the rings of a channel
         ("row_with_column", "i8"),
+        ("two_buses", "i8"),  # one for row commands, one for column commands
         ("atom_shift", "i8"),
         *[(name, "i8") for name in TIMINGS + TURNAROUNDS],
         # state
@@ -360,12 +434,15 @@ MEMORY = record(
         ("channel_next", "i8", (MAX_CHANNELS,)),  # next work of a channel in core cycles
         ("dram_next", "i8", (MAX_CHANNELS,)),  # and in DRAM cycles
         ("channel_asked", "u1", (MAX_CHANNELS,)),  # slices that have requests for it, one bit each
+        ("pool", "i8"),  # requests of this machine
+        ("margin", "i8"),  # of them left for what the L2 slices send to DRAM
+        ("sector_margin", "i8"),  # left for that and for the sectors that requests are split into
         ("n_free", "i8"),
         ("requests", NETWORK),
         ("replies", NETWORK),
         ("channel", CHANNEL, (MAX_CHANNELS,)),
         ("slice", SLICE, (MAX_SLICES,)),
         ("request", REQUEST, (POOL,)),
-        ("free", "u2", (POOL,)),  # stack of free requests
+        ("free", "i4", (POOL,)),  # stack of free requests, each less the one that is in this place at first
     ]
 )

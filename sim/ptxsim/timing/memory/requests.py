@@ -1,4 +1,4 @@
-"""Requests between L1, L2 and DRAM: their pool, their place in the machine, and how a slice answers them or asks DRAM.
+"""Requests between L1, L2 and DRAM: their pool, and how a slice answers them or asks DRAM.
 
 For `system.py`, the slices (`l2.py`, `sectors.py`) and `dram.py`. A request is an index into `memory.request`.
 Reference: timing-model sections 3.4 and 3.5.
@@ -9,47 +9,33 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import set_of
-from ptxsim.timing.memory.interconnect import push
+from ptxsim.timing.memory.mapping.address_map import place_line
 from ptxsim.timing.memory.memory_state import FILL, POOL, RING, WRITE, WRITEBACK
+from ptxsim.timing.memory.network.interconnect import push
+
+
+@inline
+def first_free(memory: Any) -> int:
+    """The request that is taken from the pool next. The caller has checked that there is one."""
+    place = (memory.n_free - 1) & (POOL - 1)
+    r: Any = memory.pool - 1 - place + np.int64(memory.free[place])
+    return r
 
 
 @inline
 def new_request(memory: Any) -> int:
     """Take a request from the pool. The caller has checked that there is one."""
+    r: Any = first_free(memory)
     memory.n_free -= 1
-    r: Any = np.int64(memory.free[memory.n_free & (POOL - 1)])
     return r
 
 
 @inline
 def drop_request(memory: Any, r: int) -> None:
     """Return a request to the pool; its fields stay readable until the next one is taken."""
-    memory.free[memory.n_free & (POOL - 1)] = r
+    place = memory.n_free & (POOL - 1)
+    memory.free[place] = r - (memory.pool - 1 - place)
     memory.n_free += 1
-
-
-@inline
-def place_line(memory: Any, r: int, line: Any) -> None:
-    """The address map: channel, slice, set, bank and row of a request's line."""
-    q = memory.request[r]
-    chunk = line >> memory.chunk_shift
-    part = chunk // memory.n_channels
-    channel = chunk - part * memory.n_channels
-    low = line & ((1 << memory.chunk_shift) - 1)
-    rest = part << memory.chunk_shift | low  # the address within the channel
-    bit = (rest >> memory.chunk_shift) & 1
-    within = rest
-    index = channel
-    if memory.slices_per_channel == 2:
-        index = 2 * channel + bit
-        within = (rest >> (memory.chunk_shift + 1)) << memory.chunk_shift | low
-    q.slice = index
-    c = memory.slice[0].cache
-    q.set = set_of(c, within >> c.line_shift)
-    q.sector = (line & (c.line_bytes - 1)) >> 5
-    q.bank = ((rest >> memory.bank_shift) & memory.bank_mask) << 1 | bit
-    q.row = rest >> memory.row_shift
 
 
 @inline
@@ -69,7 +55,7 @@ def flits_of(memory: Any, size: int) -> int:
 def answer(memory: Any, index: int, r: int, now: int) -> None:
     """Queue a reply, which asks the network for its output in the next cycle; a store's is the header alone."""
     q = memory.request[r]
-    push(memory.replies, index, q.sm, r, flits_of(memory, 0 if q.kind == WRITE else q.bytes), now + 1)
+    push(memory, memory.replies, index, q.sm, r, flits_of(memory, 0 if q.kind == WRITE else q.bytes), now + 1)
 
 
 @inline

@@ -19,6 +19,7 @@ import numpy as np
 
 from ptxsim.base.jit import entry, inline, njit
 from ptxsim.timing.memory.cache import expect, join, merge
+from ptxsim.timing.memory.mapping.address_map import place_line
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
     CONSTANT,
@@ -36,8 +37,8 @@ from ptxsim.timing.memory.requests import (
     answer,
     drop_request,
     fill_request,
+    first_free,
     new_request,
-    place_line,
     port_cycles,
     queue_miss,
     write_back,
@@ -231,7 +232,7 @@ def access_sector(memory: Any, s: Any, index: int, r: int, now: int) -> bool:
 @inline
 def _fill_line(memory: Any, line: int, first: int, last: int, clock: int) -> None:
     """Sectors first .. last of a line are present and clean; the line that they replace is dropped."""
-    r = np.int64(memory.free[memory.n_free - 1])
+    r = first_free(memory)
     place_line(memory, r, line)
     q = memory.request[r]
     c = memory.slice[q.slice].cache

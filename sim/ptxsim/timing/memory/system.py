@@ -6,8 +6,8 @@ data, a store or atomic once it is done; WRITEBACK and SAVE are not answered. Wh
 request has a reply of its own, except of RESTORE. `reply_next` is the cycle in which the next reply can be taken, so
 that an SM can sleep.
 
-Order within a cycle: DRAM, slices, networks; a request injected in cycle t asks for its output in t + 1. Everything is
-deterministic: only the order of calls matters.
+Order within a cycle: DRAM, slices, networks (a crossbar of packets moves replies before the slices); a request injected
+in cycle t asks for its output in t + 1. Everything is deterministic: only the order of calls matters.
 Reference: timing-model sections 1.1 and 3.4 to 3.6.
 """
 
@@ -17,20 +17,20 @@ import numpy as np
 
 from ptxsim.base.jit import ctz, inline, njit
 from ptxsim.timing.memory.dram import channel_cycle, core_cycle, dram_cycles
-from ptxsim.timing.memory.interconnect import due, first_of, has_room, network_cycle, push, take
 from ptxsim.timing.memory.l2 import slice_cycle
+from ptxsim.timing.memory.mapping.address_map import place_line
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
     FOREVER,
     MAX_PORTS,
-    POOL,
     RING,
     SAVE,
-    SECTOR_MARGIN,
     WRITE,
     WRITEBACK,
 )
-from ptxsim.timing.memory.requests import drop_request, flits_of, new_request, place_line
+from ptxsim.timing.memory.network.crossbar import crossbar_cycle, first_reply
+from ptxsim.timing.memory.network.interconnect import due, first_of, has_room, network_cycle, push, take
+from ptxsim.timing.memory.requests import drop_request, flits_of, new_request
 
 _ALL_WORDS = 0xFFFFFFFF
 
@@ -47,7 +47,7 @@ def inject_words(
 ) -> bool:
     """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
     flits = flits_of(memory, size if kind in (WRITE, ATOMIC, WRITEBACK, SAVE) else 0)
-    if memory.n_free < SECTOR_MARGIN or not has_room(memory.requests, sm, flits):
+    if memory.n_free < memory.sector_margin or not has_room(memory.requests, sm, flits):
         return False
     r = new_request(memory)
     q = memory.request[r]
@@ -65,7 +65,7 @@ def inject_words(
         place_line(memory, r, q.line)
         q.slice = target
         q.sector = 2
-    push(memory.requests, sm, q.slice, r, flits, now + 1)
+    push(memory, memory.requests, sm, q.slice, r, flits, now + 1)
     memory.next = min(memory.next, memory.requests.next)
     return True
 
@@ -95,7 +95,7 @@ def l1_send(l1: Any, memory: Any, sm: int, now: int) -> bool:
 @inline
 def nothing_sent(memory: Any, sm: int) -> bool:
     """Whether no request of an SM waits before the network, and there is room for the requests of a cycle."""
-    return memory.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and memory.n_free > 2 * SECTOR_MARGIN
+    return memory.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and memory.n_free > 2 * memory.sector_margin
 
 
 @inline
@@ -108,6 +108,8 @@ def reply_next(memory: Any, sm: int) -> int:
 def next_reply(memory: Any, sm: int) -> int:
     """The request that `pop_reply` will take; there is one."""
     sm = sm & (MAX_PORTS - 1)
+    if memory.replies.of_packets:
+        return first_reply(memory.replies, sm)
     r: Any = np.int64(memory.replies.queue[sm, memory.replies.output[sm].head])
     return r
 
@@ -126,7 +128,7 @@ def pop_reply(memory: Any, sm: int, now: int) -> int:
 @njit
 def in_flight(memory: Any) -> int:
     """Requests anywhere in the memory system, the L2's own included."""
-    return POOL - memory.n_free
+    return memory.pool - memory.n_free
 
 
 @njit
@@ -135,18 +137,27 @@ def memory_cycle(memory: Any, now: int) -> None:
     if memory.next > now:
         return
     before, over = dram_cycles(memory, now - 1), dram_cycles(memory, now)
-    left = due(memory.channel_next, memory.n_channels, now) | due(memory.dram_next, memory.n_channels, over)
+    left = due(memory.channel_next, 0, memory.n_channels, now) | due(
+        memory.dram_next, 0, memory.n_channels, over
+    )
     while left:
         channel_cycle(memory, ctz(left), now, before, over)
         left &= left - 1
-    left = due(memory.slice_next, memory.n_slices, now)
-    while left:
-        slice_cycle(memory, ctz(left), now)
-        left &= left - 1
-    if memory.requests.next <= now:
-        network_cycle(memory, memory.requests, now)
-    if memory.replies.next <= now:
-        network_cycle(memory, memory.replies, now)
+    if memory.replies.of_packets and memory.replies.next <= now:
+        crossbar_cycle(memory, memory.replies, now)
+    for first in range(0, memory.n_slices, 64):
+        left = due(memory.slice_next, first, min(memory.n_slices, first + 64), now)
+        while left:
+            slice_cycle(memory, first + ctz(left), now)
+            left &= left - 1
+    if memory.requests.of_packets:
+        if memory.requests.next <= now:
+            crossbar_cycle(memory, memory.requests, now)
+    else:
+        if memory.requests.next <= now:
+            network_cycle(memory, memory.requests, now)
+        if memory.replies.next <= now:
+            network_cycle(memory, memory.replies, now)
     following = min(memory.requests.next, memory.replies.next)
     if following > now + 1:
         following = min(following, first_of(memory.slice_next, memory.n_slices))

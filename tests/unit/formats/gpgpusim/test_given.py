@@ -32,7 +32,6 @@ def test_what_is_not_modelled_is_reported_at_its_place(tmp_path: Path) -> None:
         ("'-gpgpu_cache:dl1': a sectored L1 is not modelled", "here a miss brings the whole line"),
         ("'-gpgpu_cache:dl1': allocation 's' is not modelled", "here it is 'm'"),
         ("'-gpgpu_cache:dl1': replacement 'F' is not modelled", "here it is 'L'"),
-        ("'-gpgpu_cache:dl1': set index function 'P' is not modelled", "here the set is bits of the address"),
         (
             "'-gpgpu_max_insn_issue_per_warp 2' is not modelled",
             "here a scheduler issues one instruction a cycle",

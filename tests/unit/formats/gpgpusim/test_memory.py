@@ -24,13 +24,13 @@ def test_the_network_file(tmp_path: Path) -> None:
 
 
 def test_what_is_larger_than_the_simulator_holds_is_cut(tmp_path: Path) -> None:
-    write_config(tmp_path, load_gpu(OLD), 3, gpgpu_cache__dl2="64:128:8,L:B:m:W:L,A:32:64,4:0,32")
+    write_config(tmp_path, load_gpu(OLD), 3, gpgpu_cache__dl2="64:128:8,L:B:m:W:L,A:32:65,4:0,32")
     network = tmp_path / "network.icnt"
     network.write_text(network.read_text().replace("vc_buf_size = 8", "vc_buf_size = 256"))
     gpu, reported = read_config(tmp_path / "gpgpusim.config")
     assert (gpu.l2.mshr_waiters, gpu.icnt.buffer_flits) == (MOST_MERGES, 128)
     assert sorted((d.message, d.help) for d in reported) == [
-        ("'-gpgpu_cache:dl2': a merge limit of 64 is not modelled", "here it is 16"),
+        ("'-gpgpu_cache:dl2': a merge limit of 65 is not modelled", "here it is 64"),
         ("'vc_buf_size = 256' is not modelled", "here it is 128"),
     ]
 

@@ -83,7 +83,14 @@ def test_an_address_map() -> None:
 
 def test_a_map_with_its_bank_bits_in_another_place_is_not_plain() -> None:
     assert not values.address_map(setting(MAP.replace("BBBCCCCB.CC", "BBBBCCCC.CC"))).is_plain(16)
-    assert not values.address_map(setting(MAP.replace("dramid@8", "dramid@10"))).is_plain(16)
+    assert not values.address_map(setting(MAP.replace("dramid@8", "dramid@4"))).is_plain(16)
+
+
+def test_the_bit_of_the_slices_may_lie_in_a_chunk() -> None:
+    found = values.address_map(setting(MAP.replace("BBBCCCCB.CC", "BBBCCCCC.BC")))
+    assert found.is_plain(16)
+    assert (found.chunk_bytes, found.slice_bytes) == (256, 128)
+    assert values.address_map(setting(MAP)).slice_bytes == 256
 
 
 @pytest.mark.parametrize("value", ["dramid@3;0", "dramid;0", "dramid@8;" + "R" * 63, "dramid@8;" + "X" * 64])

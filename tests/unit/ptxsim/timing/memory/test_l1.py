@@ -16,9 +16,6 @@ l1_next_waiter = for_python(_l1.l1_next_waiter)
 l1_store = for_python(_l1.l1_store)
 
 l1_forget = for_python(_l1.l1_forget)
-pipe_enter = for_python(_l1.pipe_enter)
-pipe_leave = for_python(_l1.pipe_leave)
-pipe_look_up = for_python(_l1.pipe_look_up)
 
 GPU = load_gpu("tesla-c2050")
 GPU42 = load_gpu("gpgpusim42-c2050")
@@ -224,27 +221,6 @@ def test_a_line_is_here_with_its_last_sector() -> None:
     l1_fill(l1, 64)
     assert waiters(l1) == [5]
     assert l1_load(l1, 0, 6, 1) == HIT
-
-
-def test_an_access_is_looked_up_35_cycles_after_it_enters_the_pipe() -> None:
-    # timing-model-42 section 3.2: places that close up after an access that is refused
-    l1 = empty(GPU42)
-    for k in range(35):
-        assert pipe_enter(l1, 128 * k, 128, 0, k, 0, k)
-    assert not pipe_enter(l1, 0, 128, 0, 35, 0, 35)
-    assert [int(due) for due in l1["pipe_due"][:35]] == list(range(35, 70))
-    assert [pipe_look_up(l1, 35)] == [MISS]
-    pipe_leave(l1)
-    assert pipe_enter(l1, 0, 128, 0, 35, 0, 35)
-    assert drain(l1) == [(0, LINE, READ, -1)]
-
-
-def test_stores_pass_the_pipe_with_their_words() -> None:
-    l1 = empty(GPU42)
-    assert pipe_enter(l1, 0x1040, 64, 1, 3, 0xF << 16, 0)
-    assert pipe_look_up(l1, 35) == MISS
-    assert int(l1["miss_words"][0]) == 0xF << 16
-    assert drain(l1) == [(0x1040, 64, WRITE, 3)]
 
 
 def test_what_is_forgotten_misses_but_what_is_on_its_way_comes() -> None:

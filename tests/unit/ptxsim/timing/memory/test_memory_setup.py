@@ -7,7 +7,6 @@ from memory_machine import GPU
 from msgspec.structs import replace
 
 from ptxsim.timing.memory.memory_setup import make_l1, make_memory
-from ptxsim.timing.memory.memory_state import POOL
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
@@ -38,7 +37,7 @@ def test_machines_that_cannot_be_held_are_refused(part: str, changes: dict[str, 
         (["l1d.miss_queue=33"], "l1d.miss_queue"),  # half of a ring of 64
         (["l1d.latency_cycles=129"], "l1d.latency_cycles"),
         (["l1d.set_hash='fermi'", "l1d.sets=64"], "64 sets of 128 bytes"),
-        (["l1d.mshr_waiters=17"], "l1d.mshr_waiters"),
+        (["l1d.mshr_waiters=65"], "l1d.mshr_waiters"),
     ],
 )
 def test_an_l1_that_cannot_be_held_is_refused(settings: list[str], words: str) -> None:
@@ -63,7 +62,7 @@ def test_banks_of_a_group_by_high_or_low_bits() -> None:
 
 def test_a_new_memory_is_empty() -> None:
     m = make_memory(load_gpu("gpgpusim42-c2050"))[0]
-    assert int(m["n_free"]) == POOL
-    assert sorted(m["free"].tolist()) == list(range(POOL))
+    assert int(m["n_free"]) == int(m["pool"]) == 65536
+    assert not m["free"].any()  # each place holds its first request
     assert (m["channel"]["bank"]["row"] == -1).all()
     assert not m["slice"]["cache"]["state"].any()

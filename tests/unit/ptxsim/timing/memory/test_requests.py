@@ -6,7 +6,6 @@ from memory_machine import Machine
 from ptxsim.base.jit import for_python
 from ptxsim.timing.memory import requests
 from ptxsim.timing.memory.memory_setup import make_memory
-from ptxsim.timing.memory.memory_state import POOL
 from ptxtool.formats.gpu import load_gpu
 
 take = for_python(requests.new_request)
@@ -42,5 +41,5 @@ def test_the_pool_is_a_stack() -> None:
     m = make_memory(load_gpu("tesla-c2050"))[0]
     assert [take(m), take(m)] == [0, 1]
     drop(m, 0)
-    assert int(m["n_free"]) == POOL - 1
+    assert int(m["n_free"]) == int(m["pool"]) - 1
     assert [take(m), take(m)] == [0, 2]

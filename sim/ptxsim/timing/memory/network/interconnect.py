@@ -24,6 +24,7 @@ import numpy as np
 
 from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
+from ptxsim.timing.memory.network import crossbar
 
 
 @inline
@@ -33,8 +34,11 @@ def has_room(net: Any, source: int, flits: int) -> bool:
 
 
 @inline
-def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
+def push(memory: Any, net: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
     """Put a packet into an input's FIFO; it asks for its output in cycle `ready` at the earliest."""
+    if net.of_packets:
+        crossbar.push(memory, net, source, packet, ready)
+        return
     lane = (target if net.by_output else source) & (MAX_PORTS - 1)
     fifo = net.input[lane]
     if fifo.count == 0:
@@ -56,6 +60,8 @@ def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int
 @inline
 def take(memory: Any, net: Any, target: int, wake: int) -> int:
     """Take the oldest packet of an output's queue, which has arrived; its room can be used from cycle `wake` on."""
+    if net.of_packets:
+        return crossbar.take(memory, net, target, wake)
     target = target & (MAX_PORTS - 1)
     output = net.output[target]
     packet: Any = np.int64(net.queue[target, output.head])
@@ -137,11 +143,11 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
 
 
 @inline
-def due(times: Any, n: int, now: int) -> int:
-    """Which of the first n times are reached, one bit each: a loop without branches."""
+def due(times: Any, first: int, end: int, now: int) -> int:
+    """Which of the times `first` to `end - 1`, at most 64, are reached, one bit each: a loop without branches."""
     mask: Any = np.int64(0)
-    for k in range(n):
-        mask |= np.int64(times[k] <= now) << k
+    for k in range(first, end):
+        mask |= np.int64(times[k] <= now) << (k - first)
     return mask
 
 

@@ -1,0 +1,1 @@
+"""Which slice, set, bank and row an address belongs to."""

@@ -1,0 +1,84 @@
+"""The address map: fields of an address, by its bits, and slices that are hashed."""
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+from memory_machine import on_array
+from volta_memory import HASHED, SIXTEEN, machine
+
+from ptxsim.timing.memory.mapping import address_map
+from ptxsim.timing.memory.memory_setup import make_memory
+
+
+def _place(memory: Any, r: int, line: int) -> None:
+    address_map.place_line(memory, r, line)
+
+
+place_line = on_array(_place)
+
+
+@cache
+def memory_of(*settings: str) -> Any:
+    return make_memory(machine(*settings))
+
+
+def placed(line: int, *settings: str) -> tuple[int, ...]:
+    """Slice, set, sector, bank and row."""
+    memory = memory_of(*settings)
+    place_line(memory, 0, line)
+    q = memory[0]["request"][0]
+    return tuple(int(q[name]) for name in ("slice", "set", "sector", "bank", "row"))
+
+
+def test_bits_of_an_address_with_eight_channels() -> None:
+    # chunks of 256 bytes: channel bits 8 to 10, bank bits 11, 15, 16, 17, columns 0 to 7, 12 to 14, rows from bit 18
+    assert placed(3 << 8, *SIXTEEN) == (6, 0, 0, 0, 0)
+    assert placed(1 << 11, *SIXTEEN) == (1, 0, 0, 1, 0)
+    assert placed(5 << 15, *SIXTEEN)[3] == 10
+    assert placed(7 << 18, *SIXTEEN)[4] == 7
+    assert placed(1 << 7 | 96, *SIXTEEN)[:3] == (
+        0,
+        1,
+        3,
+    )  # the set is the address without channel and slice bits
+    assert placed(1 << 12, *SIXTEEN)[1] == 2
+
+
+def test_a_hashed_slice_leaves_set_bank_and_row_as_they_are() -> None:
+    # address bit 12 is bit 0 of those above the slice, which flips bits 0 and 1 of the slice
+    assert placed(1 << 12, *HASHED) == (0b0011, *placed(1 << 12, *SIXTEEN)[1:])
+    assert placed(1 << 24 | 3 << 8, *HASHED)[0] == 6 ^ 0b0010
+
+
+def test_the_slice_bit_may_lie_in_a_chunk() -> None:
+    # dram.slice_bytes 128: bit 7 tells the slices, and a line of 128 bytes is all of a set's
+    settings = (*SIXTEEN, "dram.slice_bytes=128")
+    assert placed(128, *settings) == (1, 0, 0, 1, 0)
+    assert placed(1 << 11, *settings)[:2] == (0, 1)
+
+
+@pytest.mark.parametrize("stride", [256, 2048, 4096, 32768])
+def test_strides_spread_over_hashed_slices(stride: int) -> None:
+    counts = Counter(placed(k * stride, *HASHED)[0] for k in range(256))
+    assert max(counts.values()) <= 32, counts
+    if stride >= 4096:
+        assert len({placed(k * stride, *SIXTEEN)[0] for k in range(256)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("stride", "base", "out", "counts"),
+    [
+        (32, 0xC0010000, 0xC0000000, [1, 8, 0, 8, 0, 8, 0, 8, 0, 8, 0, 8, 0, 8, 0, 8]),
+        (512, 0xC0057800, 0xC0047800, [4, 3, 5, 4, 4, 3, 5, 4, 4, 3, 5, 4, 4, 3, 5, 5]),
+        (4096, 0xC00BF800, 0xC00AF800, [4, 4, 5, 4, 4, 3, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4]),
+    ],
+)
+def test_slices_of_a_stride_are_those_of_gpgpusim(
+    stride: int, base: int, out: int, counts: list[int]
+) -> None:
+    """GPGPU-Sim 4.2 with 16 slices: 64 loads at a stride and one store, accesses by slice."""
+    found = Counter(placed(base + k * stride & -32, *HASHED)[0] for k in range(64))
+    found[placed(out, *HASHED)[0]] += 1
+    assert [found[k] for k in range(16)] == counts
