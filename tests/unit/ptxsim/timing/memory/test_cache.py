@@ -11,7 +11,7 @@ from ptxsim.timing.memory.memory_state import CACHE, DIRTY, INVALID, MAX_ENTRIES
 
 set_of, lookup, reserve, merge, join, arrive, wake = map(
     for_python,
-    (cache.set_of, cache.lookup, cache.reserve, cache.merge, cache.join, cache.arrive, cache.wake),
+    (hashes.set_of, cache.lookup, cache.reserve, cache.merge, cache.join, cache.arrive, cache.wake),
 )
 
 
