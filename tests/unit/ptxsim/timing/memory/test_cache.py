@@ -7,6 +7,7 @@ import pytest
 
 from ptxsim.base.jit import for_python
 from ptxsim.timing.memory import cache
+from ptxsim.timing.memory.mapping import hashes
 from ptxsim.timing.memory.memory_state import CACHE, DIRTY, INVALID, MAX_ENTRIES, RESERVED, VALID
 
 set_of, lookup, reserve, merge, join, arrive, wake = map(
