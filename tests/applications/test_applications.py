@@ -81,6 +81,12 @@ def test_a_default_stream_for_each_thread(
 
 
 @pytest.mark.slow
+def test_large_copies(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ran = run(capfd, compiled("copies", folder), tmp_path / "opened")
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "copies are right\n", [])
+
+
+@pytest.mark.slow
 def test_references_of_old_programs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ran = run(capfd, compiled_for_cuda_11("references", tmp_path))
     assert (ran.run.status, ran.printed) == (0, "references are right\n")

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -116,6 +117,17 @@ static void forked(void) {
     failure = NOT_INITIALISED;
 }
 
+static int shared_file = -1;
+static struct stat shared_status;
+
+/* An application may close files that it did not open, and open others under their numbers. */
+int memory_file(void) {
+    struct stat now;
+    int is_it = shared_file >= 0 && !fstat(shared_file, &now) && now.st_ino == shared_status.st_ino &&
+                now.st_dev == shared_status.st_dev;
+    return is_it ? shared_file : -1;
+}
+
 /* Map the memory of the device, and what tracks its writes. */
 static void map_memory(int memory) {
     void *wanted = (void *)DEVICE_BASE;
@@ -132,6 +144,7 @@ static void map_memory(int memory) {
         if (written == MAP_FAILED)
             fail(OUT_OF_MEMORY, "no memory to check its initialisation: give a smaller --memory");
     }
+    shared_file = fstat(memory, &shared_status) ? -1 : memory;
 }
 
 static void open_connection(void) {
@@ -160,7 +173,6 @@ static void open_connection(void) {
     memcpy(&device, answer.data, sizeof device);
     strncpy(device_name, answer.data + sizeof device, sizeof device_name - 1);
     map_memory(memory);
-    close(memory);
 }
 
 int ready(void) {

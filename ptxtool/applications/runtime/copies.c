@@ -4,7 +4,13 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "runtime.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* from Linux 5.14 on; before, each page is mapped when it is written */
+#endif
 
 /* Whether a range of device memory is a part of one allocation. */
 static int is_allocated(const void *pointer, size_t bytes) {
@@ -29,6 +35,37 @@ void note_written(void *to, const void *from, size_t bytes) {
         memset(marks, 1, bytes);
 }
 
+/* Pages that nothing has touched are written through their file, a piece at a time: the kernel need not fill them with
+ * zeros before, nor answer a fault for each. The last page of a piece stands for all. Such a piece is mapped as a whole
+ * when it is written again. */
+enum { PAGE = 4096, PIECE = 1 << 20, MOST_PIECES = 4096 };
+
+static void move(char *to, const char *from, size_t bytes) {
+    static char is_unmapped[MOST_PIECES];
+    size_t ahead = -(uint64_t)to % PIECE;
+    int file = bytes >= ahead + PIECE && is_device_address(to) ? memory_file() : -1;
+    if (file >= 0) {
+        memmove(to, from, ahead);
+        to += ahead, from += ahead, bytes -= ahead;
+    }
+    for (; file >= 0 && bytes >= PIECE; to += PIECE, from += PIECE, bytes -= PIECE) {
+        uint64_t offset = (uint64_t)to - DEVICE_BASE;
+        char *unmapped = is_unmapped + offset / PIECE;
+        unsigned char is_there = 1;
+        if (!*unmapped && !mincore(to + PIECE - PAGE, PAGE, &is_there) && !(is_there & 1)) {
+            if (pwrite(file, from, PIECE, (off_t)offset) != PIECE)
+                break; /* memmove does it, or ends the process as it should */
+            *unmapped = 1;
+        } else {
+            if (*unmapped)
+                madvise(to, PIECE, MADV_POPULATE_WRITE);
+            *unmapped = 0;
+            memmove(to, from, PIECE);
+        }
+    }
+    memmove(to, from, bytes);
+}
+
 int copy(const char *call, void *to, const void *from, size_t bytes, int direction) {
     if (!bytes)
         return SUCCESS;
@@ -40,7 +77,10 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int directi
     int is_wrong = !to || !from || (wants_to && !to_device) || (wants_from && !from_device);
     int is_outside = to_device && !is_allocated(to, bytes);
     if (!is_wrong && !is_outside && !(from_device && !is_allocated(from, bytes))) {
-        memmove(to, from, bytes);
+        if (from_device)
+            memmove(to, from, bytes); /* they may overlap */
+        else
+            move(to, from, bytes);
         note_written(to, from, bytes);
         return SUCCESS;
     }

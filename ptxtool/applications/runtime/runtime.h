@@ -60,6 +60,7 @@ int ready(void); /* connects at the first call; SUCCESS, or the error that every
 int failed(void); /* what ready() returns, without connecting */
 struct answer request(enum message kind, const void *head, size_t head_bytes, const void *body, size_t body_bytes);
 extern char *written; /* of DEVICE_BASE on, 1 for each byte of device memory that was written; NULL: nothing tracks it */
+int memory_file(void); /* the file that device memory is mapped from, at its address less DEVICE_BASE; -1: not open */
 int fault(int error); /* keeps the error of a kernel, which every later call returns; returns it */
 void refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* reports why a call is wrong */
 
