@@ -83,7 +83,8 @@ def command(
     from ptxtool.report.kernels.cuda import place_text
     from ptxtool.report.simulations.comparison import comparison_parts
 
-    function, launch = job.load()
+    function, launch = job.load(options["ptxplus_semantics"])
+    options["ptxplus_semantics"] = launch.ptxplus_semantics or "hardware"
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
     if options["share_scratchpad"] is None and not options["allocate"]:
@@ -135,7 +136,7 @@ def _compare_schemes(
     """Register schemes side by side."""
     from ptxtool.report.simulations.scheme_comparison import scheme_comparison_parts
 
-    function, launch = job.load()
+    function, launch = job.load(options["ptxplus_semantics"])
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
     names = [name.strip() for name in schemes.split(",")]
@@ -150,7 +151,7 @@ def _compare_schemes(
             scheduler=options["scheduler"],
             passes=options["passes"],
             registers=options["registers"],
-            ptxplus_semantics=options["ptxplus_semantics"],
+            ptxplus_semantics=launch.ptxplus_semantics or "hardware",
             jobs=jobs,
             progress=status.progress,
             on_interrupt="return",
