@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from ptxtool.formats.files import find_input, launch_beside
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.launch.launch_file import load_launch
@@ -17,7 +19,7 @@ from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
-from ptxtool.sweep.reproduction.schemes import compared_schemes, schemes
+from ptxtool.sweep.reproduction.schemes import compared_schemes, full_scheme, schemes
 from ptxtool.sweep.runner import run_sweep
 
 
@@ -39,17 +41,23 @@ def configurations(chosen: Paper) -> tuple[Configuration, ...]:
         for application in applications
         for scheme in schemes(chosen, application)
     )
-    on_the_second = tuple(
-        replace(
-            _configuration(chosen, application, scheme, application.second),
-            label=f"{application.second_name}/{scheme.name}",
-            name=application.second_name,
-        )
-        for application in chosen.application
-        if application.second
-        for scheme in compared_schemes(chosen)
-    )
-    return on_the_first + on_the_second
+    return on_the_first + tuple(_others(chosen))
+
+
+def _others(chosen: Paper) -> Iterator[Configuration]:
+    """Another grid, kernels without faults, loads in the order of the source: the schemes that are compared there."""
+    for application in chosen.application:
+        unscheduled = msgspec.structs.replace(application, loads_first=0)
+        for name, as_given, launch in (
+            (application.second_name, application, application.second),
+            (application.working_name, application, application.working),
+            (application.unscheduled_name, unscheduled, application.launch),
+        ):
+            if launch or (as_given is unscheduled and application.loads_first):
+                own = (full_scheme(chosen, 0),) if as_given is unscheduled else ()
+                for scheme in (*compared_schemes(chosen), *own):
+                    run = _configuration(chosen, as_given, scheme, launch)
+                    yield replace(run, label=f"{name}/{scheme.name}", name=name)
 
 
 def _configuration(
@@ -58,14 +66,19 @@ def _configuration(
     kernel = find_input(application.sample)
     launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
     registers = None if launch is None else load_launch(launch).registers
+    lowering, count = "", application.loads_first if isinstance(application, Application) else 0
+    if count:
+        kernel, registers = kernel.with_suffix(".ptx"), count
+        lowering = f"hoist-loads:registers={count},lower-ptxplus:regs={count}"
     return Configuration(
-        application.sample,
+        kernel if count else application.sample,
         launch=launch,
         label=f"{application.name}/{scheme.name}",
         gpu=chosen.gpu,
         settings=scheme.settings,
         scheduler=str(scheme.scheduler),
-        passes=scheme.pipeline(registers),
+        passes=",".join(filter(None, (lowering, scheme.pipeline(registers)))),
+        registers=count or None,
         scheme=scheme.name,
         name=application.name,
         **scheme.options,

@@ -17,10 +17,11 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An application that the resource limits: `sample` is our kernel, the rest is printed.
 
     `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
-    another grid. `gain` is that of
-    the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial schemes,
-    where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM) and `ipc`
-    (thread IPC) are by sharing percentage.
+    another grid; `working` one in which the kernel does what it should, where `launch` has faults that the papers'
+    simulator had. `gain` is that of the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial
+    schemes, where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM)
+    and `ipc` (thread IPC) are by sharing percentage. `loads_first` are registers: the sample's PTX is lowered within
+    these after its loads were put first (`hoist-loads`), as compilers to machine code do; 0: its PTXPlus as it is.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ladder: dict[str, float] = {}
     launch: str = ""
     second: str = ""
+    working: str = ""
+    loads_first: int = 0
     unused_percent: float | None = None
     worse_than_double: bool | None = None
 
@@ -38,6 +41,16 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def second_name(self) -> str:
         """What its runs on the second grid are called."""
         return f"{self.name}, second grid"
+
+    @property
+    def working_name(self) -> str:
+        """What its runs without the faults are called."""
+        return f"{self.name}, working"
+
+    @property
+    def unscheduled_name(self) -> str:
+        """What its runs with loads in the order of the source are called."""
+        return f"{self.name}, order of the source"
 
 
 class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
