@@ -25,6 +25,7 @@ from sharing_benchmarks import REFERENCES as SHARING  # noqa: E402
 
 from ptxtool.emit import emit  # noqa: E402
 from ptxtool.formats.launch.launch_file import load_launch  # noqa: E402
+from ptxtool.formats.npy import COMPRESSED, compressed  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402
 from ptxtool.passes.pipeline import rewrite  # noqa: E402
 
@@ -60,7 +61,7 @@ def tables(folder: Path) -> dict[str, bytes]:
     for file, values in made.items():
         stream = io.BytesIO()
         np.save(stream, values)
-        found[file] = stream.getvalue()
+        found[file] = compressed(values) if file.endswith(COMPRESSED) else stream.getvalue()
     return found
 
 

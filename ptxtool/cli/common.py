@@ -239,9 +239,7 @@ def scheme_option(help: str, names: tuple[str, ...] = SCHEMES) -> Callable[[F], 
 ptxplus_semantics_option = click.option(
     "--ptxplus-semantics",
     metavar="NAME",
-    default="hardware",
-    show_default=True,
-    help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
+    help="PTXPlus as hardware (the default) or gpgpu-sim has it; PTX has one meaning.",
 )
 
 

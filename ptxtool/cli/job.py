@@ -49,12 +49,12 @@ class Job:
     heap_bytes: int | None
     out_of_bounds: Literal["error", "count"] | None
 
-    def load(self) -> "tuple[Function, Launch]":
-        """The kernel and its launch. Raises E501, E502 (for a list of launches too), E205, and what is wrong with the
-        kernel's file."""
+    def load(self, semantics: str | None) -> "tuple[Function, Launch]":
+        """The kernel and its launch, with `semantics` of PTXPlus if they are not those of the launch file. Raises E501,
+        E502 (for a list of launches too), E205, and what is wrong with the kernel's file."""
         from ptxtool.formats.launch.launch_steps import only_one
 
-        module, launch = self.load_any()
+        module, launch = self.load_any(semantics)
         return self.kernel_of(module, only_one(launch)), launch
 
     def kernel_of(self, module: "Module", launch: "Launch") -> "Function":
@@ -90,8 +90,8 @@ class Job:
             reads(each.file, "recorded launch")
         return found
 
-    def load_any(self) -> "tuple[Module, Launch]":
-        """The kernel's file and its launch, or list of launches."""
+    def load_any(self, semantics: str | None = None) -> "tuple[Module, Launch]":
+        """The kernel's file and its launch, or list of launches, with `semantics` of PTXPlus if given."""
         if self.grid or self.block or self.args or self.constants:
             module, launch = self._from_options()
         elif self.dynamic_shared:
@@ -105,6 +105,7 @@ class Job:
             stack_bytes=launch.stack_bytes if self.stack_bytes is None else self.stack_bytes,
             heap_bytes=launch.heap_bytes if self.heap_bytes is None else self.heap_bytes,
             out_of_bounds=self.out_of_bounds or launch.out_of_bounds,
+            ptxplus_semantics=semantics or launch.ptxplus_semantics,
         )
 
     def _from_options(self) -> "tuple[Module, Launch]":

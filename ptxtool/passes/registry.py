@@ -15,6 +15,7 @@ from ptxtool.passes.regalloc.compact import Compact
 from ptxtool.passes.registers.split_registers import SplitRegisters
 from ptxtool.passes.sharing.delay_first_use import DelayFirstUse
 from ptxtool.passes.sharing.hoist_last_access import HoistLastAccess
+from ptxtool.passes.sharing.hoist_loads import HoistLoads
 from ptxtool.passes.sharing.layout_shared import LayoutShared
 from ptxtool.passes.sharing.release_registers import ReleaseRegisters
 from ptxtool.passes.sharing.release_scratchpad import ReleaseScratchpad
@@ -28,6 +29,7 @@ _ALL: tuple[type[Pass], ...] = (
     DelayFirstUse,
     LayoutShared,
     HoistLastAccess,
+    HoistLoads,
     SplitTailRanges,
     ReleaseRegisters,
     ReleaseScratchpad,

@@ -186,6 +186,7 @@ def simulate_all(
                     options=each.options(options),
                     scheduler=each.policy,
                     registers=single.registers if options.registers is None else options.registers,
+                    scratchpad=single.scratchpad if options.scratchpad is None else options.scratchpad,
                     max_cycles=options.max_cycles and max(1, options.max_cycles - cycles),
                 )
                 status, cycles = result.status, cycles + result.cycles

@@ -39,6 +39,7 @@ def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None"
         gpu=gpu,
         scheduler=chosen_policy(launch, gpu, options.scheduler),
         registers=launch.registers if options.registers is None else options.registers,
+        scratchpad=launch.scratchpad if options.scratchpad is None else options.scratchpad,
     )
     found: tuple[Diagnostic, ...] = ()
     checked: tuple[str, ...] = ()

@@ -84,6 +84,9 @@ class LaunchOptions:
     `FILE.py:FUNCTION` (docs/schedulers.md); by default the machine's."""
     registers: int | None = None
     """Registers per thread used for allocation; by default the kernel's own need."""
+    scratchpad: int | None = None
+    """Bytes of scratchpad of a CTA used for allocation and for sharing; by default what it has, which in PTXPlus
+    includes its parameters. What it can access does not change."""
     share_registers: Percent = 0
     """The percentage of registers that pairs of CTAs share (Jatala et al.), 0 <= P < 100."""
     share_scratchpad: Percent = 0
@@ -122,7 +125,7 @@ class LaunchOptions:
         limits.whole("heap_bytes", self.heap_bytes, 64, limits.MOST_HEAP_BYTES)
         if self.slice is not None:
             limits.whole("slice", self.slice, 1, limits.MOST_SLICE)
-        for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
+        for name, least in (("registers", 0), ("scratchpad", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 limits.whole(name, getattr(self, name), least, limits.MOST_COUNT)
         for name in ("share_registers", "share_scratchpad"):
@@ -177,6 +180,7 @@ class LadderKeywords(_Keywords, total=False):
 
     scheduler: "str | Policy | None"
     registers: int | None
+    scratchpad: int | None
     allocate: bool
     scheme: str | None
     switching: str | None

@@ -43,7 +43,7 @@ from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
-from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
+from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, private_part, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import switching_plan
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan, unified_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
@@ -131,10 +131,10 @@ def timed_launch(
     registers = options.registers
     if registers is None:
         registers = _registers.get(kernel, None, lambda: registers_per_thread(kernel))
-    scratchpad = int(image.shared_image.nbytes)
-    configuration = _configuration(kernel, program, gpu, scheme, grid, block, options, registers, scratchpad)
+    n_bytes = int(image.shared_image.nbytes)
+    configuration = _configuration(kernel, program, gpu, scheme, grid, block, options, registers, n_bytes)
     sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
-    gpu = _adapted(gpu, configuration, scratchpad - options.dynamic_shared)
+    gpu = _adapted(gpu, configuration, n_bytes - options.dynamic_shared)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
         program = with_physical_numbers(program, kernel, registers)
     try:
@@ -172,10 +172,12 @@ def _configuration(
     block: Size,
     options: LaunchOptions,
     registers: int,
-    scratchpad: int,
+    n_bytes: int,
 ) -> LaunchPlan:
-    """The resident CTAs and the switches of the run. Raises E402 and E502, placed at the kernel or in the GPU file."""
+    """The resident CTAs and the switches of the run; `n_bytes` of scratchpad can be accessed. Raises E402 and E502,
+    placed at the kernel or in the GPU file."""
     threads = _threads(block)
+    scratchpad = n_bytes if options.scratchpad is None else options.scratchpad
     shares = (
         percentage(options.share_registers, "share_registers"),
         percentage(options.share_scratchpad, "share_scratchpad"),
@@ -191,6 +193,9 @@ def _configuration(
             gpu, dynamic_shared = _divided(gpu, unified), 0  # the split holds the scratchpad of every CTA
         needs = threads, registers, scratchpad, dynamic_shared, *shares
         plan = _plans.get(gpu, needs, lambda: _sharing_plan(gpu, *needs))
+        if options.scratchpad is not None:
+            # what is private is a part of what there is, as for the passes
+            plan = replace(plan, private_scratchpad=private_part(n_bytes, shares[1]))
         switching = renaming = None
         if scheme.renamed:
             renaming = plan_renaming(kernel, gpu, threads, registers, scratchpad)

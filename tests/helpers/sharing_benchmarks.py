@@ -6,11 +6,13 @@ same, its reference serves both.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 import paper_benchmarks
 import scratchpad_benchmarks
+import suffix_tree
 from resident_ctas import REGISTERS, SCRATCHPAD
 
 Values = Mapping[str, Any]
@@ -21,6 +23,7 @@ OF_THE_PAPERS = {
     "lavamd": "lavaMD",
     "lib": "LIB",
     "mri-q": "mri-q",
+    "mum": "MUM",
     "nw1": "NW1",
     "nw2": "NW2",
     "sgemm": "sgemm",
@@ -32,9 +35,13 @@ BY_REGISTERS = tuple(name for name, app in OF_THE_PAPERS.items() if app in REGIS
 BY_SCRATCHPAD = tuple(name for name, app in OF_THE_PAPERS.items() if app in SCRATCHPAD)
 
 
+AS_THE_PAPERS = "as-the-papers.toml"
+"""The launch file of a sample whose results are wrong in GPGPU-Sim 3.2.2."""
+
+
 def launch_files(name: str) -> tuple[str, str]:
     """The two launch files of a sample: that of its name, and another."""
-    return "launch.toml", "no-boxes.toml" if name == "lavamd" else "second-grid.toml"
+    return "launch.toml", AS_THE_PAPERS if name in ("lavamd", "mum") else "second-grid.toml"
 
 
 def boxes(sides: tuple[int, int, int]) -> np.ndarray:
@@ -51,15 +58,29 @@ def boxes(sides: tuple[int, int, int]) -> np.ndarray:
     return words
 
 
+@cache
+def tree() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`mum`'s nodes, their children, and the reference: 80,000 random letters between `s` and `$`, four of a column."""
+    letters = "".join("ACGT"[k] for k in np.random.default_rng(1).integers(0, 4, 80_000))
+    text = np.frombuffer(f"s{letters}$\0\0".encode(), np.int8)
+    return *suffix_tree.textures(letters, columns=512), text.reshape(-1, 4).T
+
+
 FILES: Mapping[str, Mapping[str, Callable[[], np.ndarray]]] = {
-    "lavamd": {"boxes.npy": lambda: boxes((3, 3, 4))}
+    "lavamd": {"boxes.npy": lambda: boxes((3, 3, 4)), "boxes-10.npy.zst": lambda: boxes((10, 10, 10))},
+    "mum": {
+        "nodes.npy.zst": lambda: tree()[0],
+        "children.npy.zst": lambda: tree()[1],
+        "reference.npy.zst": lambda: tree()[2],
+    },
 }
 """Sample -> file beside it -> what it holds."""
 
 
 def lavamd(given: Values) -> dict[str, np.ndarray]:
-    """Box by box and neighbour by neighbour; nothing where the number of boxes is 0."""
-    number_boxes = int(np.frombuffer(given["sizes"].tobytes(), np.int64)[2])
+    """Box by box and neighbour by neighbour; nothing with the papers' semantics, where the number of boxes is 0."""
+    is_empty = given["ptxplus_semantics"] == "gpgpu-sim"
+    number_boxes = 0 if is_empty else int(np.frombuffer(given["sizes"].tobytes(), np.int64)[2])
     table = given["boxes"]
     near = [table[n, 11 : 11 + 6 * table[n, 6] : 6] for n in range(number_boxes)]
     return scratchpad_benchmarks.lavamd(
@@ -72,6 +93,26 @@ def lavamd(given: Values) -> dict[str, np.ndarray]:
             "neighbour": np.concatenate([*near, []]).astype(int),
         }
     )
+
+
+def mum(given: Values) -> dict[str, np.ndarray]:
+    """Suffixes of queries looked up by their first 20 letters, and followed from the root of the tree."""
+    text = given["reference"].T.tobytes()
+    letters = text[1 : text.index(b"$")]
+    least = int(given["min_length"])
+    places: dict[bytes, int] = {letters[k : k + least]: k for k in range(len(letters) - least + 1)}
+    assert len(places) == len(letters) - least + 1
+    matches = np.zeros(given["matches"].shape, np.uint32)
+    for number, row in enumerate(given["queries"]):
+        query = row.tobytes()[1:-1]
+        for start in range(len(query) - least + 1):
+            suffix = query[start:]
+            if (k := places.get(suffix[:least])) is not None:
+                n = len(suffix_tree.common_prefix(suffix, letters[k:]))
+                matches[number, start] = suffix_tree.locus(
+                    given["nodes"], given["children"], letters[k : k + n], columns=512
+                )
+    return {"matches": matches}
 
 
 def nw1(given: Values) -> dict[str, np.ndarray]:
@@ -134,6 +175,7 @@ REFERENCES: Mapping[str, Callable[[Values], dict[str, np.ndarray]]] = {
     "lavamd": lavamd,
     "lib": lib,
     "mri-q": paper_benchmarks.mri_q,
+    "mum": mum,
     "nw1": nw1,
     "nw2": nw2,
     "sgemm": sgemm,

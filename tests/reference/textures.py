@@ -297,8 +297,9 @@ class Textures:
         to, of = instruction.operands[:2]
         access = Access.of(match)
         floating = op.stype.is_float
-        # GPGPU-Sim has the bits of x as a whole number, no y, and writes one component
+        # GPGPU-Sim has the bits of x as a whole number, no y, and writes one component; the next have y and z
         converted = op.as_gpgpu_sim and op.has("v4")
+        axes = access.axes
         if converted:
             access, floating = Access(1, False, False, False), False
         if self.operands.is_ptxplus and len(instruction.operands) == 3:
@@ -319,9 +320,15 @@ class Textures:
         gather = match.one_of("r", "g", "b", "a")
         kind = TYPES["b16"] if op.type.name == "f16" else _WORD
         writers = [self.operands.write(o, kind, i) for o in (items[:1] if converted else items)]
+        named = self._registers_of(coordinates, i) if converted else ()
+        held = [
+            (self.operands.read(place, _WORD, i), self.operands.write(item, _WORD, i))
+            for place, item in list(zip(named, items, strict=False))[1:axes]
+        ]
 
         def step(warp: Warp) -> None:
             rows = [r(warp) for r in readers]
+            kept = [np.array(read(warp)) for read, _ in held]
             shifts = [_signed(r(warp)) for r in offsets]
             results = np.zeros((4, LANES), np.uint64)
             for position, lane in enumerate(np.flatnonzero(warp.executing).tolist()):
@@ -336,6 +343,8 @@ class Textures:
                 whole = value.array.dtype.kind != "f" and value.read != "normalized" and depth is None
                 results[:, lane] = _converted(texel, op.type.name, whole)
             for write, row in zip(writers, results, strict=False):
+                write(warp, row, warp.executing)
+            for (_, write), row in zip(held, kept, strict=True):
                 write(warp, row, warp.executing)
             if truth is not None:
                 truth(warp, np.ones(LANES, np.bool_), warp.executing)

@@ -92,8 +92,10 @@ def command(
         if job.out_of_bounds is not None or sources is not None:
             flag = "--source" if job.out_of_bounds is None else "--out-of-bounds"
             raise click.UsageError(f"{flag} goes with one launch: '{job.file}' is a list of recorded ones")
+        options["ptxplus_semantics"] = options["ptxplus_semantics"] or "hardware"
         return _compare_all(recording, gpu, quiet, sink, options)
-    function, launch = job.load()
+    function, launch = job.load(options["ptxplus_semantics"])
+    options["ptxplus_semantics"] = launch.ptxplus_semantics or "hardware"
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
     if options["share_scratchpad"] is None and not options["allocate"]:
@@ -174,7 +176,8 @@ def _compare_schemes(
     """Register schemes side by side, for one launch or every recorded one."""
     from ptxtool.report.simulations.scheme_comparison import scheme_comparison_parts
 
-    one = job.load() if recording is None else None
+    one = job.load(options["ptxplus_semantics"]) if recording is None else None
+    semantics = options["ptxplus_semantics"] if one is None else one[1].ptxplus_semantics
     reads_scheduler(options["scheduler"])
     reads_passes(options["passes"])
     names = [name.strip() for name in schemes.split(",")]
@@ -186,7 +189,7 @@ def _compare_schemes(
             "scheduler": options["scheduler"],
             "passes": options["passes"],
             "registers": options["registers"],
-            "ptxplus_semantics": options["ptxplus_semantics"],
+            "ptxplus_semantics": semantics or "hardware",
             "jobs": jobs,
             "progress": status.progress,
             "on_interrupt": "return",

@@ -204,6 +204,8 @@ def _from_file(
     launch = common.of_kernel(beside, function)
     (counts,) = common.register_counts(module, [function], no_ptxas)
     static = api.static_scratchpad(function)
+    if scratchpad is None and beside is not None and launch is not None:
+        scratchpad = beside.scratchpad
     if scratchpad is None:
         scratchpad = static
         if launch is not None and _counts_dynamic(gpu):

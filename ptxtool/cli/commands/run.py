@@ -67,7 +67,7 @@ def command(
 
     recording = job.recording()
     if recording is None:
-        module, launch = job.load_any()
+        module, launch = job.load_any(others["ptxplus_semantics"])
         for given in launch.inputs if save is not None else ():
             writes(Path(save or "") / f"{given.name}.npy", "--save")
     steps: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ def command(
         output=None if sink.as_json else printed,
         out_of_bounds=job.out_of_bounds or "error",
         trace=_trace(trace, (lambda step: steps.append(step.to_dict())) if sink.as_json else shown.step),
-        **others,  # have the names that they have here
+        **others | {"ptxplus_semantics": others["ptxplus_semantics"] or "hardware"},
     )
     outcome: Outcome | SequenceOutcome
     if recording is not None:

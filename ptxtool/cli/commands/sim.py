@@ -84,7 +84,7 @@ def command(
     as_json = sink.as_json or stats == "json"
     recording = job.recording()
     if recording is None:
-        module, launch = job.load_any()
+        module, launch = job.load_any(others["ptxplus_semantics"])
     reads_scheduler(scheduler)
     reads_scheme(others["scheme"])
     chosen = common.machine(gpu)
@@ -99,7 +99,7 @@ def command(
         progress=status.progress,
         output=None if as_json else status.printed,
         on_interrupt="return",
-        **others,  # have the names that they have here
+        **others | {"ptxplus_semantics": others["ptxplus_semantics"] or "hardware"},
     )
     run: Run | SequenceRun
     try:

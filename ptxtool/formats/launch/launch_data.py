@@ -114,8 +114,8 @@ class LaunchEntry(LaunchHead):
 
 @dataclass(frozen=True, kw_only=True)
 class Launch(LaunchHead):
-    """A launch file that has been read; `stack_bytes` of a thread, `heap_bytes` and `out_of_bounds` are None where the
-    file has none.
+    """A launch file that has been read; `stack_bytes` of a thread, `heap_bytes`, `scratchpad` bytes of a CTA,
+    `out_of_bounds` and `ptxplus_semantics` are None where the file has none.
 
     A list of launches is `steps`, each as often as it is made; kernel, grid and block are the first one's then, and
     `launch_steps.py` makes launches of them.
@@ -136,6 +136,9 @@ class Launch(LaunchHead):
     heap_bytes: int | None = None
     out_of_bounds: str | None = None
     """"error" or "count": what becomes of global accesses outside of all buffers."""
+    scratchpad: int | None = None
+    """What a CTA is counted with, in place of what its text and dynamic shared memory take."""
+    ptxplus_semantics: str | None = None
     steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()
     """Those that arguments and expected results come from."""
@@ -168,8 +171,8 @@ class Launch(LaunchHead):
 
     @property
     def limits(self) -> dict[str, Any]:
-        """What the file sets of the sizes of stack and heap, and of accesses outside of all buffers."""
-        names = ("stack_bytes", "heap_bytes", "out_of_bounds")
+        """The options that the file sets of runs with and without time."""
+        names = ("stack_bytes", "heap_bytes", "out_of_bounds", "ptxplus_semantics")
         return {name: given for name in names if (given := getattr(self, name)) is not None}
 
     def constants(self) -> dict[str, Any]:

@@ -38,10 +38,12 @@ _TOP_KEYS = (
     "block",
     "dynamic_shared",
     "registers",
+    "scratchpad",
     "scheduler",
     "stack_bytes",
     "heap_bytes",
     "out_of_bounds",
+    "ptxplus_semantics",
     "args",
     "memory",
     "module",
@@ -91,7 +93,9 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         file=folder / file if file else None,
         stack_bytes=head.optional_whole("stack_bytes", 0),
         heap_bytes=head.optional_whole("heap_bytes", 64),
-        out_of_bounds=_out_of_bounds(head),
+        out_of_bounds=_one_of(head, "out_of_bounds", ("error", "count")),
+        scratchpad=head.optional_whole("scratchpad", 0),
+        ptxplus_semantics=_one_of(head, "ptxplus_semantics", ("hardware", "gpgpu-sim")),
         inputs=inputs,
         constant_inputs=_symbols(head, "constant"),
         definitions=definitions,
@@ -104,11 +108,11 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
     )
 
 
-def _out_of_bounds(head: LaunchTable) -> str | None:
-    """What becomes of accesses outside of all buffers. Raises E502."""
-    found = head.text("out_of_bounds")
-    if found not in (None, "error", "count"):
-        raise head.fail(f"out_of_bounds = '{found}'", "out_of_bounds", 'give "error" or "count"')
+def _one_of(head: LaunchTable, key: str, names: tuple[str, str]) -> str | None:
+    """One of these names, None where the key is not there. Raises E502."""
+    found = head.text(key)
+    if found is not None and found not in names:
+        raise head.fail(f"{key} = '{found}'", key, f'give "{names[0]}" or "{names[1]}"')
     return found
 
 

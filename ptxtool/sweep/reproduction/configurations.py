@@ -16,20 +16,26 @@ def configuration(
 ) -> Configuration:
     """The run of a scheme. `launch_name` and `kernel_name` are files in the sample's folder, "" those that go with it.
 
-    Raises E501.
+    Without `kernel_name` the loads of an application that has `loads_first` are put first. Raises E501.
     """
     usual = find_input(application.sample)
     kernel = usual.with_name(kernel_name) if kernel_name else usual
     launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
     registers = None if launch is None else load_launch(launch).registers
+    count = application.loads_first if isinstance(application, Application) and not kernel_name else 0
+    lowering = ""
+    if count:
+        kernel, registers = kernel.with_suffix(".ptx"), count
+        lowering = f"hoist-loads:registers={count},lower-ptxplus:regs={count}"
     return Configuration(
-        kernel if kernel_name else application.sample,
+        kernel if kernel_name or count else application.sample,
         launch=launch,
         label=f"{application.name}/{scheme.name}",
         gpu=chosen.gpu,
         settings=scheme.settings,
         scheduler=str(scheme.scheduler),
-        passes=scheme.pipeline(registers),
+        passes=",".join(filter(None, (lowering, scheme.pipeline(registers)))),
+        registers=count or None,
         scheme=scheme.name,
         name=application.name,
         **scheme.options,

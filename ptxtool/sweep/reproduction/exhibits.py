@@ -57,16 +57,18 @@ class Exhibits:
         self.compared = f"of {self.full} over {BASELINE}, percent"
 
     def all(self) -> tuple[Exhibit, ...]:
-        """In the order of paper B."""
+        """In the order of paper B; those without rows left out."""
         paper = self.paper
-        return (
+        found = (
             self.waste(),
             self.residents(),
             self._gains(
                 "gain", "The full scheme", "A figure 9; B figure 8(c), (d)", printed=attrgetter("gain")
             ),
             self.robust(),
+            self.working(),
             self.factors(),
+            self.orders(),
             self.absolute(),
             self.ladder(),
             self.slots(),
@@ -79,6 +81,7 @@ class Exhibits:
             self.release(),
             self.misses(),
         )
+        return tuple(exhibit for exhibit in found if exhibit.values)
 
     def waste(self) -> Exhibit:
         """What is left of the resource when no further CTA fits."""
@@ -148,19 +151,53 @@ class Exhibits:
         follow from their gains and from IPC by percentage."""
         unshared = schemes.full_scheme(self.paper, 0).name
 
-        def order(a: Application) -> float:
-            return 100 * (a.ipc[0] / baseline_ipc(a) - 1)
-
         def sharing(a: Application) -> float:
             return 100 * (a.ipc[-1] / a.ipc[0] - 1)
 
         series: list[Series] = [
-            ("order", self._gain(unshared), order),
+            ("order", self._gain(unshared), _order),
             ("sharing", self._gain(self.full, unshared), sharing),
         ]
         title, place = "Order times sharing", "A figure 9 and table 4; B figure 8(c), (d), tables V and VII"
         what = f"gain of the scheme without sharing over {BASELINE}, and of sharing over that, percent"
         return self._exhibit("factors", title, place, what, series, signed=True)
+
+    def working(self) -> Exhibit:
+        """Applications that had faults in the papers' simulator, with them and without."""
+        faulty = {a.name: a.working_name for a in self.paper.application if a.working}
+        thread_ipc = self._counter(BASELINE, "thread_ipc")
+        series: list[Series] = [
+            ("IPC", thread_ipc, baseline_ipc),
+            ("gain", self._gain(self.full), attrgetter("gain")),
+            ("IPC, working", _of(thread_ipc, faulty), _unprinted),
+            ("gain, working", _of(self._gain(self.full), faulty), _unprinted),
+        ]
+        title, place = "As the papers ran it, and working", "A figure 9; B figure 8(c), (d)"
+        rows = [a for a in self.paper.application if a.working]
+        what = f"thread IPC of {BASELINE}, and gain {self.compared}"
+        return self._exhibit("working", title, place, what, series, rows=rows)
+
+    def orders(self) -> Exhibit:
+        """Loads before what they do not need, and as in the source: the order of the papers' compiler is unknown."""
+        rows = [a for a in self.paper.application if a.loads_first]
+        of_source = {a.name: a.unscheduled_name for a in rows}
+        unshared = schemes.full_scheme(self.paper, 0).name
+        measures: list[Series] = [
+            ("IPC", self._counter(BASELINE, "thread_ipc"), baseline_ipc),
+            ("order", self._gain(unshared), _order),
+            ("gain", self._gain(self.full), attrgetter("gain")),
+        ]
+        series: list[Series] = [
+            column
+            for title, measure, printed in measures
+            for column in (
+                (title, measure, printed),
+                (f"{title}, order of the source", _of(measure, of_source), _unprinted),
+            )
+        ]
+        what = f"thread IPC of {BASELINE}, gain of the full scheme without sharing, and gain {self.compared}"
+        title, place = "Two orders of loads", "A figure 9; B figure 8(c), (d), tables V and VII"
+        return self._exhibit("orders", title, place, what, series, rows=rows)
 
     def absolute(self) -> Exhibit:
         """Thread IPC without sharing, which the papers' tables and gains imply."""
@@ -304,12 +341,12 @@ class Exhibits:
         *,
         signed: bool = False,
         notes: tuple[str, ...] = (),
-        rows: Iterable[Application | Unlimited] = (),
+        rows: Iterable[Application | Unlimited] | None = None,
     ) -> Exhibit:
         """The values of each application, of those that the resource limits unless `rows` are others."""
         values = tuple(
             ExhibitValue(a.name, column, ours(a.name), printed(a), ours(row_name(a.name)))
-            for a in rows or self.paper.application
+            for a in (self.paper.application if rows is None else rows)
             for column, ours, printed in series
         )
         return Exhibit(key, title, place, quantity, values, digits, signed, notes)
@@ -318,6 +355,16 @@ class Exhibits:
 def baseline_ipc(application: Application) -> float:
     """Thread IPC of Unshared-LRR: that of the full scheme without its gain."""
     return application.ipc[-1] / (1 + application.gain / 100)
+
+
+def _order(application: Application) -> float:
+    """What the scheduler of the full scheme gains without sharing, in percent."""
+    return 100 * (application.ipc[0] / baseline_ipc(application) - 1)
+
+
+def _of(measure: Measure, names: Mapping[str, str]) -> Measure:
+    """The same of other runs of an application; recorded launches have none."""
+    return lambda row: measure(names[row]) if row in names else None
 
 
 def _gain_over(base: str) -> str:

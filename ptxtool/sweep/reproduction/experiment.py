@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.results.exhibits import Failure, Finding, Reproduction
 from ptxtool.results.sweeps import Configuration, SweepResult
@@ -18,7 +20,7 @@ from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
 from ptxtool.sweep.reproduction.recorded import Originals
-from ptxtool.sweep.reproduction.schemes import compared_schemes, schemes
+from ptxtool.sweep.reproduction.schemes import compared_schemes, full_scheme, schemes
 from ptxtool.sweep.runner import run_sweep
 
 
@@ -48,17 +50,23 @@ def configurations(chosen: Paper) -> tuple[Configuration, ...]:
         for application in applications
         for scheme in schemes(chosen, application)
     )
-    on_the_second = tuple(
-        replace(
-            configuration(chosen, application, scheme, application.second),
-            label=f"{application.second_name}/{scheme.name}",
-            name=application.second_name,
-        )
-        for application in chosen.application
-        if application.second
-        for scheme in compared_schemes(chosen)
-    )
-    return on_the_first + on_the_second
+    return on_the_first + tuple(_others(chosen))
+
+
+def _others(chosen: Paper) -> Iterator[Configuration]:
+    """Another grid, kernels without faults, loads in the order of the source: the schemes that are compared there."""
+    for application in chosen.application:
+        unscheduled = msgspec.structs.replace(application, loads_first=0)
+        for name, as_given, launch in (
+            (application.second_name, application, application.second),
+            (application.working_name, application, application.working),
+            (application.unscheduled_name, unscheduled, application.launch),
+        ):
+            if launch or (as_given is unscheduled and application.loads_first):
+                own = (full_scheme(chosen, 0),) if as_given is unscheduled else ()
+                for scheme in (*compared_schemes(chosen), *own):
+                    run = configuration(chosen, as_given, scheme, launch)
+                    yield replace(run, label=f"{name}/{scheme.name}", name=name)
 
 
 def reproduction(chosen: Paper, result: SweepResult, recorded: Originals | None = None) -> Reproduction:

@@ -114,7 +114,9 @@ def _changed(
     chosen: Paper, application: Application, asked: Experiment, of: Sequence[Scheme]
 ) -> list[Configuration]:
     launch = asked.launch or ("" if asked.sample else application.launch)
-    changed = msgspec.structs.replace(application, sample=asked.sample or application.sample)
+    changed = application
+    if asked.sample:
+        changed = msgspec.structs.replace(application, sample=asked.sample, loads_first=0)
     runs = (configuration(chosen, changed, scheme, launch, asked.kernel) for scheme in of)
     return [replace(run, settings=(*run.settings, *asked.settings)) for run in runs]
 

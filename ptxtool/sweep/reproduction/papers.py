@@ -46,9 +46,12 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `kernel` is the name of the original's kernel, `registers` what a thread of it has, where the papers print it.
 
     `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
-    another grid; `experiment` explain its result. `gain` is that of the full scheme at 90% over Unshared-LRR, in
+    another grid; `working` one in which the kernel does what it should, where `launch` has faults that the papers'
+    simulator had; `experiment` explain its result. `gain` is that of the full scheme at 90% over Unshared-LRR, in
     percent; `ladder` the same of partial schemes, where the text names them; `unused_percent` is what no CTA has of the
-    resource. `resident` (CTAs on an SM) and `ipc` (thread IPC) are by sharing percentage.
+    resource. `resident` (CTAs on an SM) and `ipc` (thread IPC) are by sharing percentage. `loads_first` are registers:
+    the sample's PTX is lowered within these after its loads were put first (`hoist-loads`), as compilers to machine
+    code do; 0: its PTXPlus as it is.
     """
 
     name: str
@@ -61,6 +64,8 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launch: str = ""
     second: str = ""
     registers: int | None = None
+    working: str = ""
+    loads_first: int = 0
     unused_percent: float | None = None
     worse_than_double: bool | None = None
     experiment: tuple[Experiment, ...] = ()
@@ -69,6 +74,16 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def second_name(self) -> str:
         """What its runs on the second grid are called."""
         return f"{self.name}, second grid"
+
+    @property
+    def working_name(self) -> str:
+        """What its runs without the faults are called."""
+        return f"{self.name}, working"
+
+    @property
+    def unscheduled_name(self) -> str:
+        """What its runs with loads in the order of the source are called."""
+        return f"{self.name}, order of the source"
 
 
 class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

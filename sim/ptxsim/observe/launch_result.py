@@ -83,7 +83,7 @@ def launch_result(
         n_ctas=int(run["n_ctas"]),
         ctas_done=int(run["ctas_done"]),
         registers=registers,
-        scratchpad_bytes=simulation.arrays["shared_image"].nbytes,
+        scratchpad_bytes=plan.needs.scratchpad,
         resident_ctas=active.resident_ctas if active else plan.resident_ctas,
         unshared_ctas=active.resident_ctas if active else plan.unshared_ctas,
         shared_pairs=plan.shared_pairs,

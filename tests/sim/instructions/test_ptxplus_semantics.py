@@ -229,8 +229,9 @@ FETCHES = """.version 1.4+
 @pytest.mark.parametrize(
     ("semantics", "expected"),
     # texel (1,2) is 90 to 93: its x, y and w. As the converter prints it, 0x3f800000 is far beyond the first row, whose
-    # last texel is 30 to 33, and one component is written. Texel 1 of a row is 10; decuda's texts are as they are
-    [("hardware", [90, 91, 93, 10, 90, 91]), ("gpgpu-sim", [30, 6, 7, 10, 90, 91])],
+    # last texel is 30 to 33, and one component is written; the second register of the result is that of y, 0x40000000,
+    # the fourth keeps its 7. Texel 1 of a row is 10; decuda's texts are as they are
+    [("hardware", [90, 91, 93, 10, 90, 91]), ("gpgpu-sim", [30, 0x40000000, 7, 10, 90, 91])],
 )
 def test_a_fetch(semantics: str, expected: list[int], texture: str, run: Callable[..., Any]) -> None:
     """4 x 3 texels of four whole numbers: 10 times the texel's number, and 1, 2, 3 more."""
@@ -454,3 +455,15 @@ def test_the_commands(tmp_path: Path) -> None:
         refused = command(name, str(text), "--ptxplus-semantics", "none")
         assert refused.returncode != 0
         assert "E502" in refused.stderr
+
+
+def test_the_launch_file_may_choose(tmp_path: Path) -> None:
+    text, launch = files(tmp_path)
+    launch.write_text(f'ptxplus_semantics = "gpgpu-sim"\n{LAUNCH}')
+    function = api.load(text).kernels["k"]
+    assert api.run(function, launch).buffers[0].array[0] == 0xFFFFFFFB
+    assert api.simulate(function, launch).arguments[0][0] == 0xFFFFFFFB
+    assert "4294967291" in command("run", str(text)).stdout
+    assert "4294967291" not in command("run", str(text), "--ptxplus-semantics", "hardware").stdout
+    for name in ("sim", "compare"):
+        assert command(name, str(text), "--ptxplus-semantics", "hardware").returncode == 0

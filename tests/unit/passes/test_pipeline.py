@@ -72,6 +72,7 @@ def test_every_pass_describes_itself() -> None:
             "delay-first-use",
             "layout-shared",
             "hoist-last-access",
+            "hoist-loads",
             "split-tail-ranges",
             "release-registers",
             "release-scratchpad",

@@ -103,6 +103,7 @@ def test_an_option_of_the_other_function_is_refused(
         ({"heap_bytes": 8}, "E401.*heap_bytes = 8.*at least 64"),
         ({"max_instructions": 0}, "E401.*max_instructions = 0"),
         ({"registers": True}, "E401.*registers = True"),
+        ({"scratchpad": -1}, "E401.*scratchpad = -1"),
         ({"share_scratchpad": 100}, "E502.*share_scratchpad = 100"),
         ({"ptxplus_semantics": "nvidia"}, "E502.*PTXPlus has no semantics 'nvidia'"),
         ({"scheme": "finreg"}, "E502.*no register scheme named 'finreg'"),

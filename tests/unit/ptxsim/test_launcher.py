@@ -60,6 +60,16 @@ def test_registers_are_counted_as_for_occupancy() -> None:
     assert result.registers == 3 + 6  # %d4 and %r3 live across the call, and %x0 to %x5
 
 
+def test_scratchpad_is_counted_as_the_caller_says() -> None:
+    """64 bytes of the launch; 49152 of an SM. What is private under sharing is a tenth of what there is."""
+    tiled = launch(dynamic_shared=64)
+    assert (tiled.scratchpad_bytes, tiled.resident_ctas, tiled.limiter) == (64, 8, "ctas")
+    counted = launch(dynamic_shared=64, scratchpad=10240, share_scratchpad=90)
+    assert (counted.scratchpad_bytes, counted.unshared_ctas, counted.shared_pairs) == (10240, 0, 4)
+    assert counted.private_scratchpad == 6
+    assert launch(dynamic_shared=64, scratchpad=0).scratchpad_bytes == 0
+
+
 def test_constants_fill_module_variables() -> None:
     x = np.zeros(32, np.uint32)
     launch(args=[x], constants={"table": np.array([5, 6, 7, 8], np.uint32)})

@@ -77,3 +77,10 @@ def test_the_cycle_limit_is_reported_at_the_head_of_the_kernel() -> None:
     reported = limit_reached(SCALE_KERNEL, stopped)
     assert reported.message == "'scale' had not ended after 1000 cycles: 3 of 10 CTAs done"
     assert (reported.code, reported.line) == ("E408", 4)
+
+
+def test_scratchpad_is_the_callers_or_the_files() -> None:
+    launch = read("scratchpad = 512\n" + LAUNCH)
+    assert run_launch(SCALE_KERNEL, launch).result.scratchpad_bytes == 512
+    assert run_launch(SCALE_KERNEL, launch, LaunchOptions(scratchpad=256)).result.scratchpad_bytes == 256
+    assert run_launch(SCALE_KERNEL, read()).result.scratchpad_bytes == 0

@@ -5,6 +5,8 @@ levels and gradients are read and do not matter. For the timing model a fetch re
 weight; surfaces are accessed as global memory is.
 """
 
+from collections.abc import Sequence
+
 from ptxsim.base.program import GLOBAL, PARAM
 from ptxsim.base.program import TEXTURE as TEXTURE_SPACE
 from ptxsim.execute import codes
@@ -109,7 +111,7 @@ def _may_be_float(builder: UopBuilder, operand: Operand) -> bool:
 def _tex(builder: UopBuilder, op: Operation) -> None:
     """A fetch; `tld4` gathers a component of four texels. PTXPlus: the texture and the coordinates are two operands.
 
-    GPGPU-Sim: its converter prints `tex.1d.v4.f32.s32 {$r0,_,_,_}` for every fetch.
+    GPGPU-Sim: its converter prints `tex.1d.v4.f32.s32 {$r0,_,_,_}, NAME, {$r0,_,_,_}` for every fetch.
     """
     as_converted = builder.is_converted(op)
     shape = _SHAPES["1d"] if as_converted else _shape(op)
@@ -141,6 +143,7 @@ def _tex(builder: UopBuilder, op: Operation) -> None:
     type_ = TYPES["u16"] if kind == sampling.HALVES else WORD
     items = elements(builder, target, 2 if kind == sampling.PAIRS else 4)
     if as_converted:
+        held = _held(builder, coordinates, _shape(op) & 3, items)
         items = items[0], *[Name("_")] * 3
     results = [builder.place(item, type_) for item in items]
     rows = [place.row for place in results] + [0] * (4 - len(results))
@@ -154,8 +157,22 @@ def _tex(builder: UopBuilder, op: Operation) -> None:
     builder.emit(codes.OPERANDS, *rows)
     for place in results:
         place.finish()
+    for item, row in held if as_converted else ():
+        builder.place(item, WORD).write("mov_u32", row)
     builder.access_bytes = builder.element_bytes = _FETCHED_BYTES
     builder.space = TEXTURE_SPACE
+
+
+def _held(
+    builder: UopBuilder, coordinates: Operand, n: int, items: Sequence[Operand]
+) -> list[tuple[Operand, int]]:
+    """Registers of a result of n axes that a converted fetch does not write, and rows of what is in them: y and z.
+
+    GT200 has coordinates and result in the same registers, as the converter and decuda print them.
+    """
+    given = coordinates.items if isinstance(coordinates, Vector) else ()
+    pairs = zip(items[1:n], given[1:n], strict=False)
+    return [(item, builder.compute("mov_u32", builder.value(place, WORD))) for item, place in pairs]
 
 
 @rule("txq", "suq")

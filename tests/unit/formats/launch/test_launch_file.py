@@ -149,3 +149,14 @@ def test_mistakes_have_a_place(old: str, new: str, line: int, words: list[str]) 
     assert all(word in str(caught.value) for word in words), str(caught.value)
     assert problem.line == line, str(caught.value)
     assert problem.help
+
+
+def test_what_a_cta_is_counted_with_and_the_semantics() -> None:
+    launch = read(f'scratchpad = 0\nptxplus_semantics = "gpgpu-sim"\n{TEXT}')
+    assert (launch.scratchpad, launch.limits) == (0, {"ptxplus_semantics": "gpgpu-sim"})
+    with pytest.raises(
+        PtxError, match=r"launch.toml:1:1: error\[E502\]: 'scratchpad' must be a whole number"
+    ):
+        read(f"scratchpad = -1\n{TEXT}")
+    with pytest.raises(PtxError, match=r"launch.toml:1:1: error\[E502\]: ptxplus_semantics = 'sim'"):
+        read(f'ptxplus_semantics = "sim"\n{TEXT}')

@@ -1,5 +1,6 @@
 """An experiment of the papers: its runs, and what is reported of results that were not made."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,14 +8,14 @@ import msgspec
 import pytest
 from sweep_records import record
 
-from ptxtool.results.sweeps import SweepResult
+from ptxtool.results.sweeps import Configuration, SweepResult
 from ptxtool.sweep.reproduction.experiment import configurations, reproduction
 from ptxtool.sweep.reproduction.papers import SHARING, paper
 
 
 @pytest.mark.parametrize("name", SHARING)
 def test_the_runs_of_an_experiment(name: str) -> None:
-    application = msgspec.structs.replace(paper(name).application[0], second="")
+    application = msgspec.structs.replace(paper(name).application[0], second="", loads_first=0)
     papers = msgspec.structs.replace(
         paper(name), application=(application,), unlimited=paper(name).unlimited[:1]
     )
@@ -29,14 +30,45 @@ def test_the_runs_of_an_experiment(name: str) -> None:
     assert shared == {0, *papers.percents}
 
 
+def runs_of(experiment: str, name: str) -> tuple[Configuration, ...]:
+    chosen = paper(experiment)
+    found = tuple(a for a in chosen.application if a.name == name)
+    return configurations(msgspec.structs.replace(chosen, application=found, unlimited=()))
+
+
+def launches(runs: Iterable[Configuration]) -> set[str]:
+    return {Path(str(run.launch)).name for run in runs}
+
+
 def test_the_runs_on_a_second_grid() -> None:
-    chosen = paper("scratchpad-sharing")
-    (lavamd,) = [a for a in chosen.application if a.name == "lavaMD"]
-    runs = configurations(msgspec.structs.replace(chosen, application=(lavamd,), unlimited=()))
-    second = [run for run in runs if run.name == "lavaMD, second grid"]
-    assert [run.scheme for run in second] == ["Unshared-LRR", "Shared-OWF"]
-    assert {Path(str(run.launch)).name for run in second} == {"launch.toml"}
-    assert {Path(str(run.launch)).name for run in runs if run not in second} == {"no-boxes.toml"}
+    runs = runs_of("register-sharing", "LIB")
+    second = [run for run in runs if run.name == "LIB, second grid"]
+    assert [run.scheme for run in second] == ["Unshared-LRR", "Shared-OWF-Unrolled-Dyn"]
+    assert launches(second) == {"second-grid.toml"}
+    assert launches(run for run in runs if run not in second) == {"launch.toml"}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "name"), [("register-sharing", "MUM"), ("scratchpad-sharing", "lavaMD")]
+)
+def test_the_runs_without_the_faults_of_the_papers_simulator(experiment: str, name: str) -> None:
+    runs = runs_of(experiment, name)
+    working = [run for run in runs if run.name == f"{name}, working"]
+    assert [run.scheme.endswith("LRR") for run in working] == [True, False]
+    assert launches(working) == {"launch.toml"}
+    assert launches(run for run in runs if run not in working) == {"as-the-papers.toml"}
+
+
+def test_the_runs_with_loads_first_and_in_the_order_of_the_source() -> None:
+    runs = runs_of("scratchpad-sharing", "NW1")
+    of_source = [run for run in runs if run.name == "NW1, order of the source"]
+    assert [run.scheme for run in of_source] == ["Unshared-LRR", "Shared-OWF", "Shared-OWF-0"]
+    assert {(run.kernel, run.passes, run.registers) for run in of_source} == {("sharing/nw1", "", None)}
+    for run in runs:
+        if run not in of_source:
+            assert str(run.kernel).endswith("sharing/nw1/kernel.ptx")
+            assert run.passes.startswith("hoist-loads:registers=64,lower-ptxplus:regs=64")
+            assert run.registers == 64
 
 
 def test_memory_must_be_the_same_under_all_schemes() -> None:

@@ -61,11 +61,11 @@ def test_an_experiment_differs_in_what_it_names() -> None:
         row: (Path(str(r.kernel)).name, Path(str(r.launch)).parts[-2:], r.settings) for row, r in base.items()
     }
     assert shown == {
-        AS_IT_IS: ("lavamd", ("lavamd", "no-boxes.toml"), ()),
+        AS_IT_IS: ("lavamd", ("lavamd", "as-the-papers.toml"), ()),
         "forces": ("lavamd", ("lavamd", "launch.toml"), ()),
-        "form": ("kernel.ptx", ("lavamd", "no-boxes.toml"), ()),
+        "form": ("kernel.ptx", ("lavamd", "as-the-papers.toml"), ()),
         "text": ("lavamd", ("lavamd", "launch.toml"), ()),
-        "machine": ("lavamd", ("lavamd", "no-boxes.toml"), ("l1d.ways=16",)),
+        "machine": ("lavamd", ("lavamd", "as-the-papers.toml"), ("l1d.ways=16",)),
     }
     assert "sharing" not in Path(str(base["text"].launch)).parts
 
