@@ -1,7 +1,8 @@
 """Make experiments of the papers and put their tables into docs/reproduction.md, reproduction-finereg.md (with all
 numbers as CSV beside it) and benchmarks-of-the-papers.md.
 
-Those on resource sharing have a table of what explains their results (`reproduce --explain`). Those of `schemes` go into docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
+Those on resource sharing have a table of what explains their results (`reproduce --explain`). Those of `schemes` go into
+docs/reproduction-schemes.md, and every number of theirs into the CSV beside it.
 
     python benchmarks/write_reproduction.py [EXPERIMENT...] [--kernels NAME ...] [--jobs N] [--stores FOLDER]
 

@@ -22,7 +22,9 @@ def tiny(job: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     slower = Experiment("DRAM clock / 4", "DRAM bounds it", "IPC falls", settings=("clocks.dram_mhz=187",))
     grid = Experiment("half the CTAs", "the grid decides it", "IPC falls", launch="one.toml")
     explained = (slower, grid)
-    limited = Application("limited", "sum", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6, experiment=explained)
+    limited = Application(
+        "limited", "sum", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6, experiment=explained
+    )
     other = job.parent / "other"
     other.mkdir()
     (other / "scale.ptx").write_text(job.read_text())

@@ -14,14 +14,16 @@ def configuration(
     launch_name: str,
     kernel_name: str = "",
 ) -> Configuration:
-    """The run of a scheme. `launch_name` and `kernel_name` are files in the sample's folder, "" those that go with it.
+    """The run of a scheme, with the papers' registers per thread or else the launch file's. `launch_name` and
+    `kernel_name` are files in the sample's folder, "" those that go with it.
 
     Raises E501.
     """
     usual = find_input(application.sample)
     kernel = usual.with_name(kernel_name) if kernel_name else usual
     launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
-    registers = None if launch is None else load_launch(launch).registers
+    of_launch = None if launch is None else load_launch(launch).registers
+    registers = application.registers or of_launch
     return Configuration(
         kernel if kernel_name else application.sample,
         launch=launch,
@@ -30,6 +32,7 @@ def configuration(
         settings=scheme.settings,
         scheduler=str(scheme.scheduler),
         passes=scheme.pipeline(registers),
+        registers=None if registers == of_launch else registers,
         scheme=scheme.name,
         name=application.name,
         **scheme.options,
