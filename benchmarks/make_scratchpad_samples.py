@@ -3,9 +3,9 @@
     python benchmarks/make_scratchpad_samples.py [--check] [NAME ...]
 
 Needs nvcc (13.0 made what is there; another version writes other text). `kernel.ptx` is what it writes, line by line.
-Set-3 and the samples in `sharing` and `unlimited` are lowered to PTXPlus with the registers that their launch files allocate; Set-2
-stays PTX, where shared variables keep their names, and so do the benchmarks of RegDem and FineReg. `--check` writes
-nothing and fails where a file is another. docs/benchmarks-of-the-papers.md says what the kernels are.
+Set-3 and the samples in `sharing` and `unlimited` are lowered to PTXPlus with the registers that their launch files
+allocate; Set-2 stays PTX, where shared variables keep their names, and so do the benchmarks of RegDem and FineReg.
+`--check` writes nothing and fails where a file is another. docs/benchmarks-of-the-papers.md says what the kernels are.
 """
 
 import argparse
