@@ -3,9 +3,9 @@
     python benchmarks/make_scratchpad_samples.py [--check] [NAME ...]
 
 Needs nvcc (13.0 made what is there; another version writes other text). `kernel.ptx` is what it writes, line by line.
-Set-3 and the samples in `sharing` are lowered to PTXPlus with the registers that their launch files allocate; Set-2
-stays PTX, where shared variables keep their names, and so do the benchmarks of RegDem and FineReg. `--check` writes
-nothing and fails where a file is another. docs/benchmarks-of-the-papers.md says what the kernels are.
+Set-3 and the samples in `sharing` and `unlimited` are lowered to PTXPlus with the registers that their launch files
+allocate; Set-2 stays PTX, where shared variables keep their names, and so do the benchmarks of RegDem and FineReg.
+`--check` writes nothing and fails where a file is another. docs/benchmarks-of-the-papers.md says what the kernels are.
 """
 
 import argparse
@@ -22,6 +22,8 @@ from finereg_benchmarks import REFERENCES as FINEREG  # noqa: E402
 from regdem_benchmarks import FILES, REFERENCES  # noqa: E402
 from sharing_benchmarks import FILES as SHARING_FILES  # noqa: E402
 from sharing_benchmarks import REFERENCES as SHARING  # noqa: E402
+from unlimited_benchmarks import FILES as UNLIMITED_FILES  # noqa: E402
+from unlimited_benchmarks import REFERENCES as UNLIMITED  # noqa: E402
 
 from ptxtool.emit import emit  # noqa: E402
 from ptxtool.formats.launch.launch_file import load_launch  # noqa: E402
@@ -30,7 +32,12 @@ from ptxtool.parse import parse  # noqa: E402
 from ptxtool.passes.pipeline import rewrite  # noqa: E402
 
 SAMPLES = CHECKOUT / "samples"
-LOWERED = ("layerforward", "nn", *(f"sharing/{name}" for name in SHARING))
+LOWERED = (
+    "layerforward",
+    "nn",
+    *(f"sharing/{name}" for name in SHARING),
+    *(f"unlimited/{name}" for name in UNLIMITED),
+)
 """The samples that have PTXPlus, too."""
 REGDEM = tuple(f"regdem/{name}" for name in REFERENCES)
 FINEREG_NAMES = tuple(f"finereg/{name}" for name in FINEREG)
@@ -54,8 +61,9 @@ def tables(folder: Path) -> dict[str, bytes]:
     made: dict[str, np.ndarray] = {}
     if folder.parent.name == "sharing":
         made = {file: make() for file, make in SHARING_FILES.get(folder.name, {}).items()}
-    elif folder.parent.name == "regdem":
-        for file, make in FILES.get(folder.name, {}).items():
+    elif folder.parent.name in ("regdem", "unlimited"):
+        files = FILES if folder.parent.name == "regdem" else UNLIMITED_FILES
+        for file, make in files.get(folder.name, {}).items():
             made[file] = make({i.name: i.value for i in load_launch(folder / "launch.toml").inputs})
     found: dict[str, bytes] = {}
     for file, values in made.items():

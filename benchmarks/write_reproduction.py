@@ -30,6 +30,7 @@ SHARING_SHOWN = (
     *("gain", "robust", "factors", "absolute", "ladder", "why", "gto", "two-level", "double"),
     *("ipc-by-percent", "unlimited", "release"),
 )
+REGISTERS_SHOWN = (*SHARING_SHOWN, "limits", "variant")
 REGDEM_SHOWN = (
     *("registers", "slots", "occupancy", "gain", "rules", "switches"),
     *("predictor", "share", "causes", "conflicts", "banks", "added"),
@@ -73,6 +74,8 @@ def shown(experiment: str) -> tuple[str, ...]:
     """The exhibits of an experiment that are on the page."""
     if experiment == FINEREG:
         return FINEREG_SHOWN
+    if experiment == "register-sharing":
+        return REGISTERS_SHOWN
     return SHARING_SHOWN if experiment in SHARING else REGDEM_SHOWN
 
 

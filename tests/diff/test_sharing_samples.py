@@ -148,3 +148,20 @@ def test_the_second_launch_file_is_another_launch_of_the_same_kernel(name: str) 
     assert second.ptxplus_semantics == ("gpgpu-sim" if is_as_the_papers else None)
     assert is_as_the_papers or grids[0] != grids[1]
     assert (first.kernel, first.block, first.registers) == (second.kernel, second.block, second.registers)
+
+
+EXPERIMENTS = [("conv2", "padded"), ("sgemm", "full-waves"), ("srad1", "wider"), ("srad2", "wider")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "file"), EXPERIMENTS)
+def test_launches_of_experiments_have_the_expected_results(name: str, file: str) -> None:
+    """The expected results are those of launch.toml, which a second program computes, for other sizes."""
+    launch = launch_of(name, f"{file}.toml")
+    assert problems(kernel_of(name), launch, ("memory", "races", "barriers")) == ()
+    usual = launch_of(name)
+    assert len(launch.expectations) == len(usual.expectations)
+    assert (launch.grid, [i.value.shape for i in launch.inputs if i.is_buffer]) != (
+        usual.grid,
+        [i.value.shape for i in usual.inputs if i.is_buffer],
+    )

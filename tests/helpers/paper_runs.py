@@ -41,5 +41,7 @@ def made_up(name: str) -> dict[tuple[str, str], RunCounters]:
         for number in range(REPLICAS):
             runs[a.name, replica_name(FULL[papers.resource], number)] = run(a.ipc[-1], a.resident[-1])
     for u in papers.unlimited:
-        runs |= {(u.name, scheme.name): run(50) for scheme in unlimited_schemes(papers)}
+        size = {"block": (u.threads or 25, 1, 1), "registers": u.registers or 10}
+        size |= {"scratchpad_bytes": 16256 if u.limited_by == "scratchpad" else 0}
+        runs |= {(u.name, scheme.name): {**run(50), **size} for scheme in unlimited_schemes(papers)}
     return runs

@@ -4,10 +4,11 @@ Gains are of thread IPC, (this / that - 1) * 100; decreases (1 - this / that) * 
 the TOML files: Register Sharing, and Improving GPU Performance Through Resource Sharing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from ptxtool.analysis.occupancy.sharing_plan import sharing_plan
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.exhibits import Exhibit, ExhibitValue
 from ptxtool.results.replicas import Spread
@@ -80,6 +81,8 @@ class Exhibits:
             self.unlimited(),
             self.release(),
             self.misses(),
+            *self.variant(),
+            *self.limits(),
         )
         return tuple(exhibit for exhibit in found if exhibit.values)
 
@@ -264,7 +267,7 @@ class Exhibits:
         titles = ("LRR", "shared, LRR", "GTO", "shared, GTO", "shared, OWF")
         series = [
             (title, self._counter(scheme.name, "cycles"), _unprinted)
-            for title, scheme in zip(titles, schemes.unlimited_schemes(self.paper), strict=True)
+            for title, scheme in zip(titles, schemes.unlimited_schemes(self.paper), strict=False)
         ]
         notes = ("in the papers sharing under LRR and under GTO is exactly as without, and OWF as GTO",)
         title, place = "Set-3: not limited by the resource", "A figure 15; B figure 12"
@@ -288,6 +291,57 @@ class Exhibits:
         series = [(title, self._gain(self.full, name=name), _unprinted) for title, name in _COUNTERS.items()]
         title, what = "What changes with the gain", f"change {self.compared}"
         return self._exhibit("why", title, "B section VI", what, series, 1, signed=True)
+
+    def variant(self) -> Iterator[Exhibit]:
+        """CTAs and gains on the other paper's machine."""
+        paper = self.paper
+        if not paper.variant:
+            return
+        base, full = (schemes.variant_name(scheme) for scheme in (BASELINE, self.full))
+        series: list[Series] = [
+            (BASELINE, self._counter(BASELINE, "resident_ctas"), _unprinted),
+            (f"{paper.variant}: {BASELINE}", self._counter(base, "resident_ctas"), _unprinted),
+            (self.full, self._counter(self.full, "resident_ctas"), _unprinted),
+            (f"{paper.variant}: {self.full}", self._counter(full, "resident_ctas"), _unprinted),
+            ("gain", self._gain(self.full), _unprinted),
+            (f"{paper.variant}: gain", self._gain(full, base), _unprinted),
+        ]
+        title, what = f"With {paper.variant}", "CTAs on an SM; gain of thread IPC, percent"
+        rows: tuple[Application | Unlimited, ...] = (*paper.application, *paper.unlimited)
+        yield self._exhibit("variant", title, "A table 1, B table I", what, series, rows=rows)
+
+    def limits(self) -> Iterator[Exhibit]:
+        """Set-2 of paper A: blocks and registers, and how many CTAs what it prints as the limit admits; no more than
+        any other limit does."""
+        rows = {u.name: u for u in self.paper.unlimited if u.limited_by}
+        if not rows:
+            return
+
+        def of_run(value: Callable[[RunCounters], float]) -> Measure:
+            return lambda row: None if (run := self.results.get((row, BASELINE))) is None else value(run)
+
+        def threads(run: RunCounters) -> int:
+            return int(run["block"][0] * run["block"][1] * run["block"][2])
+
+        def is_limit(row: str) -> float | None:
+            run = self.results.get((row, BASELINE))
+            if run is None:
+                return None
+            plan = sharing_plan(self.machine, threads(run), run["registers"], run["scratchpad_bytes"])
+            return float(rows[row.removesuffix(recorded_suffix)].limited_by in plan.all_limiters)
+
+        recorded_suffix = row_name("")
+        series: list[Series] = [
+            ("threads of a CTA", of_run(threads), attrgetter("threads")),
+            ("registers per thread", of_run(lambda run: run["registers"]), attrgetter("registers")),
+            ("limited as printed", is_limit, lambda u: 1),
+            ("CTAs", self._counter(BASELINE, "resident_ctas"), _unprinted),
+        ]
+        title, what = (
+            "Set-2 of A: block, registers, limit",
+            "threads, registers, 1 for the limit, CTAs on an SM",
+        )
+        yield self._exhibit("limits", title, "A table 3", what, series, 0, rows=rows.values())
 
     def _counter(self, scheme: str, name: str) -> Measure:
         """A counter of a scheme."""

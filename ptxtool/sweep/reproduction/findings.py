@@ -12,6 +12,7 @@ from ptxtool.results.exhibits import Exhibit, Finding
 from ptxtool.results.replicas import Spread
 from ptxtool.sweep.reproduction.papers import Paper
 from ptxtool.sweep.reproduction.verdicts import (
+    CLOSE_POINTS,
     LIKE_IPC,
     geometric_mean,
     in_points,
@@ -37,6 +38,7 @@ def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
         *_double(paper, by_key["double"]),
         *_unlimited(by_key["unlimited"]),
         *_release(by_key["release"]),
+        *(found for key in ("variant", "limits") if key in by_key for found in _OTHERS[key](by_key[key])),
     )
 
 
@@ -143,3 +145,31 @@ def _faster(question: str, gains: Sequence[float]) -> Finding:
     faster, slower = (sum(sign * gain > NOISE for gain in gains) for sign in (1, -1))
     ours = f"{faster} of {len(gains)} faster, {slower} slower, by {max(0.0, -min(gains)):.2f}% at most"
     return Finding(question, ours, "future work", None)
+
+
+def _variant(exhibit: Exhibit) -> Iterator[Finding]:
+    """What the other paper's machine changes. Columns are pairs: ours, and that machine's."""
+    cells = {(v.row, v.column): v.ours for v in exhibit.values if v.ours is not None}
+    ctas, there, _, _, gain, gain_there = exhibit.columns
+    rows = [row for row in exhibit.rows if all((row, c) in cells for c in exhibit.columns)]
+    if rows:
+        other = [row for row in rows if cells[row, ctas] != cells[row, there]]
+        named = f": {', '.join(other)}" if other else ""
+        title = exhibit.title
+        yield Finding(f"{title}, other resident CTAs", f"{len(other)} of {len(rows)}{named}", "", None)
+        close = [row for row in rows if is_close(cells[row, gain], cells[row, gain_there])]
+        apart = ", ".join(row for row in rows if row not in close)
+        shown = f"{len(close)} of {len(rows)}" + (f", not {apart}" if apart else "")
+        yield Finding(f"{title}, gains within {CLOSE_POINTS} points", shown, "", None)
+
+
+def _limits(exhibit: Exhibit) -> Iterator[Finding]:
+    measured = [v for v in exhibit.values if v.paper is not None and v.ours is not None]
+    if measured:
+        same = sum(v.ours == v.paper for v in measured)
+        n = sum(v.paper is not None for v in exhibit.values)
+        yield Finding("entries of A's table 3", f"{same} of {n} equal", f"{n}", same == n)
+
+
+_OTHERS = {"variant": _variant, "limits": _limits}
+"""What is found in exhibits that not every paper has."""

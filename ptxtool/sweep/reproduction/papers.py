@@ -87,17 +87,23 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An application that the resource does not limit (Set-3)."""
+    """An application that the resource does not limit (Set-3 of B, Set-2 of A).
+
+    `threads` of a CTA, `registers` of a thread and `limited_by`, of an SM's limits, are those that A prints.
+    """
 
     name: str
     kernel: str
     sample: str
     launch: str = ""
+    threads: int | None = None
     registers: int | None = None
+    limited_by: Literal["", "threads", "ctas", "scratchpad"] = ""
 
 
 class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One of the two experiments. `double` are the settings of the machine with twice the resource."""
+    """One of the two experiments. `double` are the settings of the machine with twice the resource, `variant_settings`
+    those of the other paper's machine, which differs in what `variant` says."""
 
     title: str
     sources: tuple[str, ...]
@@ -110,6 +116,8 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most_over_two_level: float
     application: tuple[Application, ...]
     unlimited: tuple[Unlimited, ...]
+    variant: str = ""
+    variant_settings: tuple[str, ...] = ()
 
     @property
     def full_percent(self) -> int:

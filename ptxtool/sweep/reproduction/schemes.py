@@ -44,6 +44,7 @@ def limited_schemes(paper: Paper) -> tuple[Scheme, ...]:
         Scheme(DOUBLE, settings=paper.double),
         *release_schemes(paper),
         *replicas(paper),
+        *variant_schemes(paper),
     )
 
 
@@ -56,6 +57,21 @@ def factored_schemes(paper: Paper) -> tuple[Scheme, Scheme, Scheme]:
     """Those of the gain and its factors: without sharing, the full scheme's order without sharing, the full scheme."""
     baseline, full = compared_schemes(paper)
     return baseline, full_scheme(paper, 0), full
+
+
+def variant_schemes(paper: Paper) -> tuple[Scheme, ...]:
+    """Those two on the other paper's machine, if the paper has one."""
+    if not paper.variant:
+        return ()
+    return tuple(
+        replace(scheme, name=variant_name(scheme.name), settings=paper.variant_settings)
+        for scheme in compared_schemes(paper)
+    )
+
+
+def variant_name(scheme: str) -> str:
+    """What a run on the other paper's machine is called."""
+    return f"{scheme}-Variant"
 
 
 def replicas(paper: Paper) -> tuple[Scheme, ...]:
@@ -78,11 +94,11 @@ def replica_name(scheme: str, number: int) -> str:
 
 
 def unlimited_schemes(paper: Paper) -> tuple[Scheme, ...]:
-    """All schemes of an application of Set-3 (figure 12)."""
+    """All schemes of an application of Set-3 (figure 12), the five of the figure first."""
     full = full_scheme(paper, paper.full_percent)
     under_lrr = replace(full, name=full.name.replace("OWF", "LRR"), scheduler="lrr")
     under_gto = replace(full, name=full.name.replace("OWF", "GTO"), scheduler="gto")
-    return Scheme(BASELINE), under_lrr, Scheme(GTO, "gto"), under_gto, full
+    return Scheme(BASELINE), under_lrr, Scheme(GTO, "gto"), under_gto, full, *variant_schemes(paper)
 
 
 def schemes(paper: Paper, application: Application | Unlimited) -> tuple[Scheme, ...]:

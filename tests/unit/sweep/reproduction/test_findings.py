@@ -117,3 +117,37 @@ def test_factors_and_absolute_ipc() -> None:
         found(runs)["thread IPC without sharing within 10%"].ours
         == "0 of 1, a factor of 1.11 apart on average"
     )
+
+
+def test_set_2_has_the_printed_blocks_registers_and_limits() -> None:
+    """lavaMD: 40 registers admit 6 CTAs of 128 threads, 7200 bytes of 48 KB, too; 24 bytes less would be no limit."""
+    runs: dict[tuple[str, str], object] = {
+        ("lavaMD", "Unshared-LRR"): {
+            **run(50, 6),
+            "block": (128, 1, 1),
+            "registers": 40,
+            "scratchpad_bytes": 7200,
+        },
+    }
+    finding = found(runs)["entries of A's table 3"]
+    assert (finding.ours, finding.agrees) == ("3 of 24 equal", False)
+    runs["lavaMD", "Unshared-LRR"] |= {"registers": 44, "scratchpad_bytes": 7000}  # type: ignore[operator]
+    assert found(runs)["entries of A's table 3"].ours == "1 of 24 equal"
+
+
+def test_what_16_kb_of_scratchpad_change() -> None:
+    variant = f"{FULL_NAME}-Variant"
+    runs: dict[tuple[str, str], object] = {}
+    for name, ctas, gain in (("hotspot", 3, 110), ("sgemm", 2, 102.5)):
+        runs |= {
+            (name, "Unshared-LRR"): run(100),
+            (name, FULL_NAME): run(106, 6),
+            (name, "Unshared-LRR-Variant"): run(50, ctas),
+            (name, variant): run(gain / 2, ctas),
+        }
+    answers = found(runs)
+    assert answers["With 16 KB of scratchpad, other resident CTAs"].ours == "1 of 2: sgemm"
+    assert answers["With 16 KB of scratchpad, gains within 3 points"].ours == "0 of 2, not hotspot, sgemm"
+    runs["hotspot", variant] = run(54)
+    answers = found(runs)
+    assert answers["With 16 KB of scratchpad, gains within 3 points"].ours == "1 of 2, not sgemm"

@@ -7,6 +7,7 @@ from ptxtool.sweep.reproduction.schemes import (
     BASELINE,
     DOUBLE,
     REPLICAS,
+    factored_schemes,
     full_scheme,
     limited_schemes,
     release_schemes,
@@ -14,6 +15,7 @@ from ptxtool.sweep.reproduction.schemes import (
     rungs,
     schemes,
     unlimited_schemes,
+    variant_schemes,
 )
 
 
@@ -57,11 +59,30 @@ def test_early_release_is_compared_with_the_same_passes_without_marks() -> None:
 
 
 def test_set_3_is_shared_under_every_scheduler() -> None:
-    found = unlimited_schemes(paper("register-sharing"))
+    found = unlimited_schemes(paper("scratchpad-sharing"))
     assert [(s.scheduler, bool(s.percent)) for s in found] == [
         ("lrr", False),
         ("lrr", True),
         ("gto", False),
         ("gto", True),
         ("owf", True),
+    ]
+
+
+def test_register_sharing_has_the_other_papers_machine_too() -> None:
+    chosen = paper("register-sharing")
+    two = variant_schemes(chosen)
+    assert [s.name for s in two] == ["Unshared-LRR-Variant", "Shared-OWF-Unrolled-Dyn-Variant"]
+    assert {s.settings for s in two} == {("sm.scratchpad_bytes=16384",)}
+    assert [s.percent for s in two] == [0, 90]
+    assert limited_schemes(chosen)[-2:] == unlimited_schemes(chosen)[-2:] == two
+    assert variant_schemes(paper("scratchpad-sharing")) == ()
+
+
+def test_the_three_of_a_gain_and_its_factors() -> None:
+    three = factored_schemes(paper("scratchpad-sharing"))
+    assert [(s.name, s.scheduler, s.percent) for s in three] == [
+        ("Unshared-LRR", "lrr", 0),
+        ("Shared-OWF-0", "owf", 0),
+        ("Shared-OWF", "owf", 90),
     ]
