@@ -20,8 +20,9 @@ from ptxtool.isa.targets import FIRST_VERSION, NEWEST
 OLDEST = (9, 0)
 LIMIT = 16
 """Instructions per form."""
-# what ptxas lets pass although nothing can be meant by it: see test_forms_against_ptxas.py
-TOO_STRICT, TOO_LAX = 0.06, 0.03
+# what ptxas lets pass although nothing can be meant by it, as in test_forms_against_ptxas.py; two orders of a fence
+TOO_STRICT = {"asynchronous": 0.06, "warp": 0.12}
+TOO_LAX = 0.03
 
 
 def newer(family: str, limit: int = LIMIT) -> list[tuple[str, Match]]:
@@ -100,5 +101,5 @@ def test_check_takes_what_the_rows_promise_and_agrees_a_step_away(family: str) -
     results = verdicts(rng.sample(items, min(len(items), 800)), version, program)
     too_strict = [v for v in results if v.ours and not v.theirs]
     too_lax = [v for v in results if v.theirs and not v.ours]
-    assert len(too_strict) <= TOO_STRICT * len(results), too_strict[:20]
+    assert len(too_strict) <= TOO_STRICT.get(family, 0.03) * len(results), too_strict[:20]
     assert len(too_lax) <= TOO_LAX * len(results), too_lax[:20]
