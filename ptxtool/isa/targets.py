@@ -3,14 +3,14 @@
 For the checks of the head of a file and of newer features. `sm_90a` has what its own architecture alone has; `sm_100f`
 what its family has (100, 101, 103 and so on); a plain target has what any plain target up to it introduced.
 
-Reference: PTX ISA, sections 11.1.2 (.target) and 13 (release notes); the first versions were asked of ptxas 13.0.
+Reference: PTX ISA, sections 11.1.2 (.target) and 13 (release notes); the first versions: ptxas 13.0 to 13.5.
 """
 
 import re
 
 _MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8}
 """The last minor version of every finished major version."""
-NEWEST = (9, 0)
+NEWEST = (9, 5)
 """The newest version whose features the instruction table knows; newer ones are taken as they come."""
 OPTIONS = frozenset({"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"})
 """What `.target` may say beside an architecture."""
@@ -30,6 +30,7 @@ FIRST_VERSION: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("sm_100f", "sm_101f", "sm_103", "sm_103a", "sm_103f", "sm_120f"), (8, 8)),
     **dict.fromkeys(("sm_121", "sm_121a", "sm_121f"), (8, 8)),
     **dict.fromkeys(("sm_110", "sm_110a", "sm_110f"), (9, 0)),
+    **dict.fromkeys(("sm_107", "sm_107a", "sm_107f"), (9, 4)),
 }  # fmt: skip
 """Every target by name, and the PTX version that introduced it."""
 
@@ -40,9 +41,9 @@ _TARGET = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
 
 
 def exists(version: tuple[int, int]) -> bool:
-    """Whether there is such a PTX version, or may be one newer than `NEWEST`."""
+    """Whether there is such a PTX version, or may be one in the release series of `NEWEST` or after it."""
     major, minor = version
-    return version >= NEWEST or minor <= _MINOR.get(major, -1)
+    return version >= (NEWEST[0], 0) or minor <= _MINOR.get(major, -1)
 
 
 def is_newer(version: tuple[int, int]) -> bool:

@@ -36,14 +36,14 @@ _ROWS = (
     ("f", 16, "f16 bf16"),
     ("f", 32, "f32 tf32 f16x2 bf16x2"),
     ("f", 64, "f64 f32x2"),
-    ("u", 32, "u16x2"),
-    ("s", 32, "s16x2"),
+    ("u", 32, "u16x2 u8x4"),
+    ("s", 32, "s16x2 s8x4"),
     # alternative and sub-byte types: operands of conversions and matrix instructions, in registers of bits
     ("b", 2, "u2 s2"),
     ("b", 4, "e2m1 u4 s4"),
     ("b", 8, "e4m3 e5m2 e2m3 e3m2 ue8m0 ue4m3 e2m1x2"),
-    ("b", 16, "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 e2m1x4"),
-    ("b", 32, "e4m3x4 e5m2x4 e2m3x4 e3m2x4"),
+    ("b", 16, "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 ue5m3x2 s2f6x2 e2m1x4"),
+    ("b", 32, "e4m3x4 e5m2x4 e2m3x4 e3m2x4 e2m1p4x4 ue8m0x4"),
     # PTXPlus: 64 and 128 bits in two and four adjacent 32-bit registers
     ("b", 64, "bb64"),
     ("f", 64, "ff64"),

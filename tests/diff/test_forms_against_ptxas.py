@@ -1,9 +1,13 @@
-"""The instruction table against ptxas: what its rows promise is accepted, and a step away both agree."""
+"""The instruction table against ptxas: what its rows promise is accepted, and a step away both agree.
+
+Of PTX up to 9.0; `test_newer_versions_against_ptxas.py` is about what came later.
+"""
 
 import random
 
 import pytest
 from form_text import arch_of, instruction_texts, near_misses
+from form_versions import needs
 from ptxas import needs_ptxas
 from verdicts import verdicts
 
@@ -22,7 +26,8 @@ def promised(family: str, limit: int) -> list[tuple[str, Match]]:
     forms = [
         f for forms in table().forms.values() for f in forms if f.family == family and f.dialect != "ptxplus"
     ]
-    return [item for form in forms for item in instruction_texts(form, limit=limit)]
+    items = [item for form in forms for item in instruction_texts(form, limit=limit)]
+    return [(text, match) for text, match in items if needs(match)[0] <= (9, 0)]
 
 
 @needs_ptxas

@@ -34,9 +34,9 @@ REGISTER_TYPES = (
 # how values of these types are declared as registers
 DECLARED = {
     "b1": "b32", "u8": "u16", "s8": "s16", "bf16": "b16", "tf32": "b32", "bf16x2": "b32", "u16x2": "b32",
-    "s16x2": "b32", "f32x2": "b64", "e2m1x2": "b8", "e4m3": "b8", "e5m2": "b8",
-    **{f"{n}x2": "b16" for n in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0")},
-    **{f"{n}x4": "b32" for n in ("e4m3", "e5m2", "e2m3", "e3m2")}, "e2m1x4": "b16",
+    "s16x2": "b32", "u8x4": "b32", "s8x4": "b32", "f32x2": "b64", "e2m1x2": "b8", "e4m3": "b8", "e5m2": "b8",
+    **{f"{n}x2": "b16" for n in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0", "ue5m3", "s2f6")},
+    **{f"{n}x4": "b32" for n in ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1p4", "ue8m0")}, "e2m1x4": "b16",
 }  # fmt: skip
 _NAMES = ("any", "address", "special")  # classes of names, which are not made
 DOUBLE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}

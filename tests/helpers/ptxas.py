@@ -31,14 +31,14 @@ needs_ptxas = pytest.mark.skipif(
 
 
 def ptxas_errors(
-    text: str | bytes, arch: str = ARCH, timeout: float = 120, relocatable: bool = False
+    text: str | bytes, arch: str = ARCH, timeout: float = 120, relocatable: bool = False, program: str = ""
 ) -> dict[int, list[str]]:
     """What ptxas refuses: its messages by line (0 where it names none); empty if it accepts the file.
 
-    If `relocatable`, `.extern` names may be defined elsewhere.
+    If `relocatable`, `.extern` names may be defined elsewhere. `program`: another ptxas than `ptxas()`.
     """
-    program = ptxas()
-    assert program is not None
+    program = program or ptxas() or ""
+    assert program
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.ptx")
         path.write_bytes(text.encode() if isinstance(text, str) else text)

@@ -33,8 +33,8 @@ class Verdict(NamedTuple):
         return any(message.startswith("exit code -") for message in self.theirs)
 
 
-def verdicts(items: Iterable[tuple[str, str]]) -> list[Verdict]:
-    """The verdict on every (instruction, architecture)."""
+def verdicts(items: Iterable[tuple[str, str]], version: str = "9.0", program: str = "") -> list[Verdict]:
+    """The verdict on every (instruction, architecture), in files of a version, by a ptxas (the usual one)."""
     by_arch: dict[str, list[str]] = {}
     for text, arch in items:
         by_arch.setdefault(arch, []).append(text)
@@ -42,30 +42,33 @@ def verdicts(items: Iterable[tuple[str, str]]) -> list[Verdict]:
         verdict
         for arch, texts in sorted(by_arch.items())
         for at in range(0, len(texts), CHUNK)
-        for verdict in _verdicts(texts[at : at + CHUNK], arch)
+        for verdict in _verdicts(texts[at : at + CHUNK], arch, version, program)
     ]
 
 
-def _verdicts(texts: list[str], arch: str) -> list[Verdict]:
-    theirs = asked(texts, arch)
-    ours = _ours(texts, arch)
+def _verdicts(texts: list[str], arch: str, version: str, program: str) -> list[Verdict]:
+    theirs = asked(texts, arch, version, program=program)
+    ours = _ours(texts, arch, version)
     return [Verdict(*row) for row in zip(texts, [arch] * len(texts), theirs, ours, strict=True)]
 
 
-def asked(texts: list[str], arch: str, version: str = "9.0", target: str = "") -> list[list[str]]:
+def asked(
+    texts: list[str], arch: str, version: str = "9.0", target: str = "", program: str = ""
+) -> list[list[str]]:
     """What ptxas says about every instruction before it compiles; for an architecture, or a file's older target."""
     source, first = kernel([*texts, POISON], target or arch, version)
-    theirs = ptxas_errors(source, arch)
+    theirs = ptxas_errors(source, arch, program=program)
     if first + len(texts) in theirs:
         return [theirs.get(first + k, []) for k in range(len(texts))]
     if len(texts) == 1:
         return [[message for messages in theirs.values() for message in messages]]
     half = len(texts) // 2
-    return asked(texts[:half], arch, version, target) + asked(texts[half:], arch, version, target)
+    parts = texts[:half], texts[half:]
+    return [said for part in parts for said in asked(part, arch, version, target, program)]
 
 
-def _ours(texts: list[str], arch: str) -> list[list[str]]:
-    source, first = kernel([*texts, POISON], arch)
+def _ours(texts: list[str], arch: str, version: str) -> list[list[str]]:
+    source, first = kernel([*texts, POISON], arch, version)
     try:
         diagnostics = check_module(parse(source))
     except PtxError as problem:

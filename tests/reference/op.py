@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ptxtool.isa.types import TYPES, Type
 from reference.numbers import Format
 
-PACKED = frozenset({"f16x2", "bf16x2", "f32x2", "u16x2", "s16x2"})
+PACKED = frozenset({"f16x2", "bf16x2", "f32x2", "u16x2", "s16x2", "u8x4", "s8x4"})
 
 
 def format_of(type_: Type) -> Format:
@@ -52,6 +52,11 @@ class Op:
             and self.stype.name in ("f16", "bf16")
             and self.sem in ("add", "sub", "fma")
         )
+
+    @property
+    def is_mixed_pair(self) -> bool:
+        """Whether the first operand is a pair of halves that become the pair of f32 of the result's type."""
+        return self.type.name == "f32x2" and self.stype.name in ("f16x2", "bf16x2")
 
     def element(self) -> "Op":
         """The operation on one element of a packed type."""
@@ -100,6 +105,8 @@ def operand_types(op: Op, n: int) -> tuple[Type, ...]:
     }
     if op.is_mixed:
         return (*(op.stype,) * (n - 1), t)
+    if op.is_mixed_pair:
+        return (op.stype, *(t,) * (n - 1))
     if op.sem in special:
         return special[op.sem][:n]
     if op.sem == "mad" and op.is_wide:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxtool.isa.types import Type
+from ptxtool.isa.types import TYPES, Type
 from reference import bits as reference_bits
 from reference.numbers import (
     FLOATS,
@@ -144,13 +144,21 @@ def _fma(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
 
 
 def _saturated(op: Op, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`.sat` of s32: the value kept within 32 bits."""
-    return np.clip(values, -(1 << 31), (1 << 31) - 1) if op.has("sat") else values
+    """`.sat` of integers: the value kept within the range of the type."""
+    if not op.has("sat"):
+        return values
+    highest = (1 << op.type.bits - op.type.is_signed) - 1
+    return np.clip(values, -highest - 1 if op.type.is_signed else 0, highest)
 
 
 def _numbers(op: Op, raw: Raw) -> Any:
     """An integer operand as numbers: int64 for signed types, uint64 for the others."""
     return signed(raw, op.type.bits) if op.type.is_signed else raw
+
+
+def _integers(op: Op, raw: Raw) -> NDArray[np.int64]:
+    """An integer operand of at most 32 bits as numbers that can be subtracted."""
+    return _numbers(op, raw).astype(np.int64)  # type: ignore[no-any-return]
 
 
 def _add(op: Op, a: Raw, b: Raw) -> Raw:
@@ -159,7 +167,7 @@ def _add(op: Op, a: Raw, b: Raw) -> Raw:
     if op.type.is_float:
         return _float(op, exact_sum, np.add, a, b)
     if op.has("sat"):
-        return raw_integers(_saturated(op, signed(a, 32) + signed(b, 32)), 32)
+        return raw_integers(_saturated(op, _integers(op, a) + _integers(op, b)), op.type.bits)
     return (a + b) & mask_of(op.type.bits)
 
 
@@ -167,7 +175,7 @@ def _sub(op: Op, a: Raw, b: Raw) -> Raw:
     if op.type.is_float:
         return _add(op, a, b ^ np.uint64(1 << (op.type.bits - 1)))
     if op.has("sat"):
-        return raw_integers(_saturated(op, signed(a, 32) - signed(b, 32)), 32)
+        return raw_integers(_saturated(op, _integers(op, a) - _integers(op, b)), op.type.bits)
     return (a - b) & mask_of(op.type.bits)
 
 
@@ -214,6 +222,28 @@ def _mul24(op: Op, a: Raw, b: Raw) -> Raw:
         return product >> 16 if op.has("hi") else product
 
     return by_lane(lane, a, b) & mask_of(32)
+
+
+def _clmad(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    """Carry-less multiplication: the product of polynomials whose coefficients are bits."""
+
+    def lane(x: int, y: int, z: int) -> int:
+        product = 0
+        for k in range(64):
+            if x >> k & 1:
+                product ^= y << k
+        return (product >> 64 if op.has("hi") else product & (1 << 64) - 1) ^ z
+
+    return by_lane(lane, a, b, c)
+
+
+def widened_pair(op: Op, halves: Raw) -> Raw:
+    """Mixed precision: a pair of f16 or bf16 as a pair of f32."""
+    form, mask = format_of(TYPES[op.stype.name.removesuffix("x2")]), mask_of(16)
+    low, high = (
+        raw_floats(floats(part, form).astype(np.float32)) for part in (halves & mask, halves >> np.uint64(16))
+    )
+    return low | high << np.uint64(32)
 
 
 def _product_as_gpgpu_sim(op: Op, a: Raw, b: Raw) -> Raw:
@@ -458,16 +488,18 @@ def carry_overflow(op: Op, operands: tuple[Raw, ...], negated: tuple[bool, ...])
 
 
 def element_wise(op: Op, function: Callable[..., Raw]) -> Callable[..., Raw]:
-    """A function of packed operands that applies another to each of the two elements."""
+    """A function of packed operands that applies another to each of the elements."""
     one = op.element()
-    bits = np.uint64(one.type.bits)
     mask = mask_of(one.type.bits)
 
-    def both(_: Op, *operands: Raw) -> Raw:
-        low = function(one, *(o & mask for o in operands))
-        return low | function(one, *(o >> bits for o in operands)) << bits
+    def all_elements(_: Op, *operands: Raw) -> Raw:
+        result = np.zeros(LANES, np.uint64)
+        for first_bit in range(0, op.type.bits, one.type.bits):
+            shift = np.uint64(first_bit)
+            result |= function(one, *(o >> shift & mask for o in operands)) << shift
+        return result
 
-    return both
+    return all_elements
 
 
 OPERATIONS: dict[str, Callable[..., Raw]] = {
@@ -479,6 +511,7 @@ OPERATIONS: dict[str, Callable[..., Raw]] = {
     "mul24": _mul24,
     "mad": _mad,
     "fma": _fma,
+    "clmad": _clmad,
     "mad24": _mad24,
     "madp": _madp,
     "sad": _sad,

@@ -37,6 +37,7 @@ from reference.ops import (
     compare,
     element_wise,
     extended,
+    widened_pair,
 )
 from reference.textures import TEXTURE_MEANINGS, Textures
 from reference.video import SCALAR, SEVERAL, video_step
@@ -258,6 +259,9 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         operands = instruction.operands[1 : match.form.max_operands]
         types = operand_types(op, len(operands))
         readers = [self.operands.read(o, t, i) for o, t in zip(operands, types, strict=True)]
+        if op.is_mixed_pair:
+            halves = readers[0]
+            readers[0] = lambda warp: widened_pair(op, halves(warp))
         if op.takes_absolute and types[0].is_float:
             readers[0] = _absolute(readers[0], types[0])
         return readers
@@ -361,10 +365,11 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
             first = a(warp)
             if type_.name not in PACKED:
                 return (compare(type_, relation, first, b(warp), op.modifiers),)
-            each, mask = TYPES[type_.name[:-2]], mask_of(16)
+            each = TYPES[type_.name[:-2]]
+            mask, other = mask_of(each.bits), b(warp)
             return tuple(
-                compare(each, relation, first >> k & mask, b(warp) >> k & mask, op.modifiers)
-                for k in (np.uint64(0), np.uint64(16))
+                compare(each, relation, first >> shift & mask, other >> shift & mask, op.modifiers)
+                for shift in map(np.uint64, range(0, type_.bits, each.bits))
             )
 
         return holds
@@ -391,17 +396,18 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         return step
 
     def _set(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        holds = self._comparison(instruction, match, op, op.stype, i)
+        compared = op.stype if match.stype else op.type
+        holds = self._comparison(instruction, match, op, compared, i)
         combined = self._combined(instruction, match, i)
         write = self._result(instruction.operands[0], op.type, i)
         ones = _ONES[op.type.name.removesuffix("x2")] if op.type.is_float else -1
-        bits = 16 if op.stype.name in PACKED else op.type.bits
+        bits = TYPES[compared.name[:-2]].bits if compared.name in PACKED else op.type.bits
         true = full(ones) & mask_of(bits)
 
         def step(warp: Warp) -> None:
             raw = np.zeros(LANES, np.uint64)
             for k, found in enumerate(holds(warp)):
-                raw |= np.where(combined(warp, found), true, np.uint64(0)) << np.uint64(16 * k)
+                raw |= np.where(combined(warp, found), true, np.uint64(0)) << np.uint64(bits * k)
             write(warp, raw)
 
         return step

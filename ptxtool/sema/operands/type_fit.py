@@ -39,7 +39,7 @@ def register_mismatch(declared: str, wanted: str, relaxed: bool) -> str:
         return ""
     if wanted in INTEGERS:
         return "" if declared in INTEGERS or declared == "f16x2" else "type"
-    if wanted in ("u16x2", "s16x2", "f16x2"):
+    if wanted in ("u16x2", "s16x2", "u8x4", "s8x4", "f16x2"):
         return "" if declared == "f16x2" else "type"
     return "" if declared == wanted and (wanted == "f16" or wanted in FLOATS) else "type"
 

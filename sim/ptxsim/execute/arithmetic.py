@@ -214,6 +214,27 @@ def multiply_high_signed(a: Any, b: Any) -> Any:
     return np.int64(high)
 
 
+@njit("uint64(uint64, uint64)")
+def carryless_low(a: Any, b: Any) -> Any:
+    """The lower 64 bits of the product of two polynomials over GF(2), whose coefficients are bits (`clmad`)."""
+    total = np.uint64(0)
+    for k in range(64):
+        place = np.uint64(k)
+        if (a >> place) & np.uint64(1):
+            total ^= b << place
+    return total
+
+
+@njit("uint64(uint64, uint64)")
+def carryless_high(a: Any, b: Any) -> Any:
+    """The upper 64 bits of the product of two polynomials over GF(2)."""
+    total = np.uint64(0)
+    for k in range(1, 64):
+        if (a >> np.uint64(k)) & np.uint64(1):
+            total ^= b >> np.uint64(64 - k)
+    return total
+
+
 @njit("int64(int64, int64, int64, int64)")
 def lop3(a: Any, b: Any, c: Any, table: Any) -> Any:
     """The three-input bit function whose truth table is the byte `table` (bit 7 is that of 1, 1, 1)."""

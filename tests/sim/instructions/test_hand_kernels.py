@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assemblers import assemblers
 from hand_kernels import files, hand_kernels
 from ptxas import needs_ptxas, ptxas_errors
 from reference.interpreter import run_reference
@@ -31,7 +32,20 @@ def test_ptxas_takes_them(path: Path) -> None:
     target = re.search(r"^\.target\s+sm_(\d+)(\w?)", text, re.MULTILINE)
     assert target is not None
     arch = f"sm_{max(int(target[1]), 75)}{target[2]}"  # the oldest that ptxas still makes code for
-    assert not ptxas_errors(text, arch)
+    assert not ptxas_errors(text, arch, program=_assembler_for(text))
+
+
+def _assembler_for(text: str) -> str:
+    """An assembler that takes a file's version: the usual one up to PTX 9.0."""
+    found = re.search(r"^\.version\s+(\d+)\.(\d+)", text, re.MULTILINE)
+    assert found is not None
+    version = int(found[1]), int(found[2])
+    if version <= (9, 0):
+        return ""
+    able = [program for newest, program in sorted(assemblers().items()) if newest >= version]
+    if not able:
+        pytest.skip(f"needs the assembler of PTX {found[1]}.{found[2]} in PTXTOOL_ASSEMBLERS")
+    return able[0]
 
 
 def test_every_row_has_a_kernel() -> None:

@@ -39,7 +39,7 @@ IMPOSSIBLE = {
         "L2::evict_first L2::evict_last L2::evict_normal",  # of a vector alone
     "ld.global.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.level::prefetch_size}.vec":
         "b128",
-    "ld.volatile": _NOT_LOCAL,
+    "ld.volatile": "const param param::entry param::func",
     "ld.relaxed": _NOT_LOCAL,
     "ld.acquire": _NOT_LOCAL,
     "ldmatrix.sync.aligned.m16n16": "x4",
@@ -49,7 +49,7 @@ IMPOSSIBLE = {
     "red.add{.space}{.sem}{.scope}{.level::cache_hint}.vec": "shared shared::cluster shared::cta",
     "red.op{.space}{.sem}{.scope}.noftz": "shared shared::cluster shared::cta",
     "st.async{.sem}": "no mbarrier::complete_tx::bytes",
-    "st.volatile": "local param param::func",
+    "st.volatile": "param param::func",
     "st.relaxed": "local param param::func",
     "st.release": "local param param::func",
     "suld.b": _SURFACE,

@@ -15,7 +15,8 @@ from ptxtool.isa.targets import NEWEST, exists, first_version, has, is_newer, is
         ((7, 8), True),
         ((7, 9), False),
         ((0, 9), False),
-        ((9, 1), True),  # newer than what we know
+        ((9, 1), True),
+        ((9, 6), True),  # newer than what we know
     ],
 )
 def test_versions_between_releases_do_not_exist(version: tuple[int, int], is_one: bool) -> None:

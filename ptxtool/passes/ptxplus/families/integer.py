@@ -33,7 +33,7 @@ def _integer(isel: InstructionSelection) -> None:
         return predicate_logic(isel)
     if type_.is_float:
         return floating(isel)
-    if match.type.endswith("x2"):
+    if match.type.endswith(("x2", "x4")):
         raise Refusal(f"PTXPlus has no packed values ('.{match.type}')")
     if "cc" in match.modifiers:
         return chain(isel)

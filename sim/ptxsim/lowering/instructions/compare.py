@@ -70,7 +70,8 @@ def _conditions(builder: UopBuilder, op: Operation, type_: Type) -> list[int]:
     first, second = builder.source(op, 1, type_), builder.source(op, 2, type_)
     if builder.takes_absolute(op):
         first = builder.compute(f"abs_s{row_bits(type_)}", first)
-    return [compare(builder, op.match.one_of(*_COMPARISONS), first, second, type_)]
+    elements = zip(split(builder, first, type_), split(builder, second, type_), strict=True)
+    return [compare(builder, op.match.one_of(*_COMPARISONS), a, b, element_type(type_)) for a, b in elements]
 
 
 def _with_predicate(builder: UopBuilder, op: Operation, condition: int) -> int:
@@ -111,7 +112,8 @@ _ONE = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000
 
 @rule("set")
 def _set(builder: UopBuilder, op: Operation) -> None:
-    conditions = [_with_predicate(builder, op, c) for c in _conditions(builder, op, op.stype)]
+    compared = op.stype if op.match.stype else op.type
+    conditions = [_with_predicate(builder, op, c) for c in _conditions(builder, op, compared)]
     type_ = element_type(op.type)
     width = row_bits(type_)
     true = builder.constant(_ONE[type_.name.replace("ff", "f")] if type_.is_float else -1, width)
@@ -121,9 +123,9 @@ def _set(builder: UopBuilder, op: Operation) -> None:
         write_predicates(builder, operand, conditions[0], builder.combine("not", conditions[0]))
         return
     d = builder.destination(op)
-    if is_packed(op.stype):  # ones or all bits in each half, whatever the result's type
-        halves = [builder.compute("sel_u32", true, builder.constant(0), c) for c in conditions]
-        d.write("mov_u32", merge(builder, halves, op.stype))
+    if is_packed(compared):  # ones or all bits in each element, whatever the result's type
+        elements = [builder.compute("sel_u32", true, builder.constant(0), c) for c in conditions]
+        d.write("mov_u32", merge(builder, elements, compared))
     else:
         d.write(f"sel_u{width}", true, builder.constant(0, width), conditions[0])
 

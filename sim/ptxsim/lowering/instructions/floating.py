@@ -164,12 +164,17 @@ def relu(builder: UopBuilder, double: int) -> int:
 
 
 def float_binary(builder: UopBuilder, op: Operation, name: str) -> None:
-    """add, sub, mul, div, fma of floats; in mixed precision all but the last operand are halves."""
+    """add, sub, mul, div, fma of floats; in mixed precision all but the last operand are halves, of pairs the first."""
     n = 3 if name == "fma" else 2
     rows = [float_source(builder, op, k, _operand_type(op, k, n)) for k in range(1, n + 1)]
     for k in range(n - 1):
         if _operand_type(op, k + 1, n) is not op.type:
-            rows[k] = builder.compute("d2f", to_double(builder, rows[k], op.stype))
+            half = element_type(op.stype)
+            singles = [
+                builder.compute("d2f", to_double(builder, row, half))
+                for row in split(builder, rows[k], op.stype)
+            ]
+            rows[k] = merge(builder, singles, op.type)
     if name == "div" and op.has("approx"):
         rows[1] = _with_reciprocal(builder, rows[1])
     if name == "subr":
@@ -194,6 +199,8 @@ def _with_reciprocal(builder: UopBuilder, divisor: int) -> int:
 
 
 def _operand_type(op: Operation, index: int, n: int) -> Type:
+    if op.match.stype in ("f16x2", "bf16x2"):
+        return op.stype if index == 1 else op.type
     return op.stype if op.match.stype in ("f16", "bf16") and index < n else op.type
 
 

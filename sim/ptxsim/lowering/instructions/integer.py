@@ -1,4 +1,4 @@
-"""Integer arithmetic, carries, bit fields, packed 16-bit forms; and the dispatch of names shared with floats.
+"""Integer arithmetic, carries, bit fields, packed forms; and the dispatch of names shared with floats.
 
 PTXPlus: `add` with a negated operand is the hardware's subtraction (its carry means "no borrow"), the carry in of
 `addp` and `madp` is one, 16-bit multiplications into a whole register give all 32 bits of the product, and 24-bit
@@ -9,7 +9,7 @@ ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does ot
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import predicate_logic, write_predicates
 from ptxsim.lowering.instructions.floating import float_binary, float_extreme, float_sign
-from ptxsim.lowering.instructions.packed import is_packed, write_each
+from ptxsim.lowering.instructions.packed import element_type, is_packed, write_each
 from ptxsim.lowering.rows import FALSE, TRUE, Operation, row_bits, signed, unsupported
 from ptxtool.ir.nodes import Dual, Immediate, Name, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
@@ -116,13 +116,10 @@ def _add(builder: UopBuilder, op: Operation) -> None:
         float_binary(builder, op, name)
         return
     if is_packed(type_):
-        rows = [builder.source(op, k) for k in (1, 2)]
-        write_each(builder, op, rows, lambda parts: builder.compute(f"{name}_u32", *parts))
+        _packed_sum(builder, op, name)
         return
     if op.has("sat") and not builder.ptxplus:
-        if type_.name != "s32":
-            unsupported(f"'{name}.sat' of '.{type_.name}'")
-        _apply(builder, op, f"{name}sat_s32", 2)
+        _apply(builder, op, f"{name}sat_{signed(type_)}", 2)
         return
     first, second = op.operands[1], op.operands[2]
     if name == "subr":
@@ -141,6 +138,22 @@ def _add(builder: UopBuilder, op: Operation) -> None:
         return
     lane_operation = f"{name.removesuffix('r')}_u{row_bits(type_)}"
     builder.destination(op).write(lane_operation, builder.value(first, type_), builder.value(second, type_))
+
+
+def _packed_sum(builder: UopBuilder, op: Operation, name: str) -> None:
+    """add and sub of elements of 16 or 8 bits, whose results 32 bits hold exactly; `.sat` keeps them in range."""
+    element = element_type(op.type)
+    highest = (1 << (element.bits - element.is_signed)) - 1
+    lowest = -highest - 1 if element.is_signed else 0
+
+    def one(parts: list[int]) -> int:
+        value = builder.compute(f"{name}_u32", *parts)
+        if not op.has("sat"):
+            return value
+        value = builder.compute("max_s32", value, builder.constant(lowest))
+        return builder.compute("min_s32", value, builder.constant(highest))
+
+    write_each(builder, op, [builder.source(op, k) for k in (1, 2)], one)
 
 
 def _subtract(builder: UopBuilder, op: Operation, first: Operand, second: Operand) -> None:
@@ -326,6 +339,13 @@ def _addend(builder: UopBuilder, op: Operation, type_: Type) -> int:
     return builder.compute(f"not_u{row_bits(type_)}", builder.value(minus, type_))
 
 
+@rule("clmad")
+def _clmad(builder: UopBuilder, op: Operation) -> None:
+    part = "high" if op.has("hi") else "low"
+    product = builder.compute(f"clmul_{part}_u64", builder.source(op, 1), builder.source(op, 2))
+    builder.destination(op).write("xor_u64", product, builder.source(op, 3))
+
+
 @rule("madp")
 def _madp(builder: UopBuilder, op: Operation) -> None:
     product, result = _product(builder, op)
@@ -381,6 +401,8 @@ def _sign(builder: UopBuilder, op: Operation) -> None:
     type_ = op.type
     if type_.is_float:
         float_sign(builder, op, name)
+    elif is_packed(type_):
+        write_each(builder, op, [builder.source(op, 1)], lambda parts: builder.compute("neg_u32", *parts))
     elif name == "neg":
         _apply(builder, op, f"neg_u{row_bits(type_)}", 1)
     elif builder.as_gpgpu_sim and not type_.is_signed:

@@ -143,3 +143,23 @@ def test_fractions_are_rounded_once() -> None:
     assert arithmetic.round_fraction(1 + half + Fraction(1, 2**60), np.float32) == np.float32(1 + 2**-23)
     assert arithmetic.round_fraction(Fraction(2) ** 128 - Fraction(2) ** 103, np.float32) == np.inf
     assert arithmetic.round_fraction(-Fraction(3, 2**150), np.float32) == -np.float32(2**-148)
+
+
+ONES = 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "product"),
+    [
+        (0b11, 0b11, 0b101),  # (x + 1)^2 = x^2 + 1
+        (0b111, 0b101, 0b11011),  # (x^2 + x + 1)(x^2 + 1) = x^4 + x^3 + x + 1
+        (1 << 63, 1 << 63, 1 << 126),
+        (1 << 63, 0b11, 0b11 << 63),
+        (ONES, 1, ONES),
+        (ONES, ONES, sum(1 << k for k in range(0, 127, 2))),  # a square has the even powers alone
+        (0, ONES, 0),
+    ],
+)
+def test_carryless_products_are_those_of_polynomials(a: int, b: int, product: int) -> None:
+    for x, y in ((a, b), (b, a)):
+        assert unsigned("carryless_high", x, y) << 64 | unsigned("carryless_low", x, y) == product

@@ -47,7 +47,7 @@ from ptxtool.sema.hints.explain import explain
             "",
         ),
         ("add.ftz.ftz.f32", 3, "'.ftz' stands twice", "remove one of them", "ftz"),
-        ("add.sat.u32", 3, "'.sat' does not go with '.u32'", "it goes with '.s32', '.f32', '.f16'", "sat"),
+        ("sub.sat.u32", 3, "'.sat' does not go with '.u32'", "it goes with '.s32', '.u8x4', '.s8x4'", "sat"),
         ("cvt.rn.s32.f32", 2, "'cvt.s32.f32' has no form with '.rn'", "it has '.rni', '.rzi'", "rn"),
         ("mul.wide.u64", 3, "'mul.wide' has no form with type '.u64'", "it has '.u16', '.u32'", "u64"),
         (

@@ -57,7 +57,7 @@ def test_the_version_once_and_the_target() -> None:
 
 
 def test_no_message_has_a_suggestion() -> None:
-    body = "clmad.lo.u64 %rd1, %rd1, %rd1, %rd1;\nadd.u8x4 %r1, %r1, %r1;\nadd.sat.u32 %r1, %r1, %r1;"
+    body = "clmul.lo.u64 %rd1, %rd1, %rd1;\nadd.u2x16 %r1, %r1, %r1;\nadd.sat.u64 %rd1, %rd1, %rd1;"
     text = f"{HEAD}.entry k() {{\n{REGISTERS}\n{body}\nmov.b32 %r1, %laneidd; ret; }}\n"
     problems = [d for d in check_module(parse(text)) if d.code == "W201"]
     assert len(problems) == 5
