@@ -73,7 +73,7 @@ def test_a_refused_access_does_not_make_the_cache_look_again() -> None:
     assert pipe_enter(l1, 0, 32, 0, 0, 255, 0)
     l1["pipe"]["stuck"][0] = 1
     assert next_look_up(l1) == FOREVER
-    assert l1_pipes.stuck_banks(l1) == 1
+    assert for_python(l1_pipes.stuck_banks)(l1) == 1
     for_python(l1_pipes.try_again)(l1)
     assert next_look_up(l1) == 20
 

@@ -54,7 +54,8 @@ class TestConstantCache:
         assert whole.cycles - perfect.cycles > 200
         assert run_with(ptx(two), 32, "fetch.perfect=true", "l1c.perfect=true").cycles - perfect.cycles <= 2
 
-    def test_distinct_lines_still_take_an_access_each(self) -> None:
+    def test_distinct_lines_take_an_access_each_and_one_where_perfect(self) -> None:
+        # volta-rules section 6: with a perfect cache the instruction finishes at the head in one cycle
         text = """.version 7.0
 .target sm_70
 .address_size 64
@@ -72,8 +73,8 @@ class TestConstantCache:
 }
 """
         kernel = parse(text, "constants.ptx").kernels["k"]
-        for settings in ([], ["l1c.perfect=true"]):
-            assert run_with(kernel, 32, *settings).stats["l1c_accesses"] == 32
+        assert run_with(kernel, 32).stats["l1c_accesses"] == 32
+        assert run_with(kernel, 32, "l1c.perfect=true").stats["l1c_accesses"] == 1
 
 
 def test_instruction_cache_misses_by_line():

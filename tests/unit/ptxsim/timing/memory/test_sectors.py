@@ -316,7 +316,7 @@ def test_runs_without_compilation_give_the_same_replies() -> None:
     [
         ("l2", {"store_miss": "fetch"}, "l2.store_miss is 'fetch'"),
         ("l2", {"line_bytes": 64}, "l2.sector_bytes is 32"),
-        ("l2", {"sets": 512}, "l2.sets x ways"),
+        ("l2", {"sets": 1 << 16}, "l2.sets x ways"),
         ("l2", {"icnt_queue": 3}, "l2.icnt_queue_free"),
         ("l2", {"miss_queue_write_max": 4}, "l2.miss_queue"),
     ],

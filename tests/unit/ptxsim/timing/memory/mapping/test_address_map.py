@@ -12,11 +12,7 @@ from ptxsim.timing.memory.mapping import address_map
 from ptxsim.timing.memory.memory_setup import make_memory
 
 
-def _place(memory: Any, r: int, line: int) -> None:
-    address_map.place_line(memory, r, line)
-
-
-place_line = on_array(_place)
+place_line = on_array(address_map.place_line)
 
 
 @cache
@@ -38,11 +34,8 @@ def test_bits_of_an_address_with_eight_channels() -> None:
     assert placed(1 << 11, *SIXTEEN) == (1, 0, 0, 1, 0)
     assert placed(5 << 15, *SIXTEEN)[3] == 10
     assert placed(7 << 18, *SIXTEEN)[4] == 7
-    assert placed(1 << 7 | 96, *SIXTEEN)[:3] == (
-        0,
-        1,
-        3,
-    )  # the set is the address without channel and slice bits
+    # the set is the address without channel and slice bits
+    assert placed(1 << 7 | 96, *SIXTEEN)[:3] == (0, 1, 3)
     assert placed(1 << 12, *SIXTEEN)[1] == 2
 
 

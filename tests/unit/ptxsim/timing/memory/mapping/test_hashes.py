@@ -4,7 +4,11 @@ from collections import Counter
 
 import pytest
 
-from ptxsim.timing.memory.mapping.hashes import POLYNOMIALS, hashed, polynomial
+from ptxsim.base.jit import for_python
+from ptxsim.timing.memory.mapping import hashes
+from ptxsim.timing.memory.mapping.hashes import POLYNOMIALS, polynomial
+
+hashed = for_python(hashes.hashed)
 
 
 def test_a_bit_of_the_index_is_mixed_with_its_bits_of_the_address() -> None:

@@ -6,20 +6,24 @@ from typing import Any
 from memory_machine import Machine, on_array
 from volta_memory import PACKETS, machine
 
+from ptxsim.base.jit import uncached
 from ptxsim.timing.memory.memory_setup import make_memory
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.memory.network import crossbar
 
 
+@uncached
 def _push(memory: Any, sm: int, target: int, packet: int, ready: int) -> None:
     memory.request[packet].sm, memory.request[packet].slice = sm, target
     crossbar.push(memory, memory.requests, sm, packet, ready)
 
 
+@uncached
 def _cycle(memory: Any, now: int) -> None:
     crossbar.crossbar_cycle(memory, memory.requests, now)
 
 
+@uncached
 def _take(memory: Any, target: int, wake: int) -> int:
     return crossbar.take(memory, memory.requests, target, wake)
 
