@@ -64,7 +64,13 @@ def _others(chosen: Paper) -> Iterator[Configuration]:
             (application.second_name, application, application.second, "", two),
             (application.working_name, application, application.working, "", two),
             (application.unscheduled_name, as_written, application.launch, "", three),
-            (application.as_ptx_name, application, application.as_ptx or application.launch, "kernel.ptx", three),
+            (
+                application.as_ptx_name,
+                application,
+                application.as_ptx or application.launch,
+                "kernel.ptx",
+                three,
+            ),
         )
         made = (
             bool(application.second),

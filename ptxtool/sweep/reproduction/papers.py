@@ -48,11 +48,11 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
     another grid; `working` one in which the kernel does what it should, where `launch` has faults that the papers'
-    simulator had; `as_ptx` one that does the same to PTX, which has no such faults; `experiment` explain its result. `gain` is that of the full scheme at 90% over Unshared-LRR, in
-    percent; `ladder` the same of partial schemes, where the text names them; `unused_percent` is what no CTA has of the
-    resource. `resident` (CTAs on an SM) and `ipc` (thread IPC) are by sharing percentage. `loads_first` are registers:
-    the sample's PTX is lowered within these after its loads were put first (`hoist-loads`), as compilers to machine
-    code do; 0: its PTXPlus as it is.
+    simulator had; `as_ptx` one that does the same to PTX, which has no such faults; `experiment` explain its result.
+    `gain` is that of the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial schemes,
+    where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM) and
+    `ipc` (thread IPC) are by sharing percentage. `loads_first` are registers: the sample's PTX is lowered within
+    these after its loads were put first (`hoist-loads`), as compilers to machine code do; 0: its PTXPlus as it is.
     """
 
     name: str
