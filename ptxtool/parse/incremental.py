@@ -14,7 +14,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, Fix, PtxError
@@ -78,6 +77,16 @@ def reread(before: ParsedText, source: Source) -> ParsedText:
         return read(source)
     with paused_collector():
         return _Window(before, before.module, source, edit, at, function).run() or read(source)
+
+
+def moved_diagnostics(found: Iterable[Diagnostic], old: str, source: Source) -> tuple[Diagnostic, ...]:
+    """Diagnostics of an old text at their places in an edited one; those of the edited characters are left out."""
+    edit = _Edit.between(old, source.text)
+    return tuple(
+        _placed(one, edit.end, edit.delta, source)
+        for one in found
+        if one.end <= edit.start or one.start >= edit.end
+    )
 
 
 @dataclass(frozen=True)
@@ -244,9 +253,7 @@ def _open_braces(function: Function, body: Sequence[nodes.Statement]) -> list[in
     return braces
 
 
-def _moved(
-    statements: Iterable[nodes.Statement], delta: int, source: Source
-) -> Iterable[nodes.Statement]:
+def _moved(statements: Iterable[nodes.Statement], delta: int, source: Source) -> Iterable[nodes.Statement]:
     """Statements of another place of another text."""
     for s in statements:
         if type(s) is Instruction:

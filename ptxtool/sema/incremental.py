@@ -42,6 +42,11 @@ class _Outline:
         return offset - self.starts[k] + to.starts[k] if k >= 0 and offset <= self.ends[k] else None
 
 
+def outer_texts(module: Module) -> tuple[str, ...]:
+    """The heads, declarations and directives of a module as they are written: what is seen in every body."""
+    return _Outline.of(module).texts
+
+
 @dataclass(frozen=True)
 class _Known:
     """What was reported of a function, where it began, and the outline of its module."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 _TYPED = (
     *" \n\t;:,.{}()[]<>/*\"'@!%$_#=+-0123456789abcdefxrtu",
     *("add.s32", "mov.u32 %r1, %r2;\n", "bra L1;", "L9:\n", "//", "/*", "*/", ".reg .u32 %q<9>;\n", "{\n", "}\n"),
-    *("@%p1 ", "ret;\n", ".entry k()\n{\nret;\n}\n", ".loc 1 2 3\n", "%r9", "[%rd1+4]", "0x10", ".version 7.0\n", "é", "😀"),
+    *("@%p1 ", "ret;\n", ".entry k()\n{\nret;\n}\n", ".loc 1 2 3\n", "%r9", "[%rd1+4]", "0x10", ".version 7.0\n", "é"),
+    "😀",
 )  # fmt: skip
 
 

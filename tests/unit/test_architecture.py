@@ -30,7 +30,7 @@ LAYERS = (
     ("sweep",),
     ("applications",),
     ("api",),
-    ("cli",),
+    ("cli", "lsp"),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
