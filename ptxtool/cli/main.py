@@ -46,6 +46,7 @@ GROUPS = {
         "fmt": "Lay files out canonically, in place.",
         "prove": "Run a kernel before and after it was rewritten; compare the memory.",
         "diff": "What changed between two kernels; for CI, whether it grew.",
+        "gate": "Hold kernels to limits and a baseline, for pull requests.",
     },
     "Look up": {
         "isa": "An instruction's forms: modifiers, types, operands, versions.",
