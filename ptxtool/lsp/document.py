@@ -1,6 +1,6 @@
 """One open text: what it was read as, what is reported of it, and what is known of its functions.
 
-After an edit only what changed is parsed and checked again (`parse/incremental.py`, `sema/incremental.py`). Where that
+After an edit only what changed is parsed and checked again (`parse/incremental.py`, `module_checks.py`). Where that
 is more than `MOST_AT_ONCE` instructions, `diagnostics(wait=True)` gives what was reported before, at its new place, and
 says so: the caller asks again when the keyboard rests. Names, live registers and pressure are found when they are asked
 for, and kept as long as they stay the same.
@@ -13,11 +13,11 @@ from ptxtool.analysis.flow.pressure import Pressure, pressure
 from ptxtool.base.diag import Diagnostic, PtxError, by_place
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Function, Instruction, Item, Module, Statement
+from ptxtool.lsp.module_checks import ModuleChecks, outer_texts
 from ptxtool.lsp.names import Occurrence, occurrences
 from ptxtool.lsp.positions import Positions
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.incremental import moved_diagnostics, read, reread
-from ptxtool.sema.incremental import ModuleChecks, outer_texts
 from ptxtool.sema.recovered import check_recovered
 
 MOST_AT_ONCE = 6000

@@ -84,6 +84,7 @@ def command(
     gpu: str,
     no_ptxas: bool,
     form: str,
+    as_json: bool,
     summary: str | None,
     output: str | None,
 ) -> int:
@@ -119,9 +120,9 @@ def command(
     if summary is not None:
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(gate_markdown(found) + "\n")
-    if form == "sarif":
+    if form == "sarif" and not as_json:
         put_json(_sarif(modules[-1].source.name, found.problems), output)
-    elif form == "json":
+    elif form == "json" or as_json:
         put_json(found.to_dict(), output)
     elif form == "markdown":
         put_text(gate_markdown(found), output)

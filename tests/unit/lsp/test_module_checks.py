@@ -8,10 +8,10 @@ from random_edits import edits, typed
 
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Function
+from ptxtool.lsp import module_checks
+from ptxtool.lsp.module_checks import ModuleChecks, outer_texts
 from ptxtool.parse import parse
 from ptxtool.parse.incremental import read, reread
-from ptxtool.sema import incremental
-from ptxtool.sema.incremental import ModuleChecks, outer_texts
 from ptxtool.sema.module import check_module, function_problems
 
 HAND = Path(__file__).parents[2] / "hand"
@@ -52,7 +52,7 @@ def test_only_the_edited_function_is_checked_again(monkeypatch: pytest.MonkeyPat
         seen.append(function.name)
         return function_problems(function)
 
-    monkeypatch.setattr(incremental, "function_problems", counted)
+    monkeypatch.setattr(module_checks, "function_problems", counted)
     checks = ModuleChecks()
     assert checks.n_unknown(parse(TWO)) == 4
     checks.check(parse(TWO))
