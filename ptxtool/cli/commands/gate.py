@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     allow_outside_option,
     cta_threads,
     gpu_option,
+    json_option,
     load_launch,
     load_module,
     machine,
@@ -69,6 +70,7 @@ def limit_words(values: tuple[str, ...]) -> Limits | None:
     show_default=True,
     help="For people; for summaries of GitHub and GitLab; data; SARIF 2.1.0 for code scanning.",
 )
+@json_option
 @click.option(
     "--summary", metavar="FILE", help="Also append the Markdown to a file, such as $GITHUB_STEP_SUMMARY."
 )
