@@ -50,6 +50,22 @@ def complete_scheduler(
     return _beginning(SCHEDULERS, incomplete) or complete_path(context, parameter, incomplete)
 
 
+def complete_change(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The next key of a run of `page`, or its value where the key has names."""
+    from ptxtool.cli.common import SCHEMES
+    from ptxtool.formats.gpu_names import gpu_names
+    from ptxtool.runs.kernel_runs import KEYS
+
+    before, comma, last = incomplete.rpartition(",")
+    key, equals, value = last.partition("=")
+    if not equals:
+        return [CompletionItem(f"{before}{comma}{each}=") for each in KEYS if each.startswith(key)]
+    names = {"gpu": gpu_names(), "scheme": SCHEMES, "scheduler": SCHEDULERS}.get(key, ())
+    return [CompletionItem(f"{before}{comma}{key}={name}") for name in names if name.startswith(value)]
+
+
 def complete_passes(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
