@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from ptxtool.passes.own import OwnPass
     from ptxtool.passes.pipeline import RewriteResult
     from ptxtool.passes.syntax import Stage
-    from ptxtool.results.applications import ApplicationRun
     from ptxtool.report.pages.resident import CtaTakes
+    from ptxtool.results.applications import ApplicationRun
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.kernel_runs import KernelPage, KernelRun
     from ptxtool.results.outcome import Outcome
@@ -733,7 +733,7 @@ def page(
     from dataclasses import replace
 
     from ptxtool.base.diag import error
-    from ptxtool.report.pages.kernel_page import KernelView, kernel_page
+    from ptxtool.report.pages.kernel_page import KernelView, kernel_data, kernel_page
     from ptxtool.results.kernel_runs import KernelPage
     from ptxtool.runs.kernel_runs import read_change, run_kernel
 
@@ -757,8 +757,8 @@ def page(
         machine = _limits_of(DEFAULT_GPU if gpu is None else gpu)
     (counts,) = register_counts(kernel.module, [kernel], ptxas=ptxas)
     takes = _cta_takes(kernel, counts, threads, found[0].run if found else None)
-    view = KernelView(kernel, machine, counts, takes, check(kernel.module), found, sources)
-    return KernelPage(kernel_page(view), found)
+    data = kernel_data(KernelView(kernel, machine, counts, takes, check(kernel.module), found, sources))
+    return KernelPage(kernel_page(data), data, found)
 
 
 def _simulated(gpu: "str | Path | Gpu | CudaTarget") -> "Gpu":

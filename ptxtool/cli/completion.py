@@ -17,6 +17,19 @@ _LARGEST = 64 << 20
 """Bytes of the largest file that is searched for kernels."""
 SCHEDULERS = ("lrr", "gto", "old", "rrr", "two_level:", "static_limit:", "owf", "owf_greedy")
 """Schedulers, those with a number up to it: a test holds them to `ptxsim.timing.schedulers`, which loads numba."""
+CHANGE_KEYS = (
+    "name",
+    "gpu",
+    "set",
+    "scheduler",
+    "scheme",
+    "share-registers",
+    "share-scratchpad",
+    "dynamic",
+    "registers",
+    "passes",
+)
+"""Of a run of `page`: a test holds them to `ptxtool.runs.kernel_runs`."""
 _FILE_ARGUMENTS = ("file", "before", "after")
 
 
@@ -56,12 +69,11 @@ def complete_change(
     """The next key of a run of `page`, or its value where the key has names."""
     from ptxtool.cli.common import SCHEMES
     from ptxtool.formats.gpu_names import gpu_names
-    from ptxtool.runs.kernel_runs import KEYS
 
     before, comma, last = incomplete.rpartition(",")
     key, equals, value = last.partition("=")
     if not equals:
-        return [CompletionItem(f"{before}{comma}{each}=") for each in KEYS if each.startswith(key)]
+        return [CompletionItem(f"{before}{comma}{each}=") for each in CHANGE_KEYS if each.startswith(key)]
     names = {"gpu": gpu_names(), "scheme": SCHEMES, "scheduler": SCHEDULERS}.get(key, ())
     return [CompletionItem(f"{before}{comma}{key}={name}") for name in names if name.startswith(value)]
 

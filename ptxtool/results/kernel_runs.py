@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Function
@@ -23,10 +24,15 @@ class KernelRun:
 
 @dataclass(frozen=True)
 class KernelPage:
-    """The page of a kernel: `html` is the whole file. `runs` are those it shows."""
+    """The page of a kernel: `html` is the whole file, `data` what it shows. `runs` are those it shows."""
 
     html: str = field(repr=False)
+    data: Mapping[str, Any] = field(repr=False)
     runs: tuple[KernelRun, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`: what the page shows."""
+        return dict(self.data)
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:

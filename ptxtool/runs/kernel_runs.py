@@ -89,7 +89,9 @@ def run_kernel(
     return tuple(found)
 
 
-def _text(kernel: Function, passes: str, scheme: str, texts: dict[str, Function], rewrite: Rewrite) -> Function:
+def _text(
+    kernel: Function, passes: str, scheme: str, texts: dict[str, Function], rewrite: Rewrite
+) -> Function:
     """The kernel after the passes of a run and those that its scheme needs; equal texts are one value."""
     pipelines = passes, scheme_passes([_rewritten(kernel, passes, texts, rewrite)], scheme) if scheme else ""
     return _rewritten(kernel, ",".join(filter(None, pipelines)), texts, rewrite)

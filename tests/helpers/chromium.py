@@ -21,7 +21,17 @@ PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="needs Chromium (apt-get install chromium)")
 _SECONDS = 120
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars")
-_KEYS = {"ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, "ArrowLeft": 37, "Enter": 13, "Escape": 27, "Tab": 9, "End": 35}
+_KEYS = {
+    "ArrowDown": 40,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowLeft": 37,
+    "Enter": 13,
+    "Escape": 27,
+    "Tab": 9,
+    "End": 35,
+    "Home": 36,
+}
 
 
 class Browser:
@@ -67,7 +77,9 @@ class Browser:
         method, params = event.get("method"), event.get("params", {})
         self._events.append(event)
         if method == "Runtime.exceptionThrown":
-            self.errors.append(str(params["exceptionDetails"].get("exception", {}).get("description", params)))
+            self.errors.append(
+                str(params["exceptionDetails"].get("exception", {}).get("description", params))
+            )
         elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
             self.errors.append(str([argument.get("value") for argument in params["args"]]))
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
@@ -77,7 +89,13 @@ class Browser:
 
     def open(self, path: Path, width: int = 1280, height: int = 800, *, dark: bool = False) -> None:
         """Open a file in a window of that size and wait until it is drawn."""
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.send("Emulation.setEmulatedMedia", features=scheme)
         self._events.clear()
@@ -102,8 +120,12 @@ class Browser:
         for key in keys:
             shift = key.startswith("Shift+")
             name = key.removeprefix("Shift+")
-            code = _KEYS.get(name, ord(name[0].upper()))
-            pressed: dict[str, Any] = {"key": name, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
+            code = _KEYS.get(name) or (ord(name.upper()) if len(name) == 1 and name.isalnum() else 0)
+            pressed: dict[str, Any] = {
+                "key": name,
+                "windowsVirtualKeyCode": code,
+                "modifiers": 8 if shift else 0,
+            }
             text = {"text": name} if len(name) == 1 else {"text": "\r"} if name == "Enter" else {}
             self.send("Input.dispatchKeyEvent", type="keyDown", **pressed, **text)
             self.send("Input.dispatchKeyEvent", type="keyUp", **pressed)

@@ -14,6 +14,7 @@ from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 
 if TYPE_CHECKING:
     from ptxtool.formats.cuda_sources import CudaSources
+    from ptxtool.results.kernel_runs import KernelPage
 
 
 @click.command()
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @common.ptxplus_semantics_option
 @common.no_ptxas_option
 @common.quiet_option
-@common.output_option
+@common.report_options
 def command(
     job: Job,
     runs: tuple[str, ...],
@@ -41,7 +42,7 @@ def command(
     sources: "CudaSources | None",
     no_ptxas: bool,
     quiet: bool,
-    output: str | None,
+    sink: common.Sink,
     **others: Any,
 ) -> int:
     """Write one HTML page of a kernel: its code with live registers, control flow, stalls, memory and occupancy.
@@ -51,7 +52,7 @@ def command(
     passes=allocate:max-regs=20. Keys are name, gpu, set, scheduler, scheme, share-registers, share-scratchpad, dynamic,
     registers and passes. Runs are shown side by side. --source embeds the lines of the CUDA source.
 
-    The page needs no network and no other file. Exits 1 where results are wrong.
+    The page needs no network and no other file. --json prints what it shows. Exits 1 where results are wrong.
     """
     from ptxtool.runs.kernel_runs import read_change
 
@@ -60,7 +61,9 @@ def command(
         reads_scheme(change.get("scheme"))
         reads_passes(change.get("passes", ""))
     if job.recording() is not None:
-        raise click.UsageError("FILE is a list of recorded launches: give one of them, such as DIR/0003-kernel")
+        raise click.UsageError(
+            "FILE is a list of recorded launches: give one of them, such as DIR/0003-kernel"
+        )
     if no_run or not job.has_launch:
         if runs:
             raise click.UsageError("RUN needs a launch: give --launch FILE, or --grid, --block and --arg")
@@ -68,7 +71,7 @@ def command(
         threads = common.cta_threads(job.block) if job.block else None
         machine = common.limits_of(gpu)
         page = api.page(function, gpu=machine, threads=threads, sources=sources, ptxas=not no_ptxas)
-        common.put_text(page.html.rstrip("\n"), output)
+        _put(page, sink)
         return 0
     function, launch = job.load(others["ptxplus_semantics"])
     reads_scheduler(others["scheduler"])
@@ -92,5 +95,12 @@ def command(
         )
     finally:
         status.clear()
-    common.put_text(page.html.rstrip("\n"), output)
+    _put(page, sink)
     return common.exit_code(page.problems) if page.complete else INTERRUPTED
+
+
+def _put(page: "KernelPage", sink: common.Sink) -> None:
+    if sink.as_json:
+        common.put_json(page.to_dict(), sink.output)
+    else:
+        common.put_text(page.html.rstrip("\n"), sink.output)

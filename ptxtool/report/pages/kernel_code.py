@@ -35,7 +35,12 @@ def code_data(function: Function) -> dict[str, Any]:
         "texts": [function.text(i) for i in range(n)],
         "cuda": [distinct[place] if place else -1 for place in places] if distinct else [],
         "places": [
-            {"path": place.path, "line": place.line, "name": place.name, "calls": [c.name for c in place.calls]}
+            {
+                "path": place.path,
+                "line": place.line,
+                "name": place.name,
+                "calls": [c.name for c in place.calls],
+            }
             for place in distinct
         ],
         "thread": list(of_thread.curve),

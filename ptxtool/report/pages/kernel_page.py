@@ -44,10 +44,10 @@ class KernelView:
     sources: CudaSources | None = None
 
 
-def kernel_page(view: KernelView) -> str:
-    """The page as HTML."""
-    data = {"kind": "kernel", "reasons": reasons_data(), "kernel": kernel_data(view)}
-    return page(f"{shown_name(view.kernel.name)} - ptxtool", STYLES, (*SCRIPTS, "kernel_page.js"), data)
+def kernel_page(kernel: dict[str, Any]) -> str:
+    """The page as HTML, of what `kernel_data` returned."""
+    data = {"reasons": reasons_data(), "kernel": kernel}
+    return page(f"{kernel['shown']} - ptxtool", STYLES, (*SCRIPTS, "kernel_page.js"), data)
 
 
 def kernel_data(view: KernelView) -> dict[str, Any]:
@@ -117,7 +117,11 @@ def _pairs(before: Function, after: Function) -> dict[str, Any]:
                 pairs[step.after.instruction] = step.before.instruction
         elif step.before is not None and step.before.is_instruction:
             removed.append(step.before.instruction)
-    return {"before": pairs, "changed": [i for i, kind in enumerate(kinds) if kind == "changed"], "removed": removed}
+    return {
+        "before": pairs,
+        "changed": [i for i, kind in enumerate(kinds) if kind == "changed"],
+        "removed": removed,
+    }
 
 
 def _sources(view: KernelView, functions: Sequence[dict[str, Any]]) -> dict[str, list[tuple[int, str]]]:

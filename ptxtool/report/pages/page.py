@@ -31,7 +31,9 @@ def page(title: str, styles: Sequence[str], scripts: Sequence[str], data: Mappin
     css = "\n".join(map(_asset, ("base.css", *styles)))
     script = "\n".join(map(_asset, (_LIBRARY, "base.js", *scripts)))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return render("page.html.j2", title=printable(title), css=css, script=script, digest=digest, data=embedded(data))
+    return render(
+        "page.html.j2", title=printable(title), css=css, script=script, digest=digest, data=embedded(data)
+    )
 
 
 def render(template: str, **values: Any) -> str:

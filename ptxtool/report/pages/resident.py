@@ -62,9 +62,7 @@ def _curve(
     """[value, CTAs, warps, limiter] where one of the last three changes, and the last value at which a CTA fits."""
     points: list[tuple[int, Occupancy]] = []
     for value in values:
-        registers, scratchpad = (
-            (value, takes.scratchpad) if what == "registers" else (takes.registers, value)
-        )
+        registers, scratchpad = (value, takes.scratchpad) if what == "registers" else (takes.registers, value)
         try:
             points.append((value, occupancy(machine, takes.threads, registers, scratchpad)))
         except PtxError:
@@ -90,12 +88,16 @@ def _shared(machine: "Gpu | CudaTarget", takes: CtaTakes) -> Iterator[dict[str, 
 
     def of_registers() -> dict[str, Any]:
         plan = sharing_plan(machine, *needs, share_registers=SHARED_PERCENT, pairs=pairs)
-        note = f"{plan.shared_pairs} pairs; {plan.private_registers} of {takes.registers} registers stay private"
+        note = (
+            f"{plan.shared_pairs} pairs; {plan.private_registers} of {takes.registers} registers stay private"
+        )
         return {"ctas": plan.resident_ctas, "warps": plan.active_warps, "note": note}
 
     def of_scratchpad() -> dict[str, Any]:
         plan = sharing_plan(machine, *needs, share_scratchpad=SHARED_PERCENT, pairs=pairs)
-        note = f"{plan.shared_pairs} pairs; {plan.private_scratchpad} of {takes.scratchpad} bytes stay private"
+        note = (
+            f"{plan.shared_pairs} pairs; {plan.private_scratchpad} of {takes.scratchpad} bytes stay private"
+        )
         return {"ctas": plan.resident_ctas, "warps": plan.active_warps, "note": note}
 
     percent = f"{SHARED_PERCENT}%"
@@ -127,7 +129,9 @@ def _schemes(machine: "Gpu | CudaTarget", takes: CtaTakes) -> Iterator[dict[str,
     for scheme in SCHEMES:
         if scheme.name == "none" or scheme.extended or scheme.renamed:
             continue
-        yield _row(f"scheme {scheme.name}", f"--scheme {scheme.name}", lambda s=scheme: _planned(machine, s, takes))
+        yield _row(
+            f"scheme {scheme.name}", f"--scheme {scheme.name}", lambda s=scheme: _planned(machine, s, takes)
+        )
 
 
 def _planned(machine: Gpu, scheme: RegisterScheme, takes: CtaTakes) -> dict[str, Any]:

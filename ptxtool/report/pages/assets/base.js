@@ -14,6 +14,7 @@ function number(n, digits = 2) {
 const percent = (part, whole, digits = 1) => (whole ? `${((100 * part) / whole).toFixed(digits)}%` : "");
 const signed = (n, digits = 1) => `${n > 0 ? "+" : n < 0 ? "−" : "±"}${Math.abs(n).toFixed(digits)}`;
 const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+const largest = (list) => list.reduce((a, b) => Math.max(a, b), 0);
 const change = (now, before) => (before ? (100 * (now - before)) / before : null);
 
 /* ---- the theme: the reader's choice, else the system's */
@@ -87,7 +88,7 @@ function Table({ columns, rows, label, sortable = true, best }) {
 }
 
 /* Tabs after the WAI-ARIA pattern: arrow keys move, one tab is in the order of focus. */
-function Tabs({ tabs, chosen, choose, label }) {
+function Tabs({ tabs, chosen, choose, label, children }) {
   const press = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const at = tabs.findIndex(([key]) => key === chosen);
@@ -98,10 +99,10 @@ function Tabs({ tabs, chosen, choose, label }) {
     choose(tabs[to][0]);
     document.getElementById(`tab-${tabs[to][0]}`).focus();
   };
-  return html`<div class="tabs" role="tablist" aria-label=${label} onKeyDown=${press}>
+  return html`<div class="tabs"><div role="tablist" aria-label=${label} onKeyDown=${press}>
     ${tabs.map(([key, title]) => html`<button type="button" role="tab" id=${`tab-${key}`} aria-controls="panel" aria-selected=${key === chosen ? "true" : "false"}
       tabindex=${key === chosen ? 0 : -1} onClick=${() => choose(key)}>${title}</button>`)}
-  </div>`;
+  </div>${children}</div>`;
 }
 
 /* A step chart of points [x, y, ...]: y holds from x to the next point. `at` marks a value of x. */

@@ -50,7 +50,11 @@ function pieces(text, fn) {
       found.push([k === undefined ? (name[0] === "$" ? "lab" : "dir") : "reg", all, k ?? null]);
     } else if (comment !== undefined) found.push(["com", all, null]);
     else if (string !== undefined || digits !== undefined) found.push(["num", all, null]);
-    else if (word !== undefined) { found.push([opcode ? "" : "op", all, null]); opcode = true; }
+    else if (word !== undefined) {
+      const k = opcode && fn ? fn.byName.get(word) : undefined;
+      found.push([k !== undefined ? "reg" : opcode ? "" : "op", all, k ?? null]);
+      opcode = true;
+    }
     else found.push([directive !== undefined ? "dir" : "", all, null]);
   }
   return found;
@@ -90,10 +94,11 @@ class CodePane {
     const narrow = innerWidth <= 900;
     const longest = Math.min(narrow ? 46 : 110, model.rows.reduce((n, row) => Math.max(n, row.text.length + (row.kind === "code" && state.tags.has(row.g) ? 34 : 0)), 24));
     const em = this.em();
-    this.widths = { ln: (narrow ? 3.4 : 4.6) * em, nest: 18, heat: narrow ? 62 : 92, diff: 52, src: longest * em + 8, live: 5 * em };
+    const digits = String(largest(model.codes.map((code) => code.line))).length, marks = model.text.removed ? 2 : 0;
+    this.widths = { ln: Math.max(4, digits + marks + 1) * em + 8, nest: 18, heat: narrow ? 62 : 92, diff: 52, src: longest * em + 8, live: 5 * em };
     /* the lanes stay in view beside the code: where both do not fit, long instructions are cut (their text is in the panel) */
     const others = this.columns.reduce((n, [c]) => n + (c === "src" ? 0 : this.widths[c]), 0);
-    const room = this.scroller.clientWidth - others - Math.min(this.lanes.width(model), 0.45 * this.scroller.clientWidth) - 24;
+    const room = this.scroller.clientWidth - others - Math.min(this.lanes.width(model), 0.36 * this.scroller.clientWidth) - 24;
     this.widths.src = Math.max(Math.min(this.widths.src, 30 * em), Math.min(this.widths.src, room));
     this.codeWidth = others + this.widths.src;
     this.lanes.layout(model, this.codeWidth);
@@ -149,7 +154,7 @@ class CodePane {
 
   row(r) {
     const { state, model } = this, row = model.rows[r], code = row.kind === "code";
-    const line = element("div", `row ${row.kind}`);
+    const line = element("div", `row is-${row.kind}`);
     line.id = `row-${r}`;
     line.setAttribute("role", "row");
     line.setAttribute("aria-rowindex", r + 2);

@@ -58,16 +58,17 @@ function Graph({ state, f }) {
       ${fn.blocks.map((block, b) => {
         const first = fn.lines[block.start], last = fn.lines[block.end - 1], here = selected && selected.fn === f && selected.block === b;
         const go = () => state.select(fn.first + block.start);
+        const name = `B${b}${parts(b) ? ", may diverge" : ""}`, share = losses[b] ? percent(losses[b], spots.total) : "";
+        const span = `${first === last ? `line ${first}` : `lines ${first}-${last}`}, ${plural(block.end - block.start, "instruction")}`;
         const rejoin = fn.divergent[block.end - 1];
         const note = rejoin === undefined ? "" : `; lanes may part, and rejoin ${rejoin < fn.lines.length ? `at line ${fn.lines[rejoin]}` : "at the end"}`;
-        return html`<g class=${`node ${here ? "here" : ""} ${block.reachable ? "" : "dead"}`} role="button" tabindex="0" aria-label=${`Block ${b}, lines ${first} to ${last}${losses[b] ? `, ${percent(losses[b], spots.total)} of slots lost` : ""}${note}`}
-          onClick=${go} onKeyDown=${(event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); go(); } }}>
-          <title>${`${fn.texts[block.start]}${block.end - block.start > 1 ? `\n... ${block.end - block.start} instructions ...\n${fn.texts[block.end - 1]}` : ""}${note}`}</title>
+        return html`<g class=${`node ${here ? "here" : ""} ${block.reachable ? "" : "dead"}`} role="button" tabindex="0" aria-label=${[name, share, span + note].filter(Boolean).join(" ")}
+          onMouseMove=${(event) => showTip(event, `${fn.texts[block.start]}${block.end - block.start > 1 ? `\n...\n${fn.texts[block.end - 1]}` : ""}${note}`)} onMouseLeave=${hideTip} onClick=${go} onKeyDown=${(event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); go(); } }}>
           <rect x=${x0} y=${y(b)} width=${NODE.w} height=${NODE.h} rx="6" />
           ${losses[b] > 0 && html`<rect x=${x0 + 1} y=${y(b) + NODE.h - 5} width=${((NODE.w - 2) * losses[b]) / most} height="4" style="fill:var(--stall);stroke:none" />`}
-          <text x=${x0 + 9} y=${y(b) + 16} font-weight="650">B${b}${parts(b) ? ", may diverge" : ""}</text>
-          <text x=${x0 + NODE.w - 9} y=${y(b) + 16} text-anchor="end">${losses[b] ? percent(losses[b], spots.total) : ""}</text>
-          <text x=${x0 + 9} y=${y(b) + 31}>${first === last ? `line ${first}` : `lines ${first}-${last}`}, ${plural(block.end - block.start, "instruction")}</text></g>`;
+          <text x=${x0 + 9} y=${y(b) + 16} font-weight="650">${`${name} `}</text>
+          <text x=${x0 + NODE.w - 9} y=${y(b) + 16} text-anchor="end">${`${share} `}</text>
+          <text x=${x0 + 9} y=${y(b) + 31}>${span}</text></g>`;
       })}
       <text x=${x0 + NODE.w / 2} y=${y(n) + 14} text-anchor="middle">end</text>
     </svg></div>`;

@@ -5,7 +5,7 @@ class View {
   constructor(kernel, update) {
     this.kernel = kernel;
     this.update = update;
-    Object.assign(this, { runIndex: 0, baseIndex: -1, per: "warp", selected: null, pin: null, tab: "instruction", version: 0, found: "" });
+    Object.assign(this, { runIndex: 0, baseIndex: -1, per: "warp", selected: null, pin: null, tab: "instruction", version: 0, even: false, found: "" });
     this.models = [];
     this.build();
     const { spots, model } = this, peak = model.functions[0].peak.warp;
@@ -55,9 +55,10 @@ class View {
     this.update();
   }
 
-  /* The next of some instructions after the chosen one, the first after the last. */
+  /* The first of some instructions; if one of them is chosen, the one after it. */
   selectNext(instructions) {
-    this.select(instructions.find((g) => g > (this.selected ?? -1)) ?? instructions[0]);
+    const at = instructions.indexOf(this.selected);
+    this.select(instructions[(at + 1) % instructions.length]);
   }
 
   /* The next place at which the pinned register is defined or used. */
@@ -100,13 +101,18 @@ class View {
     this.update();
   }
 
+  /* Panels as wide as the code, or narrow again. */
+  widen() {
+    this.even = !this.even;
+    this.update();
+    requestAnimationFrame(() => this.pane.reset());
+  }
+
   scrollTo(row) {
     const { scroller } = this.pane;
     scroller.scrollTop = row * ROW - scroller.clientHeight / 2;
   }
 }
-
-const largest = (list) => list.reduce((a, b) => Math.max(a, b), 0);
 
 /* Slots lost at each instruction, in percent of all, more than in the run that it is compared with. */
 function deltas(view) {
@@ -140,7 +146,7 @@ function tagsOf({ model, per, kernel, run }) {
   return tags;
 }
 
-const HELP = [["↑ ↓ PgUp PgDn Home End", "move in the code, when it has the focus"], ["p", "the place of greatest pressure"], ["h H", "the next, the previous hottest instruction"], ["[ ]", "the previous, the next place of the pinned register"], ["/", "search: words, or a line number; Enter for the next"], ["w", "live registers of a warp, or of a thread"], ["r", "the next run"], ["1 ... 9", "a panel"], ["t", "light or dark"], ["Esc", "unpin, or close this"], ["?", "this help"]];
+const HELP = [["↑ ↓ PgUp PgDn Home End", "move in the code, when it has the focus"], ["p", "the place of greatest pressure"], ["h H", "the next, the previous hottest instruction"], ["[ ]", "the previous, the next place of the pinned register"], ["/", "search: words, or a line number; Enter for the next"], ["w", "live registers of a warp, or of a thread"], ["r", "the next run"], ["1 ... 9", "a panel"], ["e", "wider panels, or wider code"], ["t", "light or dark"], ["Esc", "unpin, or close this"], ["?", "this help"]];
 
 function KernelView({ kernel, back }) {
   const [, redraw] = useState(0), view = useRef(), scroller = useRef(), curve = useRef(), search = useRef(), help = useRef();
@@ -152,8 +158,8 @@ function KernelView({ kernel, back }) {
     state.pane = new CodePane(scroller.current, state);
     state.overview = new Overview(curve.current, state);
     state.onView = (from, to) => state.overview.draw(from, to);
+    if (state.selected !== null) state.pane.reveal(state.selected);
     state.overview.draw();
-    state.pane.schedule();
     const resize = () => { setWide(innerWidth > 900); state.pane.reset(); };
     addEventListener("resize", resize);
     return () => removeEventListener("resize", resize);
@@ -165,6 +171,7 @@ function KernelView({ kernel, back }) {
       const keys = {
         p: () => state.peak(), h: () => state.hottest(1), H: () => state.hottest(-1), "[": () => state.step(-1), "]": () => state.step(1), t: toggleTheme,
         "/": () => search.current.focus(), w: () => state.show({ per: state.per === "warp" ? "thread" : "warp" }), "?": () => help.current.showModal(),
+        e: () => state.widen(),
         r: () => kernel.runs.length > 1 && state.show({ runIndex: (state.runIndex + 1) % kernel.runs.length }), Escape: () => state.pin && state.pinRegister(null),
       };
       const panel = tabs[Number(event.key) - 1];
@@ -197,7 +204,7 @@ function KernelView({ kernel, back }) {
       <${Tile} name="Diagnostics" value=${kernel.n_diagnostics} note=${kernel.n_diagnostics ? `${plural(errors, "error")} among them` : "no errors, no warnings"} onClick=${open("diagnostics")} />
     </div>
     <div class="overview"><canvas ref=${curve} role="img" aria-label=${`Live registers along the text: ${fn.peak[state.per] === null ? 0 : fn[state.per][fn.peak[state.per]]} at most, at line ${fn.peak[state.per] === null ? 0 : fn.lines[fn.peak[state.per]]}`}></canvas><div class="cap">live registers per ${state.per}${spots ? ", lost slots below" : ""}</div></div>
-    <div class=${`panes ${cudaBeside ? "cuda" : ""}`}>
+    <div class=${`panes ${cudaBeside ? "cuda" : ""} ${state.even ? "even" : ""}`}>
       ${cudaBeside && html`<section class="pane" aria-label="CUDA source"><div class="panehead"><strong>CUDA</strong><span class="soft">${Object.keys(model.text.sources).length ? "" : "line numbers; --source embeds the text"}</span></div><${CudaPanel} state=${state} /></section>`}
       <section class="pane" aria-label="Code"><div class="panehead"><form onSubmit=${(e) => { e.preventDefault(); state.search(search.current.value); }}><input ref=${search} type="search" placeholder="Search or line" aria-label="Search the code, or go to a line" onKeyDown=${(e) => { if (e.key === "Escape") scroller.current.focus(); }} /></form>
           <span class="soft" role="status">${state.found}</span><span class="grow"></span>
@@ -205,7 +212,7 @@ function KernelView({ kernel, back }) {
           <label>per <select value=${state.per} onChange=${(e) => state.show({ per: e.target.value })}><option value="warp">warp</option><option value="thread">thread</option></select></label></div>
         <div class="code" ref=${scroller}></div>
         <${Legend} model=${model} spots=${spots} /></section>
-      <section class="pane" aria-label="Details"><${Tabs} label="Panels" tabs=${tabs} chosen=${state.tab} choose=${(tab) => { state.tab = tab; state.update(); }} />
+      <section class="pane" aria-label="Details"><${Tabs} label="Panels" tabs=${tabs} chosen=${state.tab} choose=${(tab) => { state.tab = tab; state.update(); }}>${wide && html`<button type="button" class="even" aria-pressed=${String(state.even)} onClick=${() => state.widen()}>${state.even ? "Narrower" : "Wider"}</button>`}</>
         <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`tab-${state.tab}`} tabindex="0"><${Panel} key=${`${state.tab} ${state.runIndex}`} state=${state} /></div></section>
     </div>
     <dialog ref=${help} aria-label="Keys"><h2>Keys</h2><table class="full"><tbody>${HELP.map(([key, what]) => html`<tr><td><kbd>${key}</kbd></td><td>${what}</td></tr>`)}</tbody></table><p><button type="button" onClick=${() => help.current.close()}>Close</button></p></dialog>

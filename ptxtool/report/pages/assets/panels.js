@@ -55,7 +55,7 @@ function LineList({ state, fn, instructions }) {
 
 function Registers({ state, fn, f, rows }) {
   return html`<table class="full"><thead><tr><th scope="col">register</th><th scope="col">class</th><th scope="col">here</th><th scope="col">defined at</th><th scope="col">used at</th></tr></thead>
-    <tbody>${rows.map(([k, role]) => html`<tr><td><${Chip} state=${state} f=${f} k=${k} register=${fn.registers[k]} fn=${fn} /></td><td>${fn.registers[k].class}</td><td>${role}</td>
+    <tbody>${rows.map(([k, role]) => html`<tr><td><${Chip} state=${state} f=${f} k=${k} register=${fn.registers[k]} fn=${fn} /></td><td style="white-space:nowrap">${fn.registers[k].class}</td><td>${role}</td>
       <td><${LineList} state=${state} fn=${fn} instructions=${fn.registers[k].defs} /></td><td><${LineList} state=${state} fn=${fn} instructions=${fn.registers[k].uses} /></td></tr>`)}</tbody></table>`;
 }
 
@@ -183,10 +183,11 @@ function WhatIfPanel({ state }) {
   const most = Math.max(found.resident_ctas, ...found.changes.map((c) => c.ctas || 0));
   return html`<h2>What would change the ${plural(found.resident_ctas, "resident CTA")}</h2>
     <p class="soft">Plans, without a run: to see what they do to the time, add a run, such as <code>ptxtool page FILE scheme=finereg</code>.</p>
-    <table class="full"><thead><tr><th scope="col">change</th><th scope="col" class="num">CTAs</th><th scope="col"><span class="sr">bar</span></th><th scope="col">what it takes</th></tr></thead><tbody>
-      <tr class="best"><td>as it is</td><td class="num">${found.resident_ctas}</td><td><${Bar} parts=${[["accent", found.resident_ctas]]} whole=${most} /></td><td>${found.active_warps} warps</td></tr>
-      ${found.changes.map((c) => html`<tr><td>${c.what}<br /><code class="soft">${c.command}</code></td><td class="num">${c.ctas ?? "-"}${c.ctas !== undefined && c.ctas !== found.resident_ctas && html`<br /><${Change} value=${c.ctas - found.resident_ctas} unit="" digits=${0} good=${1} />`}</td>
-        <td>${c.ctas !== undefined && html`<${Bar} parts=${[[c.ctas > found.resident_ctas ? "issued" : "soft", c.ctas]]} whole=${most} />`}</td><td class=${c.reason ? "soft" : ""}>${c.reason ? `not here: ${c.reason}` : c.note}</td></tr>`)}
+    <table class="full"><thead><tr><th scope="col">change</th><th scope="col" class="num">CTAs</th><th scope="col" style="width:25%"><span class="sr">bar</span></th></tr></thead><tbody>
+      <tr class="best"><td>as it is, ${found.active_warps} warps</td><td class="num">${found.resident_ctas}</td><td><${Bar} parts=${[["accent", found.resident_ctas]]} whole=${most} /></td></tr>
+      ${found.changes.map((c) => html`<tr><td><strong>${c.what}</strong> <code class="soft">${c.command}</code><br /><span class="soft">${c.reason ? `not here: ${c.reason}` : c.note}</span></td>
+        <td class="num">${c.ctas ?? "-"}${c.ctas !== undefined && c.ctas !== found.resident_ctas && html` <${Change} value=${c.ctas - found.resident_ctas} unit="" digits=${0} good=${1} />`}</td>
+        <td>${c.ctas !== undefined && html`<${Bar} parts=${[[c.ctas > found.resident_ctas ? "issued" : "soft", c.ctas]]} whole=${most} />`}</td></tr>`)}
     </tbody></table>`;
 }
 
