@@ -67,14 +67,16 @@ def complete_change(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The next key of a run of `page`, or its value where the key has names."""
-    from ptxtool.cli.common import SCHEMES
+    from ptxtool.analysis.occupancy.register_schemes import SCHEMES
     from ptxtool.formats.gpu_names import gpu_names
 
     before, comma, last = incomplete.rpartition(",")
     key, equals, value = last.partition("=")
     if not equals:
         return [CompletionItem(f"{before}{comma}{each}=") for each in CHANGE_KEYS if each.startswith(key)]
-    names = {"gpu": gpu_names(), "scheme": SCHEMES, "scheduler": SCHEDULERS}.get(key, ())
+    names = {"gpu": gpu_names(), "scheme": [scheme.name for scheme in SCHEMES], "scheduler": SCHEDULERS}.get(
+        key, ()
+    )
     return [CompletionItem(f"{before}{comma}{key}={name}") for name in names if name.startswith(value)]
 
 

@@ -6,6 +6,7 @@ The rows of "what would change" are the plans that `occupancy` prints with --sha
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -129,9 +130,8 @@ def _schemes(machine: "Gpu | CudaTarget", takes: CtaTakes) -> Iterator[dict[str,
     for scheme in SCHEMES:
         if scheme.name == "none" or scheme.extended or scheme.renamed:
             continue
-        yield _row(
-            f"scheme {scheme.name}", f"--scheme {scheme.name}", lambda s=scheme: _planned(machine, s, takes)
-        )
+        plan = partial(_planned, machine, scheme, takes)
+        yield _row(f"scheme {scheme.name}", f"--scheme {scheme.name}", plan)
 
 
 def _planned(machine: Gpu, scheme: RegisterScheme, takes: CtaTakes) -> dict[str, Any]:

@@ -167,7 +167,7 @@ function KernelView({ kernel, back }) {
   useEffect(() => {
     const press = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.target.closest("input, select, textarea, dialog") && event.key !== "Escape") return;
+      if (event.target.closest("input, select, textarea, dialog")) return;
       const keys = {
         p: () => state.peak(), h: () => state.hottest(1), H: () => state.hottest(-1), "[": () => state.step(-1), "]": () => state.step(1), t: toggleTheme,
         "/": () => search.current.focus(), w: () => state.show({ per: state.per === "warp" ? "thread" : "warp" }), "?": () => help.current.showModal(),
