@@ -83,11 +83,11 @@ function SweepView() {
       <${Tile} name="Axes that vary" value=${axes.length} note=${axes.map((axis) => `${axis.replace("_", " ")}: ${SWEEP.axes[axis].length}`).join(", ")} /></div>
     <div class="plain"><section>
       <div class="controls">
-        <label>Value <select value=${choice.counter} onChange=${(e) => change({ counter: e.target.value })}>${names.map((name) => html`<option>${name}</option>`)}</select></label>
-        <label>Rows <select value=${choice.rows} onChange=${(e) => change({ rows: e.target.value })}><option value="">one row</option>${axes.map((axis) => html`<option>${axis}</option>`)}</select></label>
-        <label>Columns <select value=${choice.columns} onChange=${(e) => change({ columns: e.target.value })}><option value="">all else</option>${axes.map((axis) => html`<option>${axis}</option>`)}</select></label>
+        <label>Value <select value=${choice.counter} onChange=${(e) => change({ counter: e.target.value })}>${names.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
+        <label>Rows <select value=${choice.rows} onChange=${(e) => change({ rows: e.target.value })}><option value="">one row</option>${axes.map((axis) => html`<option value=${axis}>${axis}</option>`)}</select></label>
+        <label>Columns <select value=${choice.columns} onChange=${(e) => change({ columns: e.target.value })}><option value="">all else</option>${axes.map((axis) => html`<option value=${axis}>${axis}</option>`)}</select></label>
         <label>Show <select value=${choice.gain ? "gain" : "value"} onChange=${(e) => change({ gain: e.target.value === "gain" })}><option value="value">the value</option><option value="gain">gain over a column</option></select></label>
-        ${choice.gain && html`<label>Baseline <select value=${table.baseline} onChange=${(e) => change({ baseline: e.target.value })}>${table.columns.map((c) => html`<option>${c}</option>`)}</select></label>`}
+        ${choice.gain && html`<label>Baseline <select value=${table.baseline} onChange=${(e) => change({ baseline: e.target.value })}>${table.columns.map((c) => html`<option value=${c}>${c}</option>`)}</select></label>`}
       </div>
       <div class="filters">${axes.map((axis) => html`<details><summary>${axis.replace("_", " ")}${choice.filters[axis]?.size ? ` (${choice.filters[axis].size} hidden)` : ""}</summary>${SWEEP.axes[axis].map(shownValue).map((value) => html`<label><input type="checkbox" checked=${!choice.filters[axis]?.has(value)} onChange=${() => toggle(axis, value)} />${value}</label>`)}</details>`)}</div>
       <${PivotTable} table=${table} choice=${choice} /></section>
