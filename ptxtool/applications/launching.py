@@ -157,6 +157,7 @@ class Launcher:
         options = self._options_of(entry.dynamic_shared, timed=True)
         timed = self.machine.launch(kernel, entry.grid, entry.block, parameters=parameters, options=options)
         seconds = timed.cycles / self.settings.hertz
+        self.reporter.simulated(entry, kernel.function, timed)
         entry = replace(entry, cycles=timed.cycles, out_of_bounds=timed.out_of_bounds)
         return replace(entry, warp_instructions=timed.warp_instructions, seconds=seconds)
 
