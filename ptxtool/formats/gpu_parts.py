@@ -218,12 +218,13 @@ class Dram(GpuTable, frozen=True):
     slices_per_channel: Count
     interleave_bytes: Count
     slice_bytes: Amount
-    slice_hash: Literal["none", "polynomial"]
+    slice_hash: Literal["none", "polynomial", "random"]
     scheduler_queue: Count
     return_queue: Count
     fixed_cycles: Cycles
     return_cycles: Cycles
     banks: Count
+    bank_hash: Literal["none", "xor"]
     bank_groups: Count
     bank_group_bits: Literal["high", "low"]
     row_bytes: Count
