@@ -235,6 +235,8 @@ class Dram(GpuTable, frozen=True):
     write_queue_low: Amount
     row_with_column: bool
     row_bus: Literal["shared", "own"]
+    bank_choice: Literal["oldest", "in-turn"]
+    read_to_precharge: Literal["bank", "group"]
     tCCD: Cycles
     tCCDL: Cycles
     tRRD: Cycles

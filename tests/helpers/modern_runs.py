@@ -1,7 +1,8 @@
 """Runs of GPGPU-Sim 4.2 on machines from Pascal on that were recorded, and the same launches here.
 
 A machine is the options that a run was recorded with, written as a configuration file and read as any other, so that
-the reader of such files (`ptxtool/formats/gpgpusim`) is a part of what is compared.
+the reader of such files (`ptxtool/formats/gpgpusim`) is a part of what is compared. Cycles are those without the
+latency of a launch, which some of the files have.
 """
 
 import json
@@ -29,7 +30,8 @@ _TARGETS = {"QV100": 70, "TITANX": 61, "RTX2060": 75, "RTX3070": 86}
 def modern_runs(shared: Path) -> tuple[dict[str, Any], ...]:
     """The recorded runs: a row is a launch, a configuration such as QV100q, and counters."""
     text = (shared / "reference" / "modern_runs.json").read_text(encoding="utf-8")
-    return tuple(json.loads(text)["runs"])
+    rows: list[dict[str, Any]] = json.loads(text)["runs"]
+    return tuple(row | {"cycles": row["cycles_without_launch_latency"]} for row in rows)
 
 
 def modern_run(shared: Path, launch: str, config: str) -> dict[str, Any]:
@@ -42,6 +44,7 @@ def modern_run(shared: Path, launch: str, config: str) -> dict[str, Any]:
 def modern_machine(shared: Path, config: str) -> Gpu:
     """The machine of a configuration, read from its options."""
     options = json.loads((shared / "reference" / "configs" / f"{config}.config").read_text(encoding="utf-8"))
+    options["gpgpu_kernel_launch_latency"] = "0"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{config}.config"
         lines = [f'-{name} "{value}"' for name, value in options.items()]

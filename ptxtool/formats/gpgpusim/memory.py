@@ -26,6 +26,7 @@ _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
 _POLYNOMIALS = (16, 32, 64)  # sets or slices for which GPGPU-Sim has one
+_SECTOR_BYTES = 32
 _SECTOR_ARCH = 40  # compute capability from which accesses are coalesced by sectors
 _KEPLER_END = 39  # below it, Kepler's are as Fermi's
 _STORES = {"L": "local-back", "B": "back", "T": "through"}
@@ -228,6 +229,10 @@ def _dram(given: Given) -> None:
     burst = given.whole("gpgpu_dram_burst_length", 1)
     given.put("dram.atom_bytes", burst * chips, "gpgpu_dram_buswidth")
     given.put("dram.tBURST", _burst_cycles(given), "gpgpu_dram_burst_length")
+    if (
+        given.version == 4 and burst * chips <= _SECTOR_BYTES
+    ):  # on Fermi's bursts of 64 bytes it matters little
+        given.put_all("dram", "gpgpu_dram_scheduler", bank_choice="in-turn", read_to_precharge="group")
 
 
 def _slice_hash(given: Given, channels: int, per_channel: int) -> None:

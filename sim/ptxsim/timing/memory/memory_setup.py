@@ -146,6 +146,8 @@ def make_memory(gpu: Gpu) -> Any:
     m["ring_mask"] = (1 << int(m["credits"]).bit_length()) - 1
     m["row_with_column"] = dram.row_with_column
     m["two_buses"] = dram.row_bus == "own"
+    m["group_wait"] = dram.read_to_precharge == "group"
+    m["choice_in_turn"] = dram.bank_choice == "in-turn"
     m["atom_shift"] = _log2("dram.atom_bytes", dram.atom_bytes)
     for name in TIMINGS + TURNAROUNDS:
         m[name] = getattr(dram, name)

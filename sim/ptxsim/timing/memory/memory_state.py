@@ -370,6 +370,7 @@ CHANNEL = record(
         ("activates", "i8"),
         ("row_hits", "i8"),
         ("group_free", "i8", (MAX_BANKS,)),
+        ("group_precharge", "i8", (MAX_BANKS,)),  # of any bank of a group, after a read of the group
         ("bank", BANK, (MAX_BANKS,)),
         ("queue", QUEUE, (2,)),  # reads and writes, or all requests
         ("latency", "u4", (LATENCY_RING,)),  # `due` in core cycles
@@ -434,6 +435,11 @@ MEMORY = record(
         ("ring_mask", "i8"),  # of the used part of the rings of a channel
         ("row_with_column", "i8"),
         ("two_buses", "i8"),  # one for row commands, one for column commands
+        ("group_wait", "i8"),  # a read delays the precharges of its group, not of its bank only
+        (
+            "choice_in_turn",
+            "i8",
+        ),  # of idle banks the first in turn takes a request, not the one with the oldest
         ("atom_shift", "i8"),
         *[(name, "i8") for name in TIMINGS + TURNAROUNDS],
         # state

@@ -145,3 +145,12 @@ def test_accesses_of_kepler_are_coalesced_as_those_of_fermi(tmp_path: Path) -> N
     assert read("35") == read("20") == (128, 32, 0)
     assert read("39") == (128, 32, 1)
     assert read("61") == (32, 32, 0)
+
+
+def test_bursts_of_32_bytes_come_with_the_later_scheduler(tmp_path: Path) -> None:
+    def read(width: str) -> tuple[int, str, str]:
+        dram = read_config(write_config(tmp_path, load_gpu(NEW), 4, gpgpu_dram_buswidth=width))[0].dram
+        return dram.atom_bytes, dram.bank_choice, dram.read_to_precharge
+
+    assert read("4") == (64, "oldest", "bank")  # a burst of 8 over two chips
+    assert read("2") == (32, "in-turn", "group")

@@ -5,7 +5,7 @@ draws them for chunks of half the address map's: r(k) = r(k - 3) + r(k - 31), of
 Copies touch chunks before a launch does (`timing/memory/copied.py`).
 
 Handled simply: chunks beyond the 57,344 KB for which there is room get a slice by a hash of their number.
-Reference: GPGPU-Sim 4.2, addrdec.cc (`RANDOM`); GNU C library, `random_r.c`, of type 3.
+Reference: timing-model section 3.5; GPGPU-Sim 4.2, addrdec.cc (`RANDOM`); GNU C library, `random_r.c`, of type 3.
 """
 
 from typing import Any
