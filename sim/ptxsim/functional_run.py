@@ -126,7 +126,8 @@ def functional_launch(
     if options.trace is not None and cluster.size > 1:
         raise error("E401", "a trace of clusters", *where, "trace a launch without clusters")
     flags = check_flags(options.check)
-    checks = Checks.build(kernel, program, image, n_warps, flags, options.undefined, n_ctas)
+    about = options.undefined, n_ctas, cluster.size > 1
+    checks = Checks.build(kernel, program, image, n_warps, flags, *about)
     printer, tracer = Printer(options.output), None
     if options.trace is not None:
         tracer = Tracer(options.trace, program, image, checks, n_ctas, n_warps)

@@ -20,11 +20,10 @@ from ptxsim.functional.cta_loop import (
     PATIENCE,
     ROUNDS,
     WATCHED,
-    begin,
     checks_at,
     contexts,
-    cta_of,
-    run_warps,
+    run_one,
+    warps_at,
 )
 
 
@@ -38,7 +37,7 @@ def _run_cluster(runs, goes_on):
     cluster = cluster_at(contexts(first.context, 1)[0].cluster, 0)
     if not goes_on:
         for k in range(n):
-            begin(cta_of(runs[k]), runs[k])
+            run_one(runs[k], True, False, True)
             runs[k].ended = 0
             cluster.shared[k] = contexts(runs[k].context, 1)[0].shared_memory
         cluster.n_ctas, cluster.phase, cluster.arrived = n, 0, 0
@@ -51,15 +50,14 @@ def _run_cluster(runs, goes_on):
     while True:
         run = runs[k]
         if run.ended == 0:
-            cta = cta_of(run)
-            done = run_warps(cta, run.limit, run.slice_length, True)
+            done = run_one(run, False, True, True)
             if done >= 0:
                 run.ended, cluster.shared[k] = 1, 0
             elif done != GOES_ON:
                 first.current = k
                 _hand_over(runs, k, 0)
                 return done
-            in_hope |= done >= 0 or cta.c.in_vain == 0
+            in_hope |= done >= 0 or checks_at(run.checks, 1)[0].in_vain == 0
         following = (k + 1) % n
         _hand_over(runs, k, following)
         k = following
@@ -100,9 +98,9 @@ def _count_live(runs, cluster):
     for k in range(len(runs)):
         if runs[k].ended == 0:
             left += 1
-            cta = cta_of(runs[k])
-            for w in range(cta.n_warps):
-                live += popcount(live_lanes(cta.warps[w], 0, cta.x, w))
+            context, warps = contexts(runs[k].context, 1)[0], warps_at(runs[k].warps, runs[k].n_warps)
+            for w in range(len(warps)):
+                live += popcount(live_lanes(warps[w], 0, context, w))
     cluster.live = live
     if cluster.arrived and cluster.arrived >= live:
         cluster.arrived = 0

@@ -76,7 +76,7 @@ CTA_RUN = record(
         ("in_vain", "i8"),  # passes in which no CTA could do more than wait
     ]
 )
-contexts, _instructions, _warps, _barriers = (
+contexts, _instructions, warps_at, _barriers = (
     records(ARRAYS[name]) for name in ("context", "instructions", "warps", "barriers")
 )
 checks_at, _checked, _reports = (records(ARRAYS[name]) for name in ("checks", "checked", "reports"))
@@ -304,7 +304,7 @@ def _run_warp(cta, w):
 
 
 @njit
-def run_warps(cta, limit, slice_length, in_cluster):
+def _run(cta, limit, slice_length, in_cluster):
     """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED. In a
     cluster: for a round; GOES_ON if they have not ended."""
     context, c, warps = cta.x, cta.c, cta.warps
@@ -378,37 +378,32 @@ def _start(cta, run):
 
 
 @njit
-def cta_of(run):
-    """The arrays of a record."""
-    return Cta(
-        contexts(run.context, 1)[0],
-        checks_at(run.checks, 1)[0],
+def run_one(run, is_new, goes_on, in_cluster):
+    """Begin a CTA if it is new, and run it if it goes on."""
+    context, c = contexts(run.context, 1)[0], checks_at(run.checks, 1)[0]
+    cta = Cta(
+        context,
+        c,
         _instructions(run.instructions, run.n_instructions),
-        _warps(run.warps, run.n_warps),
+        warps_at(run.warps, run.n_warps),
         _barriers(run.barriers, run.n_barriers),
         _checked(run.checked, run.n_checked),
         _reports(run.reports, run.n_reports),
         run.n_warps,
         run.entry_registers,
     )
-
-
-@njit
-def begin(cta, run):
-    """A CTA begins."""
-    context, c = cta.x, cta.c
-    _start(cta, run)
-    c.next_warp = -1
-    c.cta, c.in_vain, c.rounds = run.cta, 0, 1
-    if c.what:
-        checks.start(c, context)
+    if is_new:
+        _start(cta, run)
+        c.next_warp = -1
+        c.cta, c.in_vain, c.rounds = run.cta, 0, 1
+        if c.what:
+            checks.start(c, context)
+    if not goes_on:
+        return np.int64(0)
+    return _run(cta, run.limit, run.slice_length, in_cluster)
 
 
 @entry(types.int64(array_of(CTA_RUN), types.boolean))
 def run_cta(runs, goes_on):
     """Run one CTA from its start to its end, or from where it paused."""
-    run = runs[0]
-    cta = cta_of(run)
-    if not goes_on:
-        begin(cta, run)
-    return run_warps(cta, run.limit, run.slice_length, False)
+    return run_one(runs[0], not goes_on, True, False)

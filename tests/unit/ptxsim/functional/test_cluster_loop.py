@@ -32,10 +32,11 @@ OUT:
 
 def test_a_cta_waits_for_what_another_stores_in_its_memory() -> None:
     """Rank 0 spins until rank 1 has stored 42 in rank 0's memory, in each of two clusters; with checks too."""
-    for checks in ((), ("memory", "init", "barriers")):
+    for checks in ((), ("memory", "init", "races", "barriers")):
         out = np.zeros(4, np.uint32)
-        ptxsim.run(kernel_of(WAIT), 4, 1, [out], cluster=2, check=checks)
+        result = ptxsim.run(kernel_of(WAIT), 4, 1, [out], cluster=2, check=checks)
         assert out.tolist() == [42, 42, 42, 42]
+        assert not result.problems
 
 
 def test_counts_are_those_of_all_ctas() -> None:

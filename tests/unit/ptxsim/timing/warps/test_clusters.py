@@ -25,17 +25,32 @@ def test_a_cluster_that_has_no_room_is_refused() -> None:
         ptxsim.launch(kernel_of(BODY), 16, 1024, [np.zeros(16, np.uint32)], cluster=16)
 
 
+TIMES = """
+	mov.u32 %r1, %clock;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	ld.param.u64 %l0, [p];
+	mov.u32 %r20, %ctaid.x;
+	mul.wide.u32 %l1, %r20, 8;
+	add.u64 %l0, %l0, %l1;
+	red.global.min.u32 [%l0], %r1;
+	mov.u32 %r2, %clock;
+	red.global.max.u32 [%l0+4], %r2;
+"""
+
+
 @pytest.mark.parametrize("event_skip", [True, False])
 def test_clusters_wait_until_there_is_room_for_all_their_ctas(event_skip: bool) -> None:
     """Clusters of 8 CTAs of 1024 threads on 14 SMs: one at a time is resident, as 6 SMs are too few for the second.
 
-    Two CTAs of a later cluster in place before the first has ended would wait for CTAs that have no room.
+    Every CTA stores when its first warp begins and when its last one ends. Those of a cluster begin together, 8 CTAs
+    within 8 cycles and their first fetches, before any of them ends; those of the next one after all have ended.
     """
-    out = np.zeros(32, np.uint32)
-    result = ptxsim.launch(kernel_of(BODY), 32, 1024, [out], cluster=8, event_skip=event_skip)
-    assert out.tolist() == [k % 8 for k in range(32)]
-    single = ptxsim.launch(kernel_of(BODY), 8, 1024, [np.zeros(8, np.uint32)], cluster=8)
-    assert result.cycles > 3 * single.cycles
+    out = np.tile(np.array([0xFFFFFFFF, 0], np.uint32), (32, 1))
+    ptxsim.launch(kernel_of(TIMES), 32, 1024, [out], cluster=8, event_skip=event_skip)
+    first, last = out[:, 0].reshape(4, 8).astype(int), out[:, 1].reshape(4, 8).astype(int)
+    assert (first.max(axis=1) < last.min(axis=1)).all()
+    assert (first.min(axis=1)[1:] > last.max(axis=1)[:-1]).all()
 
 
 def test_clusters_are_not_simulated_with_cta_switching() -> None:
