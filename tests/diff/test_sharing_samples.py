@@ -151,7 +151,13 @@ def test_other_launch_files_are_other_launches_of_the_same_kernel(name: str) -> 
     assert grids[-1] not in grids[:-1]
 
 
-EXPERIMENTS = [("conv2", "padded"), ("lavamd", "no-boxes"), ("sgemm", "full-waves"), ("srad1", "wider"), ("srad2", "wider")]
+EXPERIMENTS = [
+    ("conv2", "padded"),
+    ("lavamd", "no-boxes"),
+    ("sgemm", "full-waves"),
+    ("srad1", "wider"),
+    ("srad2", "wider"),
+]
 
 
 @pytest.mark.slow
