@@ -16,8 +16,9 @@ from ptxtool.base.render import printable
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
 # COMMIT ends a group of asynchronous copies, WAIT waits for groups; SET_REGISTERS is `setmaxnreg`
 PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS = range(12)
-# execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
-SP, SFU, LDST, EITHER = range(4)
+# classes of instructions, by the unit that executes them (timing-model section 1.3): EITHER is SP if free, else SFU;
+# the last three are of machines whose classes share collector units
+SP, SFU, LDST, EITHER, TENSOR, DP, INT = range(7)
 # spaces of a memory access; GENERIC is decided per access when it executes
 NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
 # what a memory access does

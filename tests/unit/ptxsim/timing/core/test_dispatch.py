@@ -52,6 +52,21 @@ def test_ctas_go_round_the_sms_in_x_then_y_then_z(gpu: str, first: int) -> None:
     assert places[:, ::32, 1].tolist() == [[3 * (n // 14) + w for w in range(3)] for n in range(24)]
 
 
+@pytest.mark.parametrize("skip", [True, False])
+def test_a_launch_takes_its_time_before_the_first_cta(skip: bool) -> None:
+    # 3 x 2 x 4 CTAs: 100 cycles, and 2 for each of 24; DRAM, whose clock runs meanwhile, is not used
+    places = np.zeros((24, 96, 2), np.uint32)
+
+    def cycles(*settings: str) -> int:
+        gpu = with_settings(load_gpu(NEW), list(settings))
+        result = ptxsim.launch(
+            parsed(_PLACES), (3, 2, 4), 96, [places], gpu=gpu, registers=16, event_skip=skip
+        )
+        return int(result.cycles)
+
+    assert cycles("dispatch.launch_cycles=100", "dispatch.cta_launch_cycles=2") == cycles() + 148
+
+
 def test_a_small_grid_spreads_over_the_sms() -> None:
     # 20 CTAs: at most ceil(20 / 14) on an SM, of which 8 could hold all
     places = np.zeros((20, 32, 2), np.uint32)
