@@ -125,9 +125,12 @@ def _schedule(run, sm, execution, pick, window, s):
 @njit
 def _issue_more(run, sm, execution, w, last):
     """The next instructions of a warp that has just issued one of class `last`: up to the first that cannot issue, and
-    none that needs a lock."""
+    none that needs a lock. A buffer of the wrong path is flushed at once, as the warp is looked at again."""
     me = warp_bit(sm, w)
     for _ in range(1, run.issue_width):
+        if sm.stale & me:
+            flush(sm, me)
+            return
         if not valid_warps(sm) & sm.ready & ~sm.needs_lock & open_ports(run, sm) & me:
             return
         following = class_of(instruction_at(run.code, sm.ib_pc[w]))
