@@ -236,6 +236,8 @@ def test_times_of_dram_are_those_of_all_gpu_files() -> None:
     )
     assert len(times) == 15
     for machine in gpu_names():
+        if machine.startswith(("gpgpusim42-titan", "gpgpusim42-qv", "gpgpusim42-rtx")):
+            continue  # other memories, of Pascal and after
         for name, value in times:
             assert _value(machine, f"dram.{name}") == value
 

@@ -41,15 +41,16 @@ def test_a_scheduler_has_one_of_everything() -> None:
     four warps take as long as one. Warp 4 is again scheduler 0's."""
     eight = lines("fma.rn.f32 %f{k}, %f{a}, %f{b}, %f{c};", 8)
     one, four, eight_warps = (slope(eight, few=2, many=6, block=32 * n, gpu=GPU) for n in (1, 4, 8))
-    assert one == four
+    assert four == pytest.approx(one, rel=0.03)
     assert 1.5 * one < eight_warps <= 2 * one
 
 
 def test_without_sub_cores_a_warp_has_all_units() -> None:
-    """Four SP units of interval 2 take 2 a cycle: a warp alone issues one in every cycle."""
+    """Four SP units of interval 2 take 2 a cycle: a warp alone issues nearly one in every cycle, but a register is
+    written again only after 10. With sub-cores it has one unit."""
     apart = with_settings(one_sm(GPU), ["pipeline.sub_cores=false"])
     eight = lines("fma.rn.f32 %f{k}, %f{a}, %f{b}, %f{c};", 8)
-    assert slope(eight, few=2, many=6, gpu=apart) == 8
+    assert 8 <= slope(eight, few=2, many=6, gpu=apart) <= 12
     assert slope(eight, few=2, many=6, gpu=GPU) >= 16
 
 
