@@ -47,10 +47,13 @@ DRAWINGS = ("docs/architecture.md", "docs/stages.md", "docs/model/", "CONTRIBUTI
 """Pages whose indented blocks are drawings, formulas or targets of make."""
 REASONS = (
     "installs packages",
+    "simulates for a minute",
     "simulates for minutes",
     "simulates for an hour",
     "needs an NVIDIA GPU",
     "needs several machines",
+    "needs tinygrad",
+    "needs Triton",
     "writes into the checkout",
     "writes into the home folder",
 )
