@@ -28,16 +28,20 @@ _DISTANCES = [
     ("shfl.down.b32 %r1, %r1, 1, 31;", 26),
 ]
 _RATES = [  # of 32 warps: units / II
-    ("mov.u32 %r{k}, %r{a};", 4.0, 0.05),
-    ("add.s32 %r{k}, %r{a}, %r{b};", 2.0, 0.05),
+    ("mov.u32 %r{a}, %r1;", 4.0, 0.05),
+    ("add.s32 %r{a}, %r1, %r2;", 2.0, 0.05),
     ("fma.rn.f32 %f{k}, %f{a}, %f{b}, %f{c};", 2.0, 0.1),
     ("div.rn.f32 %f{k}, %f{a}, %f{b};", 1.0, 0.05),
-    ("shfl.down.b32 %r{k}, %r{a}, 1, 31;", 1.0, 0.01),
+    ("shfl.down.b32 %r{a}, %r1, 1, 31;", 1.0, 0.01),
 ]
 _FMA = "fma.rn.f32 %f{k}, %f{a}, %f{b}, %f{c};"
-_PAIR = "add.s32 %r{k}, %r{a}, %r{b};\n\tadd.f32 %f{k}, %f{a}, %f{b};"
+_PAIR = "add.s32 %r{a}, %r1, %r2;\n\tadd.f32 %f{k}, %f{a}, %f{b};"
 _TILE = "mov.u32 %r4, tile;\n\tmov.u32 %r5, %tid.x;\n\tmad.lo.u32 %r1, %r5, {}, %r4;\n\tmov.u32 %r2, %r1;"
 _SHARED = "ld.shared.u32 %r1, [%r1];\n\tadd.u32 %r1, %r1, %r2;"
+
+_MIXED = "\n\t".join(
+    lines("mov.u32 %r{a}, %r1;", 7) + f"\n\trcp.approx.f32 %f{k}, %f17;" for k in range(1, 5)
+)
 
 
 def _per_cycle(line: str, warps: int, n: int = 8) -> Callable[[], float]:
@@ -58,7 +62,7 @@ VOLTA: tuple[Case, ...] = (
             f"32 warps, `{line}`",
             f"{n:g}",
             n * (1 - slack),
-            n,
+            n * (1 + slack),
             _per_cycle(line, 32),
             "ends of the loop",
         )
@@ -78,8 +82,8 @@ VOLTA: tuple[Case, ...] = (
     ),
     exactly(
         "issue of two",
-        "seven moves and a reciprocal on Pascal, cycles",
-        7,
-        cost(lines("mov.u32 %r{k}, %r{a};", 7) + "\n\trcp.approx.f32 %f1, %f17;", few=2, many=6, gpu=PASCAL),
+        "28 moves and 4 reciprocals on Pascal, cycles",
+        28,
+        cost(_MIXED, few=1, many=3, gpu=PASCAL),
     ),
 )

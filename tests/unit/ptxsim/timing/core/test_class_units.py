@@ -29,9 +29,9 @@ def test_the_distance_in_a_chain_is_the_latency_and_five(line: str, latency: int
     ("line", "per_cycle"),
     [
         ("fma.rn.f32 %f{k}, %f{a}, %f{b}, %f{c};", 2.0),  # four SP units, an interval of 2
-        ("add.s32 %r{k}, %r{a}, %r{b};", 2.0),  # INT
-        ("mov.u32 %r{k}, %r{a};", 4.0),  # INT, 1
-        ("shfl.down.b32 %r{k}, %r{a}, 1, 31;", 1.0),  # INT, 4
+        ("add.s32 %r{a}, %r1, %r2;", 2.0),  # INT
+        ("mov.u32 %r{a}, %r1;", 4.0),  # INT, 1
+        ("shfl.down.b32 %r{a}, %r1, 1, 31;", 1.0),  # INT, 4
         ("div.rn.f32 %f{k}, %f{a}, %f{b};", 1.0),  # SFU, 4
     ],
 )
@@ -43,7 +43,7 @@ def test_throughput_of_an_sm_with_32_warps(line: str, per_cycle: float) -> None:
 
 def test_integers_and_floats_have_their_own_units() -> None:
     """Eight warps, two to a scheduler: an addition of integers and one of floats in turn issue every cycle."""
-    pair = "add.s32 %r{k}, %r{a}, %r{b};\n\tadd.f32 %f{k}, %f{a}, %f{b};"
+    pair = "add.s32 %r{a}, %r1, %r2;\n\tadd.f32 %f{k}, %f{a}, %f{b};"
     both = slope(lines(pair, 4), few=2, many=6, block=256, gpu=GPU)
     assert both == 8 * 8 / 4  # 8 warps x 8 instructions by 4 schedulers
     shared = with_settings(one_sm(GPU), ['latency.add.int.unit="SP"'])
@@ -53,5 +53,5 @@ def test_integers_and_floats_have_their_own_units() -> None:
 def test_result_buses_bound_all_units() -> None:
     """One bus: one instruction of the SM is written back in a cycle."""
     gpu = with_settings(one_sm(GPU), ["pipeline.ex_wb=1"])
-    moves = lines("mov.u32 %r{k}, %r{a};", 8)
-    assert slope(moves, few=2, many=6, block=256, gpu=gpu) == 8 * 8
+    moves = lines("mov.u32 %r{a}, %r1;", 8)
+    assert slope(moves, few=2, many=6, block=256, gpu=gpu) == pytest.approx(8 * 8, rel=0.02)

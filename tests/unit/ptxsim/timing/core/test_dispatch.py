@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels import sample
-from microkernels.measure import parsed
+from microkernels.measure import parsed, run
 
 import ptxsim
 import ptxsim.launcher
@@ -54,17 +54,13 @@ def test_ctas_go_round_the_sms_in_x_then_y_then_z(gpu: str, first: int) -> None:
 
 @pytest.mark.parametrize("skip", [True, False])
 def test_a_launch_takes_its_time_before_the_first_cta(skip: bool) -> None:
-    # 3 x 2 x 4 CTAs: 100 cycles, and 2 for each of 24; DRAM, whose clock runs meanwhile, is not used
-    places = np.zeros((24, 96, 2), np.uint32)
+    # 100 cycles, and 2 for each of 24 CTAs; nothing goes to DRAM, whose clock runs meanwhile
+    def cycles(launch: int, cta: int) -> int:
+        settings = [f"dispatch.launch_cycles={launch}", f"dispatch.cta_launch_cycles={cta}"]
+        gpu = with_settings(load_gpu("gpgpusim42-qv100"), settings)
+        return int(run("add.f32 %f1, %f1, %f2;", grid=24, gpu=gpu, event_skip=skip).cycles)
 
-    def cycles(*settings: str) -> int:
-        gpu = with_settings(load_gpu(NEW), list(settings))
-        result = ptxsim.launch(
-            parsed(_PLACES), (3, 2, 4), 96, [places], gpu=gpu, registers=16, event_skip=skip
-        )
-        return int(result.cycles)
-
-    assert cycles("dispatch.launch_cycles=100", "dispatch.cta_launch_cycles=2") == cycles() + 148
+    assert cycles(100, 2) == cycles(0, 0) + 148
 
 
 def test_a_small_grid_spreads_over_the_sms() -> None:

@@ -42,7 +42,7 @@ def test_a_scheduler_has_one_of_everything() -> None:
     eight = lines("fma.rn.f32 %f{k}, %f{a}, %f{b}, %f{c};", 8)
     one, four, eight_warps = (slope(eight, few=2, many=6, block=32 * n, gpu=GPU) for n in (1, 4, 8))
     assert four == pytest.approx(one, rel=0.03)
-    assert 1.5 * one < eight_warps <= 2 * one
+    assert 1.25 * one < eight_warps <= 2 * one  # a warp alone is held up by its own queue
 
 
 def test_without_sub_cores_a_warp_has_all_units() -> None:
