@@ -10,7 +10,8 @@ from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.gpu_names import gpu_names
 
 SOURCE = re.compile(
-    r"\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
+    r"-(?:gpgpu|ptx|dram|icnt|network)_|options of that configuration"
+    r"|\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
     r"|\bTITANX\b|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
     r"|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
 )
