@@ -44,6 +44,7 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     asked = ("reproduce", "register-sharing", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
     first = cli(*asked)
     assert first.exit_code == 0, first.stderr
+    # limited: 5 rungs, 5 percentages, 3 others, 2 with release, 4 replicas and 16 KB of two; unlimited: 5, 16 KB of two
     assert first.stdout.startswith("Register sharing on tesla-c2050: 32 runs\n")
     assert "memory identical under all schemes" in first.stdout
     found = {
