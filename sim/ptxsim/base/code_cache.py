@@ -28,6 +28,7 @@ HOST_ONLY = (
     "ptxsim.execute.divergence",
     "ptxsim.execute.progress",
     "ptxsim.frontends",
+    "ptxsim.functional.cluster",
     "ptxsim.functional.interpreter",
     "ptxsim.functional.tracing",
     "ptxsim.functional.waiting",
