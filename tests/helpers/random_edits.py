@@ -37,7 +37,7 @@ def edits(text: str, count: int, seed: int) -> Iterator[str]:
 
 
 def typed(text: str, count: int, seed: int) -> Iterator[str]:
-    """Texts as somebody types them: statements are deleted character by character and written again."""
+    """Texts as they are typed: statements are deleted character by character and written again."""
     rng = random.Random(seed)
     for _ in range(count):
         lines = text.split("\n")

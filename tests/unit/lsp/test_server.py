@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from ptxtool.lsp.document import Document
 from ptxtool.lsp.positions import Positions
 
-URI = "file:///work/k.ptx"
+URI = "file:///kernels/k.ptx"
 
 
 def talk(what: Callable[[Session], Awaitable[Any]]) -> Any:
@@ -146,7 +146,7 @@ def test_edits_in_utf_16_end_with_the_text_of_the_editor() -> None:
             piece = rng.choice(pieces)
             found = await s.edit(URI, start, end, piece)
             text = text[:first] + piece + text[last:]
-            wanted = Document("/work/k.ptx", text).diagnostics().diagnostics
+            wanted = Document("/kernels/k.ptx", text).diagnostics().diagnostics
             assert [(d.code, d.message.split("\n")[0]) for d in found] == [
                 (d.code, d.message.split("\n")[0]) for d in wanted
             ]
