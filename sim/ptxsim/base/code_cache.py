@@ -58,7 +58,7 @@ HOST_ONLY = (
     "ptxsim.timing.run_record",
     "ptxsim.timing.simulation",
 )
-"""Modules, and prefixes of modules, that no compiled function uses (a test checks this)."""
+"""Modules and packages that no compiled function uses (a test checks this)."""
 
 ACROSS_BOUNDARY = (
     "ptxsim.timing.core.reasons",
@@ -78,7 +78,7 @@ _VERSIONS = f"{sys.version}|{numba.__version__}|{np.__version__}"
 
 def is_host_only(module: str) -> bool:
     """True for a module that no machine code depends on."""
-    return module.startswith(HOST_ONLY)
+    return any(module == host or module.startswith(f"{host}.") for host in HOST_ONLY)
 
 
 def imported(text: str) -> Iterator[str]:

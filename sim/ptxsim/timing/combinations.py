@@ -60,14 +60,15 @@ def check_combination(
         CALLS: len(program.first_registers) > 1,
         CLUSTERS: in_clusters,
     }
+    named, way_out = ("", "") if scheme.name == "none" else (f" ({scheme.name})", ' (scheme="none")')
     for part, excluded in REFUSED.items():
         for what, why in excluded.items():
             if parts[part] and there[what]:
                 raise error(
                     "E502",
-                    f"{part} ({scheme.name}) together with {what}: not simulated",
+                    f"{part}{named} together with {what}: not simulated",
                     kernel.source,
                     kernel.start,
                     kernel.body_start,
-                    help=f'{why}: leave one of the two out (scheme="none")',
+                    help=f"{why}: leave one of the two out{way_out}",
                 )
