@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import Program
+from ptxsim.base.program import N_BARRIERS, Program
 from ptxsim.execute.divergence import loosen
 from ptxsim.execute.progress import WaitsFor, describe_progress
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
-from ptxsim.functional.barriers import N_BARRIERS, WARP
+from ptxsim.functional.barriers import WARP
 from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
