@@ -5,7 +5,7 @@ called, so that importing this module is cheap. What is public just as a layer b
 function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ptxtool.cfg.dominance import dominators as dominators
     from ptxtool.cfg.dominance import post_dominators as post_dominators
     from ptxtool.cfg.reconvergence import reconvergence_points as reconvergence_points
+    from ptxtool.formats.gate_limits import Limits
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.gpu import gpus as gpus
     from ptxtool.formats.launch.launch_file import Launch
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from ptxtool.passes.syntax import Stage
     from ptxtool.results.applications import ApplicationRun
     from ptxtool.results.exhibits import Reproduction
+    from ptxtool.results.gates import Gate
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.proofs import Proof
     from ptxtool.results.recorded_comparisons import RecordedComparison
@@ -217,6 +219,56 @@ def diff(
         for kernel, n in zip((before, after), registers, strict=True)
     ]
     return replace(found, occupancy=(resident[0], resident[1]))
+
+
+def gate(
+    new: "Module",
+    old: "Module | None" = None,
+    *,
+    limits: "Limits | None" = None,
+    baseline: "Mapping[str, Mapping[str, int]] | None" = None,
+    launch: "Launch | str | Path | None" = None,
+    threads: int | None = None,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    ptxas: bool = True,
+) -> "Gate":
+    """Whether the kernels of a text keep their limits, beside an older text or a baseline: `.is_kept`, `.problems`.
+
+    `baseline` is what `.values()` of an earlier gate was. `threads` per CTA, by default those of the launch, give the
+    occupancy; `launch` is simulated with both texts. Without `limits` nothing of registers, occupancy, spills, cycles
+    and conflicts may get worse. Raises E205 where a text lacks the launch's kernel, E502
+    for a limit on what was not measured.
+    """
+    from math import prod
+
+    from ptxtool.base.diag import error
+    from ptxtool.formats.gate_limits import DEFAULT, NEEDS
+    from ptxtool.results.gates import Measured, judged
+    from ptxtool.runs.gate_values import simulated_values, static_values
+
+    machine = _machine(gpu)
+    job = None if launch is None else _launch(launch)
+    if threads is None and job is not None:
+        threads = prod(job.block)
+
+    def measured(module: "Module") -> list[Measured]:
+        run = None if job is None else kernel(module, job.kernel)
+        found: list[Measured] = []
+        for counts in register_counts(module, ptxas=ptxas):
+            values = static_values(counts.kernel, counts, machine, threads)
+            if job is not None and counts.kernel is run:
+                values |= simulated_values(simulate(run, job, gpu=machine).result)
+            found.append(Measured(counts.kernel, values))
+        return found
+
+    before = {} if old is None else {one.kernel.name: one.values for one in measured(old)}
+    after = measured(new)
+    chosen = limits or DEFAULT
+    measures = {name for one in after for name in one.values}
+    for name in () if limits is None else limits.measures - measures:
+        help = NEEDS.get(name, "leave the limit out")
+        raise error("E502", f"a limit on {name}, which was measured of no kernel", help=help)
+    return judged(after, {**(baseline or {}), **before}, chosen)
 
 
 # ---- machines

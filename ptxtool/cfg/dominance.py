@@ -1,22 +1,23 @@
 """Dominators and post-dominators.
 
 For loops, reconvergence points and reports. Block a dominates b when every path from the entry to b runs
-through a; a post-dominates b when every path from b to the exit does. The tree is networkx's; numbering it in
-depth-first order makes "does a dominate b" two comparisons.
+through a; a post-dominates b when every path from b to the exit does. Numbering the tree in depth-first order makes
+"does a dominate b" two comparisons.
 
 Blocks that the entry does not reach have no dominator. A loop without a way out has no path to the exit; so
 that the code in it still gets post-dominators, the last block of each such loop counts as having an edge to
 the exit.
 
-Reference: K. Cooper, T. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001 (the algorithm in
-networkx).
+Reference: K. Cooper, T. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001. networkx has it too, but
+importing networkx takes longer than most commands that need a tree.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ptxtool.cfg.blocks import Cfg
+from ptxtool.cfg.postorder import reverse_postorder
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,49 @@ class DominatorTree:
         )
 
 
-def _tree(cfg: Cfg, edges: Iterable[tuple[int, int]], root: int) -> DominatorTree:
-    """The tree of the blocks: dominators are those on all paths, which junctions neither add to nor take from."""
-    import networkx  # lazily: the commands that need no graph start faster
+def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> list[int | None]:
+    """The immediate dominator of every node; None for the root and for nodes that it does not reach.
 
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(range(cfg.n_nodes))
-    graph.add_edges_from(edges)
-    found: dict[int, int | None] = networkx.immediate_dominators(graph, root)
+    Two nodes' nearest common dominator is found by climbing from the later one, in reverse post-order, until they meet;
+    a node's is that of its predecessors. Reducible graphs take one round, and one to see that nothing changes.
+    """
+    order = reverse_postorder(successors, [root])
+    place = {node: i for i, node in enumerate(order)}
+    before: list[list[int]] = [[] for _ in order]
+    for i, node in enumerate(order):
+        for successor in successors[node]:
+            before[place[successor]].append(i)
+    idom = [-1] * len(order)  # of places in the order
+    idom[0] = 0
+    changed = True
+    while changed:
+        changed = False
+        for i in range(1, len(order)):
+            new = -1
+            for j in before[i]:
+                if idom[j] < 0:
+                    continue
+                while new != j and new >= 0:
+                    if new > j:
+                        new = idom[new]
+                    else:
+                        j = idom[j]
+                new = j
+            if new != idom[i]:
+                idom[i] = new
+                changed = True
+    found: list[int | None] = [None] * len(successors)
+    for i in range(1, len(order)):
+        found[order[i]] = order[idom[i]]
+    return found
+
+
+def _tree(cfg: Cfg, successors: Sequence[Sequence[int]], root: int) -> DominatorTree:
+    """The tree of the blocks: dominators are those on all paths, which junctions neither add to nor take from."""
+    found = immediate_dominators(successors, root)
     idom: list[int | None] = []
     for block in range(cfg.exit + 1):
-        parent = None if block == root else found.get(block)
+        parent = found[block]
         while parent is not None and parent > cfg.exit:
             parent = found[parent]
         idom.append(parent)
@@ -98,16 +131,14 @@ def _tree(cfg: Cfg, edges: Iterable[tuple[int, int]], root: int) -> DominatorTre
 
 def dominators(cfg: Cfg) -> DominatorTree:
     """The dominator tree, rooted at the entry."""
-    following = enumerate(cfg.successors_by_node)
-    return _tree(cfg, ((node, s) for node, successors in following for s in successors), cfg.entry)
+    return _tree(cfg, cfg.successors_by_node, cfg.entry)
 
 
 def post_dominators(cfg: Cfg) -> DominatorTree:
     """The post-dominator tree, rooted at the virtual exit."""
-    preceding = enumerate(cfg.predecessors_by_node)
-    edges = [(node, p) for node, predecessors in preceding for p in predecessors]
-    edges += [(cfg.exit, block) for block in _ends_of_endless_loops(cfg)]
-    return _tree(cfg, edges, cfg.exit)
+    against = list(cfg.predecessors_by_node)
+    against[cfg.exit] = (*against[cfg.exit], *_ends_of_endless_loops(cfg))
+    return _tree(cfg, against, cfg.exit)
 
 
 def _ends_of_endless_loops(cfg: Cfg) -> tuple[int, ...]:
@@ -121,7 +152,7 @@ def _ends_of_endless_loops(cfg: Cfg) -> tuple[int, ...]:
     successors = cfg.successors_by_node
     if len(with_exit) == cfg.n_nodes:
         return ()
-    import networkx
+    import networkx  # lazily: few functions have such loops
 
     endless = networkx.DiGraph()
     nodes = [node for node in range(cfg.n_nodes) if node not in with_exit]

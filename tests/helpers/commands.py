@@ -36,16 +36,27 @@ def change(path: Path, old: str, new: str) -> None:
 def interrupted(command: str, file: Path, cpu_seconds: float) -> tuple[str, str]:
     """Press Ctrl-C in a command that has used so much processor time; its standard output and standard error."""
     program = [sys.executable, "-m", "ptxtool.cli.main", command, file]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 300
-        while _cpu_seconds(process.pid) < cpu_seconds:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        program, stdout=pipe, stderr=pipe, text=True, preexec_fn=_heed_interrupts
+    ) as process:
+        try:
+            deadline = time.monotonic() + 300
+            while _cpu_seconds(process.pid) < cpu_seconds:
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130, err
     return out, err
+
+
+def _heed_interrupts() -> None:
+    """Undo what a shell does to its background processes, in which tests may run: they ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -1,9 +1,12 @@
 """Dominators and post-dominators of small graphs, worked out by hand."""
 
+import networkx
+from hypothesis import given
+from hypothesis import strategies as st
 from kernels import ptx
 
 from ptxtool.cfg.blocks import build
-from ptxtool.cfg.dominance import dominators, post_dominators
+from ptxtool.cfg.dominance import dominators, immediate_dominators, post_dominators
 
 # 0 -> 1, 2;  1 -> 3;  2 -> 3;  3 -> 0, 4;  4 -> exit (5)
 LOOP_WITH_IF = """
@@ -81,3 +84,11 @@ def test_text() -> None:
         str(dominators(build(ptx("@%p0 bra E; mov.b32 %r0, 1; E: ret;"))))
         == "B0: -\nB1: B0\nB2: B0\nexit: B2"
     )
+
+
+@given(st.lists(st.lists(st.integers(0, 11), max_size=4), min_size=12, max_size=12), st.integers(0, 11))
+def test_immediate_dominators_of_any_graph_are_those_of_networkx(edges: list[list[int]], root: int) -> None:
+    graph = networkx.DiGraph([(a, b) for a, targets in enumerate(edges) for b in targets])
+    graph.add_nodes_from(range(12))
+    expected = networkx.immediate_dominators(graph, root)
+    assert immediate_dominators(edges, root) == [None if n == root else expected.get(n) for n in range(12)]

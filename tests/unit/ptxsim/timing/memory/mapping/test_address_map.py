@@ -11,7 +11,6 @@ from volta_memory import HASHED, SIXTEEN, machine
 from ptxsim.timing.memory.mapping import address_map
 from ptxsim.timing.memory.memory_setup import make_memory
 
-
 place_line = on_array(address_map.place_line)
 
 
