@@ -21,6 +21,8 @@ _MACS_PER_CYCLE = {16: 512, 32: 256, 8: 1024, 1: 8192}
 Architecture", 2022 (989 TFLOPS of dense .f16 on 132 SMs at 1.83 GHz); m64n256k16 takes 128 cycles, as measured by
 W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024, table 9. `.b1` is a guess."""
 
+_SIGNED_WORD = 32 | 1 << 8  # the format of .s32
+
 
 def chunk_packing(name: str) -> int:
     """Elements in 16 bytes of shared memory, bits of one << 8, and low bits without a meaning << 16."""
@@ -82,7 +84,8 @@ def _wgmma(builder: UopBuilder, op: Operation) -> None:
     bits = model.unit_bits | model.result_bits << 8 if model else 0
     builder.emit(codes.WARPGROUP, len(places), len(of_a), descriptor_b, descriptor_a, adds)
     builder.emit(codes.OPERANDS, n, k, kind, float_format(a), float_format(b))
-    builder.emit(codes.OPERANDS, float_format(d), group, bits, options, number)
+    format_of_d = float_format(d) if model else _SIGNED_WORD
+    builder.emit(codes.OPERANDS, format_of_d, group, bits, options, number)
     builder.emit(codes.OPERANDS, metadata, arrangement, selector, chunk_packing(a), chunk_packing(b))
     for r in range(max(len(places), len(of_a))):
         builder.emit(codes.OPERANDS, places[r].row if r < len(places) else 0, of_a[r] if r < len(of_a) else 0)
