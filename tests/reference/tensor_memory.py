@@ -303,7 +303,10 @@ class Tensors:
         return self._each(commit)
 
     def _tcgen05_mma(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        named = dict(zip((o.name for o in match.form.operands), instruction.operands, strict=False))
+        names = ["d", "a", "b", "i", *(("sa", "sb") if match.one_of("block_scale") else ())]
+        if isinstance(instruction.operands[len(names)], Vector):
+            names.append("lanes")
+        named = dict(zip([*names, "enable", "scale"], instruction.operands, strict=False))
         kind = match.one_of(*(f"kind::{name}" for name in _TYPES)).removeprefix("kind::")
         stationary = match.form.base.endswith(".ws")
         in_tensor = isinstance(named["a"], Memory)

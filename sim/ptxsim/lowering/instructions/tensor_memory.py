@@ -121,13 +121,27 @@ def _shift(builder: UopBuilder, op: Operation) -> None:
     builder.emit(codes.TENSOR_SHIFT, 0, _address(builder, op.operands[0]), e=warp_number(builder))
 
 
+def _operands(op: Operation) -> dict[str, Operand]:
+    """The operands by name: those of some rows are as many, and braces are masks of lanes."""
+    rest = list(op.operands)
+    found = {name: rest.pop(0) for name in ("d", "a", "b", "i")}
+    if op.has("block_scale"):
+        found["sa"], found["sb"] = rest.pop(0), rest.pop(0)
+    if isinstance(rest[0], Vector):
+        found["lanes"] = rest.pop(0)
+    found["enable"] = rest.pop(0)
+    if rest:
+        found["zero" if op.match.form.base == "tcgen05.mma.ws" else "scale"] = rest[0]
+    return found
+
+
 @rule("tcgen05_mma")
 def _mma(builder: UopBuilder, op: Operation) -> None:
     _one_cta(op)
     if op.has("ashift"):
         unsupported("rows of A that are shifted (.ashift)")
-    named = dict(zip((spec.name for spec in op.match.form.operands), op.operands, strict=False))
-    if "zero" in named and len(op.operands) == len(op.match.form.operands):
+    named = _operands(op)
+    if "zero" in named:
         unsupported("a mask of zero columns")
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
     flags = product.STATIONARY if op.match.form.base == "tcgen05.mma.ws" else 0
@@ -137,13 +151,12 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
     else:
         of_a = builder.value(named["a"], LONG)
     masks = [builder.constant(0)] * 4
-    if isinstance(named.get("lanes"), Vector):
+    if "lanes" in named:
         masks = [builder.value(item, WORD) for item in items_of(named["lanes"])]
     scales = [
         _address(builder, named[name]) if name in named else builder.constant(0) for name in ("sa", "sb")
     ]
-    divided = named.get("scale") if op.match.form.operands[-1].name == "scale" else None
-    exponent = _number(divided) if divided is not None else 0
+    exponent = _number(named["scale"]) if "scale" in named else 0
     count = 1 if kind == "mxf8f6f4" else 4 if op.has("scale_vec::4X") or op.has("block16") else 2
     d, of_b = _address(builder, named["d"]), builder.value(named["b"], LONG)
     what, adds, number = (
