@@ -40,6 +40,7 @@ GROUPS = {
         "pressure": "Where most registers are live, and which ones.",
         "cfg": "Basic blocks, edges, dominators and reconvergence points.",
         "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
+        "page": "A page to look at: code, live registers, stalls, occupancy, runs.",
     },
     "Change texts and compare them": {
         "rewrite": "Run passes over a file and print the new text.",

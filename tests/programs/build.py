@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TARGETS = (75, 90)
-SM_80 = frozenset({"barriers", "tensor", "warpgroup"})
+SM_80 = frozenset({"barriers", "clusters", "tensor", "warpgroup"})
 """Programs of which sm_75 lacks instructions."""
 OWN = frozenset({"warpgroup"})
 """Programs with instructions of one architecture alone: compiled for `sm_90a`."""

@@ -19,6 +19,7 @@ import ast
 import importlib.util
 import os
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -142,29 +143,37 @@ def source(group: str) -> str:
     return text + "\n".join(lines) + "\n"
 
 
+_importing = threading.RLock()
+
+
 def groups() -> tuple[str, ...]:
     """The groups in the order of the table."""
     return tuple(dict.fromkeys(o.group for o in operations().values()))
 
 
 def module(name: str, text: str) -> ModuleType:
-    """A generated module, written to the cache folder where it is not there yet, and imported."""
+    """A generated module, written to the cache folder where it is not there yet, and imported, once for all threads."""
     full_name = f"ptxsim.generated_{name}"
-    if full_name in sys.modules:
-        return sys.modules[full_name]
-    path: Path = folder_of_text(text) / f"generated_{name}{'_python' if JIT_DISABLED else ''}.py"
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)  # atomically: other processes may write it too
-    specification = importlib.util.spec_from_file_location(full_name, path)
-    assert specification is not None
-    assert specification.loader is not None
-    made = importlib.util.module_from_spec(specification)
-    sys.modules[full_name] = made
-    specification.loader.exec_module(made)
-    return made
+    with _importing:
+        if full_name in sys.modules:
+            return sys.modules[full_name]
+        path: Path = folder_of_text(text) / f"generated_{name}{'_python' if JIT_DISABLED else ''}.py"
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_suffix(f".{os.getpid()}")
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)  # atomically: other processes may write it too
+        specification = importlib.util.spec_from_file_location(full_name, path)
+        assert specification is not None
+        assert specification.loader is not None
+        made = importlib.util.module_from_spec(specification)
+        sys.modules[full_name] = made
+        try:
+            specification.loader.exec_module(made)
+        except BaseException:  # an interrupt, too, must not leave half a module
+            del sys.modules[full_name]
+            raise
+        return made
 
 
 def lane_function(group: str) -> Any:

@@ -25,7 +25,7 @@ from ptxtool.isa.types import arithmetic_class
 
 RESULT_CYCLES = 16
 """guess: from the end of a large product to its results."""
-_PORTS = {"SP": program.SP, "SFU": program.SFU, "EITHER": program.EITHER}
+_PORTS = {name: getattr(program, name) for name in ("SP", "SFU", "EITHER", "INT", "DP", "TENSOR")}
 
 
 def set_access(builder: UopBuilder, op: Operation, record: np.void, gpu: Gpu) -> None:

@@ -44,6 +44,7 @@ _KINDS = {
     "cp_async_wait": program.WAIT,
     "setmaxnreg": program.SET_REGISTERS,
     "wgmma_wait": program.BARRIER,
+    "cluster_wait": program.REPEAT,
 }
 
 
