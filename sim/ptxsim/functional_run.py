@@ -115,6 +115,7 @@ def functional_launch(
         heap_bytes=options.heap_bytes,
         device=device,
         tolerant=options.out_of_bounds == "count",
+        late=options.asynchronous == "late",
     )
     if len(image.shared_image) > MAX_SHARED:
         declared = len(image.shared_image) - options.dynamic_shared

@@ -74,6 +74,9 @@ class LaunchOptions:
     slice: int | None = None
     """Warp instructions (64 by default) before the next warp of the CTA runs, unless a barrier, or a load or atomic of
     global or shared memory, ends the slice earlier. 1: the warps proceed in step."""
+    asynchronous: Literal["early", "late"] = "early"
+    """When asynchronous operations complete (`wgmma`): "early", when they are executed, or "late", when they are waited
+    for. A program that waits as it should computes the same."""
     trace: "Trace | None" = None
     """Selects instructions; called with each of them as it executes (`ptxsim.Trace`)."""
 
@@ -137,6 +140,8 @@ class LaunchOptions:
                 percentage(getattr(self, name), name)
         if self.out_of_bounds not in ("error", "count"):
             raise error("E401", f"out_of_bounds = {self.out_of_bounds!r}", help='give "error" or "count"')
+        if self.asynchronous not in ("early", "late"):
+            raise error("E401", f"asynchronous = {self.asynchronous!r}", help='give "early" or "late"')
         if self.check and self.out_of_bounds == "count":
             help = 'leave one out: the check "memory" reports such accesses, and the run continues'
             raise error("E401", "out_of_bounds = 'count' together with checks", help=help)
@@ -177,6 +182,7 @@ class RunKeywords(_Keywords, total=False):
     undefined: Sequence[Any]
     max_instructions: int | None
     slice: int | None
+    asynchronous: Literal["early", "late"]
     trace: "Trace | None"
 
 

@@ -145,6 +145,39 @@ def test_a_slice_is_how_long_a_warp_runs_before_the_next(
     assert "race.ptx:17:2: error[E410]: race: thread (0,0,0) of CTA (0,0,0) writes" in checked.stderr
 
 
+UNWAITED = """.version 8.0
+.target sm_90a
+.visible .entry k(.param .u64 out)
+{
+	.reg .f32 %f<4>;
+	.reg .b32 %r<4>;
+	.reg .b64 %d<3>;
+	.shared .align 128 .b8 b[256];
+	ld.param.u64 %d1, [out];
+	mov.u32 %r1, b;
+	shr.u32 %r1, %r1, 4;
+	cvt.u64.u32 %d2, %r1;
+	or.b64 %d2, %d2, 0x1000080000;
+	mov.f32 %f0, 0f40400000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
+	mov.u32 %r2, 0;
+	wgmma.fence.sync.aligned;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r2, %r2, %r2, %r2}, %d2, 0, 1, 1, 0;
+	st.global.f32 [%d1], %f0;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("when", "value"), [("early", 0.0), ("late", 3.0)])
+def test_a_product_that_is_not_waited_for(cli: Cli, tmp_path: Path, when: str, value: float) -> None:
+    """Zeros times zeros without what was there; late, it is still there."""
+    kernel = tmp_path / "unwaited.ptx"
+    kernel.write_text(UNWAITED)
+    launch = ("run", str(kernel), "--grid", "1", "--block", "128", "--arg", "f32[1]")
+    result = cli(*launch, "--asynchronous", when, "--json")
+    assert json.loads(result.stdout)["buffers"][0]["values"] == [value]
+
+
 def test_endless_kernels_can_be_given_up(cli: Cli, tmp_path: Path) -> None:
     kernel = tmp_path / "loop.ptx"
     kernel.write_text(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{\nL: bra L;\n}\n")

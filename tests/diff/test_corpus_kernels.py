@@ -1,7 +1,7 @@
 """Kernels that numba and Triton compiled give what numpy does. Skipped where the corpus is absent.
 
 Of each file the PTX alone is known, so what it computes was read from it. Those that print are in test_corpus_calls.py;
-those with wgmma, tensor maps or tcgen05 must be refused by name.
+those with tensor maps must be refused by name.
 """
 
 import math
@@ -20,7 +20,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 
 RANDOM = np.random.default_rng(5)
-MOST_SHARED = 96 * 1024
+MOST_SHARED = 97 * 1024  # three stages of 32 KB, and mbarriers
 
 
 def numba(shared: Path, name: str, grid: Any, block: Any, *args: Any) -> Any:
@@ -232,7 +232,12 @@ def test_mathematics_in_single_precision(shared: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "type_", "error"),
-    [("matmul_fp16.sm75", np.float16, 0.02), ("matmul_fp32.sm75", np.float32, 1e-4)],
+    [
+        ("matmul_fp16.sm75", np.float16, 0.02),
+        ("matmul_fp32.sm75", np.float32, 1e-4),
+        ("matmul_fp16.sm90", np.float16, 0.02),  # wgmma
+        ("matmul_fp16.sm100", np.float16, 0.02),  # tcgen05
+    ],
 )
 def test_products(shared: Path, name: str, type_: Any, error: float) -> None:
     a, b = normal(128, 128, type_=type_), normal(128, 128, type_=type_)
@@ -256,9 +261,7 @@ def test_flash_attention(shared: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("matmul_fp16.sm90", ("wgmma",)),
-        ("matmul_fp16.sm100", ("tcgen05",)),
-        ("matmul_tma_f16.sm90", ("tensormap", "wgmma")),
+        ("matmul_tma_f16.sm90", ("tensormap",)),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_by_name(shared: Path, name: str, words: Sequence[str]) -> None:

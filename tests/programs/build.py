@@ -11,12 +11,15 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TARGETS = (75, 90)
-SM_80 = frozenset({"barriers", "clusters", "tensor"})
+SM_80 = frozenset({"barriers", "clusters", "tensor", "warpgroup"})
 """Programs of which sm_75 lacks instructions."""
+OWN = frozenset({"warpgroup"})
+"""Programs with instructions of one architecture alone: compiled for `sm_90a`."""
 
 
 def compile_to_ptx(source: Path, sm: int) -> str:
-    command = ["nvcc", "-ptx", f"-arch=sm_{sm}", "-O3", "-std=c++17", "-o", "-", str(source)]
+    own = "a" if source.stem in OWN else ""
+    command = ["nvcc", "-ptx", f"-arch=sm_{sm}{own}", "-O3", "-std=c++17", "-o", "-", str(source)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     lines = (line.rstrip() for line in text.split("\n"))
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))

@@ -40,9 +40,11 @@ from reference.ops import (
     extended,
     widened_pair,
 )
+from reference.tensor_memory import TENSOR_MEANINGS, Tensors
 from reference.textures import TEXTURE_MEANINGS, Textures
 from reference.video import SCALAR, SEVERAL, video_step
 from reference.warp import GROUPED, WARP_WIDE, WarpWide
+from reference.warpgroups import WARP_GROUP_MEANINGS, WarpGroups
 
 _NO_TYPE = TYPES["u32"]
 _ONE = np.uint64(1)
@@ -141,12 +143,16 @@ MAKERS = WITHOUT_EFFECT | {
     *("mbarrier_test", "mbarrier_pending", "st_async", "red_async"),
     *("mapa", "getctarank"),
     *MATRIX_MEANINGS,
+    *WARP_GROUP_MEANINGS,
+    *TENSOR_MEANINGS,
     *TEXTURE_MEANINGS,
 }
 """Meanings that a method of the decoder's (`_setp`, ...) knows."""
 
 
-class Decoder(MemoryAccess, WarpWide, Asynchronous, ClusterAddresses, Matrices, Textures):
+class Decoder(
+    MemoryAccess, WarpWide, Asynchronous, ClusterAddresses, Matrices, WarpGroups, Tensors, Textures
+):
     """Makes the steps of one kernel."""
 
     def __init__(self, operands: Operands):

@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
 )
+@click.option(
+    "--asynchronous",
+    type=click.Choice(["early", "late"]),
+    default="early",
+    help="When wgmma completes: when it is executed, or late, when it is waited for.",
+)
 @ptxplus_semantics_option
 @report_options
 def command(

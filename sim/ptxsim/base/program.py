@@ -42,8 +42,12 @@ GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO
 # marks around extended registers
 ACQUIRES_EXTENDED, RELEASES_EXTENDED = 1 << 5, 1 << 6
 
+TENSOR_BYTES = 8 + 128 * 512 * 4  # of a CTA's tensor memory: a word with its units in use, and its cells
+KEPT_ENTRIES, ENTRY_WORDS = 64, 6  # products of a warp group that a warp keeps (execute/tensor/warpgroup.py)
+KEPT_WORDS = 2 + KEPT_ENTRIES * ENTRY_WORDS
 MAX_STACK = 64  # entries of a warp's SIMT stack
-FOR_REGISTERS = 17  # `stack_wait` of an entry that waits for registers of its CTA (1 to 16: at a barrier)
+N_BARRIERS = 24  # of a CTA: 16, and one for every warp group, where it waits for its products
+FOR_REGISTERS = 32  # `stack_wait` of an entry that waits for registers of its CTA (1 to 24: at a barrier)
 COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
@@ -206,6 +210,12 @@ CONTEXT = record(
         ("matrix_a", "i8", (2048,)),
         ("matrix_b", "i8", (2048,)),
         ("matrix_d", "i8", (256,)),
+        # large products (execute/tensor/tiles.py): the address of their scratch; 0: the program has none
+        ("tile_scratch", "u8"),
+        # tensor memory (execute/tensor/tensor_memory.py): one for each warp slot, that of its CTA's first warp; 0: none
+        ("tensor_memory", "u8"),
+        # products that complete when they are waited for (execute/tensor/warpgroup.py), of every warp slot; 0: at once
+        ("late_products", "u8"),
         # calls (execute/calls.py): what each warp has put aside
         ("call_stack", "u8"),  # address of int64 [warp slots][call_words]
         ("call_words", "i8"),  # 0: the program calls nothing
@@ -257,7 +267,10 @@ cluster_at = record_at(CLUSTER)
     NO_BLOCK,
     NO_TEXT,
     BEYOND_TARGETS,
-) = range(13)
+    NO_COLUMNS,
+    OUTSIDE_COLUMNS,
+    BAD_DESCRIPTOR,
+) = range(16)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 
@@ -283,6 +296,8 @@ class Program:
     param_bytes: int
     prints: bool  # the program may print or assert
     allocates: bool  # it may take memory from the heap
+    has_tensor_memory: bool  # it uses tensor memory
+    multiplies_tiles: bool  # it has products that need the scratch of `execute/tensor/tiles.py`
     call_words: int  # 64-bit words of a warp's stack of calls; 0 without calls
     texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction
     first_registers: tuple[tuple[Any, int], ...] = field(

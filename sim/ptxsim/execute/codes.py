@@ -33,6 +33,9 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     MATRIX_STORE  the reverse, of row a; e for both: see `execute/tensor/mma.py`
     MATRIX_MOVE   row d = row a of all lanes as an 8 by 8 matrix, transposed
     MULTIPLY      a product of matrices; its operands are in the OPERANDS after it: see `execute/tensor/mma.py`
+    WARPGROUP     a warp's part of a warp group's product, with OPERANDS: see `execute/tensor/warpgroup.py`
+    WARPGROUP_GROUP  ends a group of these; WARPGROUP_WAIT completes all but the last e groups
+    TENSOR_*      tensor memory: see `execute/tensor/tensor_memory.py` and `tensor_product.py`
     SAVE_*        put e rows from row d on aside; RESTORE_* take them back (rows of the 32-bit, 64-bit, predicate file)
     COPY_LOCAL    e bytes of local memory from row a + b to row a + d
     CHECK_STACK   stops the run where row a + e is more than c
@@ -65,6 +68,10 @@ NARROW, MEMBERS, NEXT_GROUP = range(CONTROL_END, CONTROL_END + 3)
 BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST = range(CONTROL_END + 4, CONTROL_END + 9)
 SYNCHRONISE_END = CONTROL_END + 32
 MATRIX_LOAD, MATRIX_STORE, MATRIX_MOVE, MULTIPLY, OPERANDS = range(SYNCHRONISE_END, SYNCHRONISE_END + 5)
+WARPGROUP, WARPGROUP_GROUP, WARPGROUP_WAIT = range(SYNCHRONISE_END + 8, SYNCHRONISE_END + 11)
+TENSOR_MULTIPLY, TENSOR_ALLOCATE, TENSOR_FREE, TENSOR_LOAD, TENSOR_STORE, TENSOR_COPY, TENSOR_SHIFT = range(
+    SYNCHRONISE_END + 16, SYNCHRONISE_END + 23
+)
 MATRIX_END = SYNCHRONISE_END + 32
 FETCH, QUERY, SURFACE, STORE_TEXEL = range(MATRIX_END, MATRIX_END + 4)
 

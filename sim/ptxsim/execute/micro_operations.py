@@ -42,14 +42,19 @@ from ptxsim.execute.codes import (
     STORE_64,
     SYNCHRONISE_END,
     TARGET,
+    TENSOR_MULTIPLY,
     TRAP,
     WARP_END,
+    WARPGROUP,
 )
 from ptxsim.execute.generate import groups, lane_function, module
 from ptxsim.execute.host import system
 from ptxsim.execute.lanes import lane_mask
 from ptxsim.execute.synchronise import synchronise
 from ptxsim.execute.tensor.mma import matrix
+from ptxsim.execute.tensor.tensor_memory import tensor_memory
+from ptxsim.execute.tensor.tensor_product import tensor_product
+from ptxsim.execute.tensor.warpgroup import warpgroup
 from ptxsim.execute.texture.sampling import textures
 from ptxtool.isa.conditions import CONDITIONS
 from ptxtool.isa.lanes import GROUP_SIZE
@@ -215,6 +220,12 @@ def _others(context, k, mask):
     elif op < SYNCHRONISE_END:
         return synchronise(context, uops[k], mask)
     elif op < MATRIX_END:
+        if op > TENSOR_MULTIPLY:
+            return tensor_memory(context, k, mask)
+        if op == TENSOR_MULTIPLY:
+            return tensor_product(context, k, mask)
+        if op >= WARPGROUP:
+            return warpgroup(context, k, mask)
         if mask:
             matrix(context, uops, k)
     elif op < FIRST_CALL_CODE:

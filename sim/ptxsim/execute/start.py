@@ -7,8 +7,8 @@ PTXPlus: the first warp of a CTA writes the header of shared memory, eight numbe
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
-from ptxsim.base.program import CONTEXT
+from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.program import CONTEXT, KEPT_WORDS, TENSOR_BYTES
 from ptxsim.execute.calls import clear_calls
 from ptxsim.execute.cluster.clusters import cluster_register
 from ptxsim.execute.codes import (
@@ -47,6 +47,11 @@ def init_warp(context, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, blo
     _zero_warp(context)
     if context.call_words:
         clear_calls(context)
+    if context.late_products:  # none is kept, and no group has ended
+        kept = flat_i64(context.late_products + np.uint64(context.warp * KEPT_WORDS * 8), 2)
+        kept[0], kept[1] = 0, 0
+    if context.tensor_memory and warp_in_cta == 0:  # nothing of it is allocated
+        flat_i64(context.tensor_memory + np.uint64(context.warp * TENSOR_BYTES), 1)[0] = 0
     base = context.constant_rows32 + context.warp * context.rows32
     for k in range(special_rows.shape[0]):
         number, row = np.int64(special_rows[k, 0]), base + np.int64(special_rows[k, 1])

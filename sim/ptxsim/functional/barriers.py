@@ -17,7 +17,6 @@ from ptxsim.base.program import ARRIVE, stack_fields
 from ptxsim.execute.simt_stack import advance, live_lanes, wait
 from ptxsim.execute.warp import give_reduction
 
-N_BARRIERS = 16
 WARP = record([("depth", "i8", (1,)), *stack_fields(1), ("ended_at", "i8"), ("registers", "i8")])
 """The SIMT stack of a warp, column 0; depth 0: the warp has ended, at instruction `ended_at`. `registers` are per
 thread, as `setmaxnreg` has left them."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.functional.barriers import BARRIER, N_BARRIERS, WARP
+from ptxsim.base.program import N_BARRIERS
+from ptxsim.functional.barriers import BARRIER, WARP
 from ptxsim.memory_image.heap import aligned
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.sanitizer.prepare import Checks

@@ -23,13 +23,14 @@ from numba import types
 
 from ptxsim.base import program
 from ptxsim.base.jit import array_of, ctz, entry, flat_u8, njit, record, records
+from ptxsim.base.program import N_BARRIERS
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask, straight
 from ptxsim.execute.simt_stack import FULL, advance, leave, let_outer_run, live_lanes, settle, take_turns
 from ptxsim.execute.start import init_warp
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
-from ptxsim.functional.barriers import N_BARRIERS, WARP, arrive, complete
+from ptxsim.functional.barriers import WARP, arrive, complete
 from ptxsim.functional.register_pool import set_registers
 from ptxsim.sanitizer import inspect as checks
 from ptxsim.sanitizer import order

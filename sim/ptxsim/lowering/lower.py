@@ -25,12 +25,24 @@ import ptxsim.lowering.instructions.convert as _convert
 import ptxsim.lowering.instructions.integer as _integer
 import ptxsim.lowering.instructions.matrix as _matrix
 import ptxsim.lowering.instructions.small_formats as _formats
+import ptxsim.lowering.instructions.tensor_memory as _tensor
 import ptxsim.lowering.instructions.textures as _textures
 import ptxsim.lowering.instructions.video as _video
 import ptxsim.lowering.instructions.warp as _warp
+import ptxsim.lowering.instructions.warpgroup as _warpgroup
 from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.base.program import INSTRUCTION, INVOKE, MAX_STACK, RETURN, UOP, Program
-from ptxsim.execute.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PRINT
+from ptxsim.execute.codes import (
+    ASSERT,
+    ENTRY_WORDS,
+    FRAME_WORDS,
+    HEADER_WORDS,
+    MALLOC,
+    PRINT,
+    TENSOR_MULTIPLY,
+    TENSOR_SHIFT,
+    WARPGROUP,
+)
 from ptxsim.execute.start import SHARED_HEADER
 from ptxsim.lowering.builder import RULES, UopBuilder
 from ptxsim.lowering.callgraph import CallGraph
@@ -65,9 +77,11 @@ _RULE_MODULES = (
     _formats,
     _integer,
     _matrix,
+    _tensor,
     _textures,
     _video,
     _warp,
+    _warpgroup,
 )
 MAX_ROWS = 32768
 
@@ -213,7 +227,7 @@ def _instruction(
     op = Operation(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
     )
-    builder.access_bytes = builder.element_bytes = builder.space = 0
+    builder.access_bytes = builder.element_bytes = builder.space = builder.tensor_cycles = 0
     RULES[match.form.sem](builder, op)
     set_control(builder, op, record)
     if builder.invoked is not None:
@@ -283,6 +297,8 @@ def _program(builders: Sequence[UopBuilder], records: np.ndarray) -> Program:
         param_bytes=layout.param_bytes,
         prints=any(u[0] in (PRINT, ASSERT) for u in b.uops),
         allocates=any(u[0] == MALLOC for u in b.uops),
+        has_tensor_memory=any(TENSOR_MULTIPLY <= u[0] <= TENSOR_SHIFT for u in b.uops),
+        multiplies_tiles=any(u[0] in (WARPGROUP, TENSOR_MULTIPLY) for u in b.uops),
         call_words=graph.stack_words(ENTRY_WORDS * MAX_STACK + FRAME_WORDS + HEADER_WORDS),
         texts=tuple("}" if i < 0 else f.text(i) for f, i in positions),
         first_registers=tuple((each.kernel, each.first_register) for each in builders),

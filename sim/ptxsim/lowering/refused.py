@@ -1,15 +1,17 @@
 """Why an instruction without a meaning is refused: the family it belongs to, in words.
 
 What needs machinery that the modelled machine does not have is refused as a whole: bulk copies with their tensor maps,
-matrix instructions of warp groups, tensor memory.
+some of tensor memory.
 """
 
 from ptxtool.isa.table import Match
 
 _FAMILIES = (
     # beginning of the opcode, what the family is
-    ("wgmma", "matrix instructions of warp groups"),
-    ("tcgen05", "tensor memory and its instructions"),
+    ("tcgen05.mma.sp", "products in tensor memory with a sparse A"),
+    ("tcgen05.mma.ws.sp", "products in tensor memory with a sparse A"),
+    ("tcgen05.ld.red", "loads from tensor memory with a reduction"),
+    ("tcgen05.commit", "commits with another mask, or a restriction,"),
     ("cp.async.bulk", "bulk copies (the tensor memory accelerator)"),
     ("cp.reduce.async.bulk", "bulk copies (the tensor memory accelerator)"),
     ("st.bulk", "bulk copies (the tensor memory accelerator)"),

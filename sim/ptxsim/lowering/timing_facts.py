@@ -23,6 +23,8 @@ from ptxtool.ir.symbols import Register
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import arithmetic_class
 
+RESULT_CYCLES = 16
+"""guess: from the end of a large product to its results."""
 _PORTS = {name: getattr(program, name) for name in ("SP", "SFU", "EITHER", "INT", "DP", "TENSOR")}
 
 
@@ -66,6 +68,9 @@ def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> 
         record["unit"], record["latency"], record["interval"] = program.LDST, 1, 1
         return
     set_unit(record, gpu.latency[unit][arithmetic_class(match.type)])
+    if builder.tensor_cycles:
+        record["interval"] = builder.tensor_cycles
+        record["latency"] = builder.tensor_cycles + RESULT_CYCLES
 
 
 def set_unit(record: np.void, timing: Timing) -> None:

@@ -81,6 +81,21 @@ _FAULTS = {
         "the mark '.pragma \"release_scratchpad\"' stands too early: the partner CTA may use the place already; "
         "make marks with the run's sharing percentage (release-scratchpad:share=P, in a sweep share=run)",
     ),
+    codes.NO_COLUMNS: Fault(
+        "E404",
+        "no columns of tensor memory are free",
+        "a CTA has 512: free some with tcgen05.dealloc, or allocate fewer",
+    ),
+    codes.OUTSIDE_COLUMNS: Fault(
+        "E404",
+        "access outside of the tensor memory that is allocated, or by another warp",
+        "an address is lane << 16 | column; a warp accesses the 32 lanes of its number modulo 4",
+    ),
+    codes.BAD_DESCRIPTOR: Fault(
+        "E404",
+        "an instruction descriptor that describes no product that can be simulated",
+        "see docs/simulator.md: one CTA, dense A, M of 64 or 128 (with .ws 32 too), N up to 256",
+    ),
     codes.TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.options import HEAP_BYTES, RawParameters
-from ptxsim.base.program import CONST, CONTEXT, GLOBAL, Program
+from ptxsim.base.program import CONST, CONTEXT, GLOBAL, KEPT_WORDS, TENSOR_BYTES, Program
 from ptxsim.execute.codes import PARAM_WINDOW
+from ptxsim.execute.tensor.tiles import SCRATCH_WORDS
 from ptxsim.lowering import variable_layout
 from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, Parameter, VariableLayout
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device
@@ -64,6 +65,8 @@ class MemoryImage:
     """uint8: the print buffer."""
     reserved_shared: int = 0
     """The end of the kernel's shared memory, and the start of the reserved part if there is one."""
+    is_late: bool = False
+    """Asynchronous operations complete when they are waited for."""
     workspace: int = 0
     """Where the memory for barriers of the grid lies, if the kernel asks for it."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
@@ -86,13 +89,15 @@ class MemoryImage:
         heap_bytes: int = HEAP_BYTES,
         device: Device | None = None,
         tolerant: bool = False,
+        late: bool = False,
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine, in addition to the contents of its `device`.
 
         `constants` are values of module variables by name, `textures` those of variables of opaque types. `warp_slots`
         is the number of warps that can be resident at a time (default: the machine's). `names` are the arguments' names
         in reports (default: those of the parameters). `tolerant`: accesses outside of all buffers, but near them or on
-        the heap, are counted instead of ending the run. Raises E401 for arguments that do not match the parameters.
+        the heap, are counted instead of ending the run. `late`: asynchronous operations complete when they are waited
+        for. Raises E401 for arguments that do not match the parameters.
         """
         layout: VariableLayout = program.layout
         device = device or Device(gpu)
@@ -145,7 +150,7 @@ class MemoryImage:
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = name
         image.host = np.zeros(PRINT_BYTES if program.prints else 8, np.uint8)
-        image.reserved_shared = reserved
+        image.reserved_shared, image.is_late = reserved, late
         image.workspace = workspace
         if tolerant:
             image.context["tolerated_start"], image.context["tolerated_end"] = device.tolerated
@@ -184,7 +189,10 @@ class MemoryImage:
             bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
         allocations = self.device.ranges(bounds)
         textures = table.array()
-        self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)
+        tiles = np.zeros(SCRATCH_WORDS if program.multiplies_tiles else 1, np.float64)
+        late = np.zeros(KEPT_WORDS * slots if program.multiplies_tiles and self.is_late else 0, np.int64)
+        tensor = np.zeros(TENSOR_BYTES // 8 * slots if program.has_tensor_memory else 0, np.int64)
+        self.keep = (r32, r64, predicates, local, calls, late, tensor, allocations, textures, table, tiles)
         x = self.context[0]
         for name, array in {
             "r32": r32,
@@ -202,8 +210,11 @@ class MemoryImage:
             "uops": program.uops,
             "call_stack": calls,
             "host_memory": self.host,
+            "tile_scratch": tiles,
         }.items():
             x[name] = array.ctypes.data
+        x["late_products"] = late.ctypes.data if len(late) else 0
+        x["tensor_memory"] = tensor.ctypes.data if len(tensor) else 0
         for name in ("rows32", "rows64", "rows_p", "call_words"):
             x[name] = getattr(program, name)
         x["constant_rows32"], x["constant_rows64"] = constant32, constant64
@@ -223,8 +234,9 @@ class MemoryImage:
 
     @property
     def of_cta(self) -> tuple[Any, ...]:
-        """The arrays that are one CTA's where the image has the slots of one: registers, local memory, calls."""
-        return self.keep[:5]
+        """The arrays that are one CTA's where the image has the slots of one: registers, local memory, calls, products
+        that are kept, tensor memory."""
+        return self.keep[:7]
 
     def read_back(self) -> None:
         """Copy every buffer to the caller's array."""

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ptxsim.base.jit import JIT_DISABLED, inline, record, record_at, record_type
-from ptxsim.base.program import COPY_GROUPS, stack_fields
+from ptxsim.base.program import COPY_GROUPS, N_BARRIERS, stack_fields
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import INT128, WIDE, wide_record
 from ptxsim.timing.memory.memory_state import MAX_SMS
@@ -43,7 +43,7 @@ PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
 LDST_QUEUE = 20  # memory instructions between issue and acceptance
 ALL_MEMORY_FREE = (1 << LDST_QUEUE) - 1
-BARRIERS = 16
+BARRIERS = N_BARRIERS
 SHARED_PIPE = 64  # loads in the pipe after the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
 CODE_BASE = 0xF000_0000  # where code lies

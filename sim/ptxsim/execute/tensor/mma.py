@@ -178,7 +178,7 @@ def _element(bits, kind, code):
 
 
 @njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64, types.int64, types.int64))
-def _column(context, uops, first, row, column, n_columns):
+def compressed_column(context, uops, first, row, column, n_columns):
     """Where the element of a compressed row of A stands in the whole one."""
     uop = uops[first + 2]
     arrangement, indices, selector = uop.a & 15, uop.a >> INDEX_SHIFT, uop.b
@@ -279,7 +279,7 @@ def _read_factor(context, uops, first, n_entries, is_b):
                     if along >= columns:
                         continue
                     if sparse:
-                        along = _column(context, uops, first, across, along, columns)
+                        along = compressed_column(context, uops, first, across, along, columns)
                     place = across * k + along
                 element = _element(value, kind, code)
                 if is_b:

@@ -43,6 +43,7 @@ _KINDS = {
     "cp_async_commit": program.COMMIT,
     "cp_async_wait": program.WAIT,
     "setmaxnreg": program.SET_REGISTERS,
+    "wgmma_wait": program.BARRIER,
     "cluster_wait": program.REPEAT,
 }
 
@@ -92,6 +93,8 @@ def set_control(builder: UopBuilder, op: Operation, record: np.void) -> None:
             unsupported("a number of registers that is no constant")
         goal = integer(op.operands[0].text)
         record["register_goal"] = goal if op.has("inc") else -goal
+    elif sem == "wgmma_wait":
+        record["barrier_kind"], record["barrier_aligned"] = program.SYNC, 1
     elif sem in BARRIER_KINDS:
         record["barrier_kind"] = BARRIER_KINDS[sem]
         if sem == "bar_red":

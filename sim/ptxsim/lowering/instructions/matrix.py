@@ -29,7 +29,7 @@ _INTEGERS = {"s8": (8, 1), "u8": (8, 0), "s4": (4, 1), "u4": (4, 0)}
 _ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 
-def _shape(op: Operation) -> tuple[int, int, int]:
+def shape_of(op: Operation) -> tuple[int, int, int]:
     for name in op.instruction.opcode.modifiers:
         found = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", name)
         if found:
@@ -38,7 +38,7 @@ def _shape(op: Operation) -> tuple[int, int, int]:
     unsupported("a product without a shape")
 
 
-def _format(name: str) -> int:
+def float_format(name: str) -> int:
     if name in _FLOATS:
         fraction, exponent, specials = _FLOATS[name]
         return fraction | exponent << 8 | _SPECIALS[specials] << 16
@@ -59,11 +59,11 @@ def _element_bits(name: str, is_packed: bool) -> int:
     return TYPES[name].bits
 
 
-def _items(operand: Operand) -> tuple[Operand, ...]:
+def items_of(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def _capability(builder: UopBuilder) -> int:
+def capability(builder: UopBuilder) -> int:
     """The number of the module's target: 75 for `sm_75`."""
     found = re.search(r"_(\d+)", builder.kernel.module.directive("target") or "")
     return int(found.group(1)) if found else 70
@@ -101,19 +101,19 @@ def _multiply(builder: UopBuilder, op: Operation, product: _Product) -> None:
     k = k // 32 if product.a == "b1" else k
     target, *factors = op.operands[:4]
     type_ = LONG if kind == kinds.DOUBLES else WORD
-    rows = [[builder.value(item, type_) for item in _items(operand)] for operand in factors]
-    places = [builder.place(item, type_) for item in _items(target)]
+    rows = [[builder.value(item, type_) for item in items_of(operand)] for operand in factors]
+    places = [builder.place(item, type_) for item in items_of(target)]
     flags = product.flags | (kinds.SATURATES if op.has("satfinite") else 0)
     flags |= _ROUNDINGS.index(op.rounding) << kinds.ROUNDING_SHIFT
     group = 0
     if kind == kinds.FLOATS:
-        model = accumulation(_capability(builder), product.a)
+        model = accumulation(capability(builder), product.a)
         group = model.products | model.unit_bits << 8
         group |= (10 if product.d == "f16" else model.result_bits) << 16
     n_accumulators = len(places) * (2 if product.d == "f16" else 1)
     builder.emit(codes.MULTIPLY, n_accumulators, len(rows[0]), len(rows[1]))
-    builder.emit(codes.OPERANDS, m, n, k, _format(product.a), _format(product.b))
-    builder.emit(codes.OPERANDS, _format(product.c), _format(product.d), kind, group, flags)
+    builder.emit(codes.OPERANDS, m, n, k, float_format(product.a), float_format(product.b))
+    builder.emit(codes.OPERANDS, float_format(product.c), float_format(product.d), kind, group, flags)
     bits = [_element_bits(name, product.is_packed) for name in (product.a, product.b)]
     builder.emit(codes.OPERANDS, product.metadata, product.arrangement, product.selector, *bits)
     for r in range(max(len(places), *(len(column) for column in rows))):
@@ -128,10 +128,10 @@ def _multiply(builder: UopBuilder, op: Operation, product: _Product) -> None:
 def _scales(builder: UopBuilder, op: Operation) -> None:
     """The scales of A and of B: registers, and numbers of byte and thread where they begin."""
     count = 1 if op.has("kind::mxf8f6f4") else 4 if op.has("scale_vec::4X") else 2
-    format_ = _format("ue4m3" if op.has("ue4m3") else "ue8m0")
+    format_ = float_format("ue4m3" if op.has("ue4m3") else "ue8m0")
     for scales, where in zip(op.operands[-4::2], op.operands[-3::2], strict=True):
-        byte, thread = (builder.value(item, TYPES["u16"]) for item in _items(where))
-        builder.emit(codes.OPERANDS, builder.value(_items(scales)[0], WORD), byte, thread, format_, count)
+        byte, thread = (builder.value(item, TYPES["u16"]) for item in items_of(where))
+        builder.emit(codes.OPERANDS, builder.value(items_of(scales)[0], WORD), byte, thread, format_, count)
 
 
 def _product(op: Operation) -> _Product:
@@ -140,7 +140,7 @@ def _product(op: Operation) -> _Product:
     types = match.type, match.stype, match.utype, match.vtype
     if not match.utype:  # of `wmma`
         types = match.type, "f16", "f16", match.stype
-    product = _Product(_shape(op), *types)
+    product = _Product(shape_of(op), *types)
     if op.has("block_scale"):
         product.flags |= kinds.SCALED
         product.is_packed = not op.has("kind::mxf8f6f4")
@@ -188,7 +188,7 @@ def _mma_sp(builder: UopBuilder, op: Operation) -> None:
 
 @rule("ldmatrix")
 def _ldmatrix(builder: UopBuilder, op: Operation) -> None:
-    items = _items(op.operands[0])
+    items = items_of(op.operands[0])
     tall = op.has("m16n16")
     rows = 16 if tall else 8
     width = 16 if op.type.name == "b16" else 8
@@ -208,7 +208,7 @@ def _ldmatrix(builder: UopBuilder, op: Operation) -> None:
 
 @rule("stmatrix")
 def _stmatrix(builder: UopBuilder, op: Operation) -> None:
-    items = _items(op.operands[1])
+    items = items_of(op.operands[1])
     width = 8 if op.has("m16n8") else 16
     values = [builder.value(item, WORD) for item in items]
     _row_addresses(builder, op, op.operands[0], 8 * len(items))
@@ -235,7 +235,7 @@ class _Tile:
 
     def __init__(self, builder: UopBuilder, op: Operation, which: str, address: Operand):
         """The fragment of matrix a, b or c (d is as c); the stride is operand 2, by default that of a dense matrix."""
-        m, n, k = _shape(op)
+        m, n, k = shape_of(op)
         self.b, self.type, bits = builder, LONG if op.type.bits == 64 else WORD, op.type.bits
         self.bits = bits
         self.registers = _registers(op, which)
@@ -278,7 +278,7 @@ class _Tile:
 
 def _registers(op: Operation, which: str) -> list[list[tuple[int, int]]]:
     """The elements of each register as (along, across): the direction of a register's elements, and the other one."""
-    m, n, k = _shape(op)
+    m, n, k = shape_of(op)
     per_register = max(32 // op.type.bits, 1)
     if which == "c":
         flat = [(8 * (i // (m // 4)) + i % 2, 8 * (i // 2 % (m // 8))) for i in range(m * n // 32)]
@@ -294,7 +294,7 @@ def _registers(op: Operation, which: str) -> list[list[tuple[int, int]]]:
 
 @rule("wmma_load")
 def _wmma_load(builder: UopBuilder, op: Operation) -> None:
-    items = _items(op.operands[0])
+    items = items_of(op.operands[0])
     tile = _Tile(builder, op, op.match.form.base[-1], op.operands[1])
     # the first register is loaded last: its addresses are what the timing model sees
     loaded = [_load_register(builder, tile, r) for r in reversed(range(len(tile.registers)))][::-1]
@@ -325,7 +325,7 @@ def _load_register(builder: UopBuilder, tile: _Tile, r: int) -> int:
 
 @rule("wmma_store")
 def _wmma_store(builder: UopBuilder, op: Operation) -> None:
-    values = [builder.value(item, LONG if op.type.bits == 64 else WORD) for item in _items(op.operands[1])]
+    values = [builder.value(item, LONG if op.type.bits == 64 else WORD) for item in items_of(op.operands[1])]
     tile = _Tile(builder, op, "c", op.operands[0])
     for r in reversed(range(len(tile.registers))):
         elements, row = tile.registers[r], values[r]

@@ -12,9 +12,7 @@ from ptxtool.parse import parse
 @pytest.mark.parametrize(
     ("instruction", "family"),
     [
-        ("wgmma.fence.sync.aligned;", "warp groups"),
-        ("wgmma.commit_group.sync.aligned;", "warp groups"),
-        ("tcgen05.fence::before_thread_sync;", "tensor memory"),
+        ("tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r1, %r2}, %r3, [%r4];", "tensor memory"),
         (
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];",
             "bulk copies",

@@ -1,0 +1,85 @@
+"""Facts of the fifth generation: tensor memory's sizes, kinds of products, fields of its descriptors.
+
+Reference: PTX ISA, "TensorCore 5th Generation Family Instructions": tensor memory, shared memory descriptor,
+instruction descriptor, packing formats.
+"""
+
+import numpy as np
+from numba import types
+
+from ptxsim.base.jit import inline, njit, record_type
+from ptxsim.base.program import CONTEXT, TENSOR_BYTES
+from ptxsim.execute.tensor.mma import IEEE, NO_SPECIALS, ONE_NAN
+
+_CONTEXT = record_type(CONTEXT)
+
+LANES, COLUMNS, UNIT = 128, 512, 32
+"""Lanes and columns of 32 bits; columns of the unit of allocation."""
+KINDS = ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4")
+F16, TF32, F8F6F4, I8, MXF8F6F4, MXF4, MXF4NVF4 = range(7)
+
+_E4M3, _E5M2 = 3 | 4 << 8 | ONE_NAN << 16, 2 | 5 << 8 | IEEE << 16
+_E2M3, _E3M2, _E2M1 = (m | e << 8 | NO_SPECIALS << 16 for m, e in ((3, 2), (2, 3), (1, 2)))
+_TINY = [_E4M3, _E5M2, -1, _E2M3, _E3M2, _E2M1, -1, -1]
+FORMATS = np.array(
+    [
+        [10 | 5 << 8 | IEEE << 16, 7 | 8 << 8 | IEEE << 16, -1, -1, -1, -1, -1, -1],
+        [-1, -1, 10 | 8 << 8 | IEEE << 16, -1, -1, -1, -1, -1],
+        _TINY,
+        [8, 8 | 1 << 8, -1, -1, -1, -1, -1, -1],
+        _TINY,
+        [-1, _E2M1, -1, -1, -1, -1, -1, -1],
+        [-1, _E2M1, -1, -1, -1, -1, -1, -1],
+    ]
+)
+"""Formats (as in `mma.py`) by kind and the number in the instruction descriptor; -1: none."""
+DEPTHS = np.array([16, 8, 32, 32, 32, 64, 64])
+"""k of a dense product, by kind."""
+
+
+@njit(types.int64(types.int64, types.int64))
+def shared_packing(kind, code):
+    """Elements in 16 bytes of shared memory | bits of one << 8 | low bits without a meaning << 16."""
+    if kind == F16:
+        return 8 | 16 << 8
+    if kind == TF32:
+        return 4 | 32 << 8 | 13 << 16
+    if kind >= MXF4:
+        return 32 | 4 << 8
+    bits = 8 if kind == I8 else 1 + (code & 0xFF) + (code >> 8 & 0xFF)
+    return 16 | bits << 8  # 4 and 6 bits: 16 elements, then nothing up to 16 bytes
+
+
+@njit(types.int64(types.int64, types.int64))
+def tensor_packing(kind, code):
+    """Elements in a column of tensor memory | bits of one << 8 | low bits without a meaning << 16."""
+    if kind == F16:
+        return 2 | 16 << 8
+    if kind == TF32:
+        return 1 | 32 << 8 | 13 << 16
+    if kind >= MXF4:
+        return 8 | 4 << 8
+    return (
+        4 | 8 << 8 | (2 << 16 if code & 0xFF == 1 and kind != I8 else 0)
+    )  # `.e2m1` is in the middle of its byte
+
+
+@inline
+def memory_of(context, number):
+    """The address of the tensor memory of the CTA whose warp `number` executes."""
+    return context.tensor_memory + np.uint64((context.warp - number) * TENSOR_BYTES)
+
+
+@njit(types.int64(types.int64))
+def line_bytes_of(descriptor):
+    """Bytes of a line of a matrix in shared memory, by the swizzle."""
+    mode = descriptor >> 61 & 7
+    if mode == 1 or mode == 2:
+        return 128
+    return 64 if mode == 4 else 32 if mode == 6 else 16
+
+
+@njit(types.int64(types.int64))
+def atom_of(descriptor):
+    """Lines of an atom: 4 where 32 bytes stay together, otherwise 8."""
+    return 4 if descriptor >> 61 & 7 == 1 else 8

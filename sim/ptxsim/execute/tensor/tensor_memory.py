@@ -1,0 +1,255 @@
+"""Tensor memory: 128 lanes of 512 columns of 32 bits for each CTA; allocation, loads, stores, copies.
+
+An address is lane << 16 | column. Columns are allocated in units of 32, the first that are free; a warp accesses the
+32 lanes of its number modulo 4. Every CTA has a tensor memory of its own (on hardware the CTAs of an SM share one, and
+an allocation waits for the others). Its words follow one word that has the allocated units.
+
+Operations happen when they are executed. A word of a load or store of shape 32x32b, 16x64b, 16x128b, 16x256b or
+16x32bx2, register r of thread t, lies in lane and column
+
+    t, r                                    (32x32b)
+    t/4 + 8 (t/2 % 2),  2 r + t % 2         (16x64b)
+    t/4 + 8 (r % 2),    4 (r/2) + t % 4     (16x128b)
+    t/4 + 8 (r/2 % 2),  8 (r/4) + 2 (t % 4) + r % 2    (16x256b)
+    t % 16,  r + (t/16) split               (16x32bx2)
+
+With 16-bit packing a register has the lower halves of two columns, those of twice its column on.
+
+Reference: PTX ISA, "TensorCore 5th Generation Family Instructions".
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32, rows_u64
+from ptxsim.base.program import CONTEXT, NO_COLUMNS, OUT_OF_BOUNDS, OUTSIDE_COLUMNS, UOP
+from ptxsim.execute.boundary import boundary
+from ptxsim.execute.codes import TENSOR_ALLOCATE, TENSOR_COPY, TENSOR_FREE, TENSOR_LOAD, TENSOR_SHIFT
+from ptxsim.execute.tensor.descriptors import chunk_offset, swizzled
+from ptxsim.execute.tensor.tensor_layouts import (
+    COLUMNS,
+    LANES,
+    UNIT,
+    atom_of,
+    line_bytes_of,
+    memory_of,
+)
+
+_CONTEXT = record_type(CONTEXT)
+_UOPS = array_of(UOP)
+_uops = records(UOP)
+
+# shapes of loads and stores
+BY_LANES, PAIRS, QUARTERS, EIGHTHS, HALVES = range(5)
+PACKED = 1 << 16  # beside a shape
+# of a copy: rows of 16 bytes << 8 | chunks of a row, and where the rows go
+ONCE, TO_ALL, PAIRS_02_13, PAIRS_01_23 = range(4)
+
+
+@njit(types.int64(_CONTEXT, types.int64))
+def row32(context, row):
+    """A row of the 32-bit file by the number that a micro-operation has."""
+    return row + context.constant_rows32 + context.warp * context.rows32 if row >= 0 else -1 - row
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.int64))
+def word_of(context, row, lane):
+    """A 32-bit register of a lane."""
+    return np.int64(rows_u32(context.r32, context.total_rows32)[row32(context, row), lane])
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.int64))
+def long_of(context, row, lane):
+    """A 64-bit register of a lane."""
+    r = row + context.constant_rows64 + context.warp * context.rows64 if row >= 0 else -1 - row
+    return np.int64(rows_u64(context.r64, context.total_rows64)[r, lane])
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
+def fault(context, kind, lane, address):
+    """Note a fault; 0."""
+    context.error, context.error_lane, context.error_address = kind, lane, np.uint64(address)
+    return 0
+
+
+@njit(types.int64(_CONTEXT, types.uint64, types.int64, types.int64))
+def is_allocated(context, memory, first, end):
+    """Whether columns `first` to `end` - 1 are allocated."""
+    units = flat_i64(memory, 1)[0]
+    for unit in range(first // UNIT, (end + UNIT - 1) // UNIT):
+        if unit >= COLUMNS // UNIT or units >> unit & 1 == 0:
+            return 0
+    return 1
+
+
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
+def _allocate(context, uops, at, lane):
+    """TENSOR_ALLOCATE: row d = address of row a columns; row e the warp's number in the CTA."""
+    uop = uops[at]
+    units = flat_i64(memory_of(context, word_of(context, np.int64(uop.e), lane)), 1)
+    n = (word_of(context, np.int64(uop.a), lane) + UNIT - 1) // UNIT
+    mask = (np.int64(1) << n) - 1
+    for first in range(COLUMNS // UNIT - n + 1):
+        if units[0] >> first & mask == 0:
+            units[0] |= mask << first
+            words = rows_u32(context.r32, context.total_rows32)
+            for k in range(32):
+                words[row32(context, np.int64(uop.d)), k] = np.uint32(first * UNIT)
+            return 1
+    return fault(context, NO_COLUMNS, lane, n * UNIT)
+
+
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
+def _free(context, uops, at, lane):
+    """TENSOR_FREE: row a an address, row b columns; row e the warp's number in the CTA."""
+    uop = uops[at]
+    memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
+    first, n = word_of(context, np.int64(uop.a), lane), word_of(context, np.int64(uop.b), lane)
+    if first % UNIT or not is_allocated(context, memory, first, first + n):
+        return fault(context, OUTSIDE_COLUMNS, lane, first)
+    flat_i64(memory, 1)[0] &= ~(((np.int64(1) << (n + UNIT - 1) // UNIT) - 1) << first // UNIT)
+    return 1
+
+
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
+def _transfer(context, uops, at, lane):
+    """TENSOR_LOAD and TENSOR_STORE: d registers, row a the address, b the shape, c the split, row e the warp's number;
+    OPERANDS follow with a register each."""
+    uop = uops[at]
+    number, address = word_of(context, np.int64(uop.e), lane), word_of(context, np.int64(uop.a), lane)
+    shape, is_packed, split = uop.b & 0xFFFF, uop.b & PACKED != 0, np.int64(uop.c)
+    memory = memory_of(context, number)
+    first_lane, first = address >> 16, address & 0xFFFF
+    tall = shape == BY_LANES
+    if first_lane >> 5 != number & 3 or first_lane & (31 if tall else 15):
+        return fault(context, OUTSIDE_COLUMNS, lane, address)
+    words = rows_u32(context.r32, context.total_rows32)
+    cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
+    for r in range(uop.d):
+        row = row32(context, np.int64(uops[at + 1 + r].d))
+        for t in range(32):
+            line, column, moved = t, r, np.int64(0)
+            if shape == PAIRS:
+                line, column = t // 4 + 8 * (t // 2 % 2), 2 * r + t % 2
+            elif shape == QUARTERS:
+                line, column = t // 4 + 8 * (r % 2), 4 * (r // 2) + t % 4
+            elif shape == EIGHTHS:
+                line, column = t // 4 + 8 * (r // 2 % 2), 8 * (r // 4) + 2 * (t % 4) + r % 2
+            elif shape == HALVES:
+                line, moved = t % 16, t // 16 * split
+            column = first + moved + (2 * column if is_packed else column)
+            if column >= COLUMNS or not is_allocated(
+                context, memory, column, column + (2 if is_packed else 1)
+            ):
+                return fault(context, OUTSIDE_COLUMNS, t, first_lane << 16 | column)
+            cell = (first_lane + line) * COLUMNS + column
+            if uop.op == TENSOR_LOAD:
+                bits = cells[cell]
+                if is_packed:
+                    bits = (bits & np.uint32(0xFFFF)) | cells[cell + 1] << np.uint32(16)
+                words[row, t] = bits
+            elif is_packed:
+                cells[cell] = words[row, t] & np.uint32(0xFFFF)
+                cells[cell + 1] = words[row, t] >> np.uint32(16)
+            else:
+                cells[cell] = words[row, t]
+    return 1
+
+
+@njit(types.int64(_CONTEXT, types.uint64, types.int64))
+def _unpacked(context, pointer, place):
+    """A word of four bytes of which each is an element of 4 bits, or 6: bits of an element << 8 | the first element."""
+    bits, first = place >> 8, place & 0xFF
+    source = flat_u32(pointer, 4)
+    word = np.int64(0)
+    for j in range(4):
+        position = (first + j) * bits
+        value = np.int64(source[position >> 5]) >> (position & 31)
+        if (position & 31) + bits > 32:
+            value |= np.int64(source[(position >> 5) + 1]) << (32 - (position & 31))
+        element = value & ((1 << bits) - 1)
+        word |= (element << 2 if bits == 4 else element) << 8 * j
+    return word
+
+
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
+def _copy(context, uops, at, lane):
+    """TENSOR_COPY: row a the address, 64-bit row b the descriptor, c rows << 8 | chunks, d where to | << 8 the bits of
+    an element that become 8, row e the warp's number."""
+    uop = uops[at]
+    address, descriptor = word_of(context, np.int64(uop.a), lane), long_of(context, np.int64(uop.b), lane)
+    memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
+    cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
+    start, base = (descriptor & 0x3FFF) << 4, descriptor >> 49 & 7
+    leading, stride = (descriptor >> 16 & 0x3FFF) << 4, (descriptor >> 32 & 0x3FFF) << 4
+    width, atom = line_bytes_of(descriptor), atom_of(descriptor)
+    lines, chunks, bits, way = uop.c >> 8, uop.c & 0xFF, np.int64(uop.d >> 8), uop.d & 0xFF
+    first_lane, first = address >> 16, address & 0xFFFF
+    if not is_allocated(context, memory, first, first + 4 * chunks):
+        return fault(context, OUTSIDE_COLUMNS, lane, address)
+    for line in range(lines):
+        for chunk in range(chunks):
+            offset = chunk_offset(line, chunk, width, leading, stride, False, atom)
+            place = swizzled(start + offset, width, base, atom)
+            if place < 0 or place + 16 > context.shared_bytes:
+                return fault(context, OUT_OF_BOUNDS, lane, place)
+            pointer = context.shared_memory + np.uint64(place)
+            for j in range(4):
+                word = np.int64(flat_u32(pointer, 4)[j])
+                if bits:
+                    word = _unpacked(context, pointer, bits << 8 | 4 * j)
+                for part in range(4):
+                    target = first_lane + line
+                    if way == TO_ALL:
+                        target = 32 * part + line
+                    elif way == PAIRS_02_13:  # the first half for warps 0 and 2
+                        target = 32 * (line // 32) + 64 * (part & 1) + line % 32
+                    elif way == PAIRS_01_23:
+                        target = 64 * (line // 32) + 32 * (part & 1) + line % 32
+                    if target < LANES:
+                        cells[target * COLUMNS + first + 4 * chunk + j] = np.uint32(word)
+    return 1
+
+
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
+def _shift(context, uops, at, lane):
+    """TENSOR_SHIFT: of the lanes from row a's on, 32 bytes move to the lane before; row e the warp's number."""
+    uop = uops[at]
+    address = word_of(context, np.int64(uop.a), lane)
+    memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
+    cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
+    first_lane, first = address >> 16, address & 0xFFFF
+    if first_lane & 31 or not is_allocated(context, memory, first, first + 8):
+        return fault(context, OUTSIDE_COLUMNS, lane, address)
+    for line in range(first_lane, LANES - 1):
+        for column in range(first, first + 8):
+            cells[line * COLUMNS + column] = cells[(line + 1) * COLUMNS + column]
+    return 1
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.int64))
+def _tensor_memory(context, at, mask):
+    """One of these micro-operations. 0 after a fault."""
+    if mask == 0:
+        return 1
+    uops = _uops(context.uops, context.n_uops)
+    op, lane = uops[at].op, ctz(mask)
+    if op == TENSOR_ALLOCATE:
+        return _allocate(context, uops, at, lane)
+    if op == TENSOR_FREE:
+        return _free(context, uops, at, lane)
+    if op == TENSOR_COPY or op == TENSOR_SHIFT:
+        while mask:  # every thread asks for one
+            lane = ctz(mask)
+            mask &= mask - 1
+            done = _copy(context, uops, at, lane) if op == TENSOR_COPY else _shift(context, uops, at, lane)
+            if done == 0:
+                return 0
+        return 1
+    return _transfer(context, uops, at, lane)
+
+
+tensor_memory: Any = boundary("tensor_memory", _tensor_memory)
+"""`tensor_memory(context, k, mask)`: micro-operation k, one of the TENSOR ones but TENSOR_MULTIPLY."""

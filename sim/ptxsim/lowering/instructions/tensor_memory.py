@@ -1,0 +1,194 @@
+"""Tensor memory and its products: `tcgen05`.
+
+Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor_product.py) and happens when it is
+executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
+occupies a tensor core; loads and stores are as quick as arithmetic.
+
+Refused: what two CTAs do together, sparse A, `.ashift`, `.ws` with a mask of zero columns, `tcgen05.ld.red`, and
+`tcgen05.cp.4x256b`, whose rows the manual shows in a figure only.
+"""
+
+from ptxsim.base.program import GENERIC, SHARED
+from ptxsim.execute import codes
+from ptxsim.execute.tensor import tensor_layouts as layouts
+from ptxsim.execute.tensor import tensor_memory as tensor
+from ptxsim.execute.tensor import tensor_product as product
+from ptxsim.lowering.builder import UopBuilder, rule
+from ptxsim.lowering.instructions.matrix import items_of
+from ptxsim.lowering.instructions.warpgroup import warp_number
+from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
+from ptxtool.ir.nodes import Immediate, Memory, Operand, Vector
+from ptxtool.isa.literals import integer
+
+_SHAPES = {
+    "32x32b": tensor.BY_LANES,
+    "16x64b": tensor.PAIRS,
+    "16x128b": tensor.QUARTERS,
+    "16x256b": tensor.EIGHTHS,
+    "16x32bx2": tensor.HALVES,
+}
+_COPIES = {"128x256b": (128, 2), "128x128b": (128, 1), "64x128b": (64, 1), "32x128b": (32, 1)}
+_WAYS = {"warpx4": tensor.TO_ALL, "warpx2::02_13": tensor.PAIRS_02_13, "warpx2::01_23": tensor.PAIRS_01_23}
+_PRODUCTS_PER_CYCLE = {"f16": 4096, "tf32": 2048, "f8f6f4": 8192, "i8": 8192, "mxf8f6f4": 8192}
+"""Of an SM. NVIDIA's 2.25 PFLOPS of dense .f16 (data sheet of the B200, 2024) are 4,100 products a cycle on each of
+148 SMs at 1.85 GHz; the clock is a guess."""
+
+
+def _one_cta(op: Operation) -> None:
+    if op.has("cta_group::2"):
+        unsupported("two CTAs with one tensor core (.cta_group::2)")
+
+
+def _address(builder: UopBuilder, operand: Operand) -> int:
+    """The row of an address in tensor memory."""
+    if not isinstance(operand, Memory) or operand.base is None:
+        unsupported("this address in tensor memory")
+    row = builder.value(operand.base, WORD)
+    if operand.offset is not None:
+        row = builder.compute("add_u32", row, builder.value(operand.offset, WORD))
+    return row
+
+
+def _number(operand: Operand) -> int:
+    if not isinstance(operand, Immediate):
+        unsupported("an operand that has to be a number")
+    return integer(operand.text)
+
+
+@rule("tcgen05_alloc")
+def _alloc(builder: UopBuilder, op: Operation) -> None:
+    """Allocate columns, and store the address of the first one in shared memory."""
+    _one_cta(op)
+    found = builder.temporary()
+    builder.emit(codes.TENSOR_ALLOCATE, found, builder.value(op.operands[1], WORD), e=warp_number(builder))
+    builder.emit_access(op.operands[0], SHARED if op.has("shared::cta") else GENERIC, 4)
+    builder.element_bytes = 4
+    builder.emit(codes.STORE_32, a=found)
+
+
+@rule("tcgen05_dealloc")
+def _dealloc(builder: UopBuilder, op: Operation) -> None:
+    _one_cta(op)
+    address, columns = (builder.value(operand, WORD) for operand in op.operands)
+    builder.emit(codes.TENSOR_FREE, 0, address, columns, e=warp_number(builder))
+
+
+@rule("tcgen05_nothing")
+def _nothing(builder: UopBuilder, op: Operation) -> None:
+    """The permit to allocate, waits and fences: everything before has happened."""
+
+
+@rule("tcgen05_ld", "tcgen05_st")
+def _transfer(builder: UopBuilder, op: Operation) -> None:
+    is_load = op.match.form.sem == "tcgen05_ld"
+    registers = next(items_of(o) for o in op.operands if not isinstance(o, Memory | Immediate))
+    memory = next(o for o in op.operands if isinstance(o, Memory))
+    split = next((_number(o) for o in op.operands if isinstance(o, Immediate)), 0)
+    shape = next(number for name, number in _SHAPES.items() if op.has(name))
+    if op.has("pack::16b") or op.has("unpack::16b"):
+        shape |= tensor.PACKED
+    address, number = _address(builder, memory), warp_number(builder)
+    if is_load:
+        places = [builder.place(item, WORD) for item in registers]
+        rows = [place.row for place in places]
+    else:
+        rows = [builder.value(item, WORD) for item in registers]
+    code = codes.TENSOR_LOAD if is_load else codes.TENSOR_STORE
+    builder.emit(code, len(rows), address, shape, split, number)
+    for row in rows:
+        builder.emit(codes.OPERANDS, row)
+    if is_load:
+        for place in places:
+            place.finish()
+
+
+@rule("tcgen05_cp")
+def _copy(builder: UopBuilder, op: Operation) -> None:
+    _one_cta(op)
+    if op.has("4x256b"):
+        unsupported("a copy of four rows")
+    lines, chunks = next(size for name, size in _COPIES.items() if op.has(name))
+    way = next((number for name, number in _WAYS.items() if op.has(name)), tensor.ONCE)
+    bits = 6 if op.has("b6x16_p32") else 4 if op.has("b4x16_p64") else 0
+    address, descriptor = _address(builder, op.operands[0]), builder.value(op.operands[1], LONG)
+    number = warp_number(builder)
+    builder.emit(codes.TENSOR_COPY, way | bits << 8, address, descriptor, lines << 8 | chunks, number)
+
+
+@rule("tcgen05_shift")
+def _shift(builder: UopBuilder, op: Operation) -> None:
+    _one_cta(op)
+    builder.emit(codes.TENSOR_SHIFT, 0, _address(builder, op.operands[0]), e=warp_number(builder))
+
+
+def _operands(op: Operation) -> dict[str, Operand]:
+    """The operands by name: those of some rows are as many, and braces are masks of lanes."""
+    rest = list(op.operands)
+    found = {name: rest.pop(0) for name in ("d", "a", "b", "i")}
+    if op.has("block_scale"):
+        found["sa"], found["sb"] = rest.pop(0), rest.pop(0)
+    if isinstance(rest[0], Vector):
+        found["lanes"] = rest.pop(0)
+    found["enable"] = rest.pop(0)
+    if rest:
+        found["zero" if op.match.form.base == "tcgen05.mma.ws" else "scale"] = rest[0]
+    return found
+
+
+@rule("tcgen05_mma")
+def _mma(builder: UopBuilder, op: Operation) -> None:
+    _one_cta(op)
+    if op.has("ashift"):
+        unsupported("rows of A that are shifted (.ashift)")
+    named = _operands(op)
+    if "zero" in named:
+        unsupported("a mask of zero columns")
+    kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
+    flags = product.STATIONARY if op.match.form.base == "tcgen05.mma.ws" else 0
+    if isinstance(named["a"], Memory):
+        flags |= product.IN_TENSOR_MEMORY
+        of_a = _address(builder, named["a"])
+    else:
+        of_a = builder.value(named["a"], LONG)
+    masks = [builder.constant(0)] * 4
+    if "lanes" in named:
+        masks = [builder.value(item, WORD) for item in items_of(named["lanes"])]
+    scales = [
+        _address(builder, named[name]) if name in named else builder.constant(0) for name in ("sa", "sb")
+    ]
+    exponent = _number(named["scale"]) if "scale" in named else 0
+    count = 1 if kind == "mxf8f6f4" else 4 if op.has("scale_vec::4X") or op.has("block16") else 2
+    d, of_b = _address(builder, named["d"]), builder.value(named["b"], LONG)
+    what, adds, number = (
+        builder.value(named["i"], WORD),
+        builder.predicate(named["enable"]),
+        warp_number(builder),
+    )
+    builder.emit(codes.TENSOR_MULTIPLY, d, of_a, of_b, what, adds)
+    builder.emit(
+        codes.OPERANDS, layouts.KINDS.index(kind) | flags << 8, scales[0], scales[1], exponent, number
+    )
+    builder.emit(codes.OPERANDS, masks[0], masks[1], masks[2], masks[3], count)
+    depth, rate = int(layouts.DEPTHS[layouts.KINDS.index(kind)]), _PRODUCTS_PER_CYCLE.get(kind, 32768)
+    builder.tensor_cycles = 128 * 256 * depth // rate
+
+
+@rule("tcgen05_commit")
+def _commit(builder: UopBuilder, op: Operation) -> None:
+    """The mbarrier's address is one of shared memory, generic or not: its window is cut off."""
+    _one_cta(op)
+    if len(op.operands) > 1:
+        unsupported("an arrival at mbarriers of other CTAs")
+    operand = op.operands[0]
+    assert isinstance(operand, Memory)
+    if operand.base is None:
+        unsupported("this address of an mbarrier")
+    address = builder.address(operand, SHARED)
+    base = builder.compute("trunc_u64", address.base) if address.is_long else address.base
+    address.base = builder.compute("and_u32", base, builder.constant(0x00FF_FFFF))
+    address.is_long = False
+    builder.emit_address(address, SHARED, 8)
+    builder.element_bytes = 8
+    builder.emit(
+        codes.MBARRIER, builder.temporary(64), builder.constant(1), builder.constant(0), e=codes.ARRIVE
+    )

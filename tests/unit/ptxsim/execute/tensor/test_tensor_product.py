@@ -1,0 +1,290 @@
+"""Products in tensor memory in all three runs, bit for bit: every kind, where A and D lie, scales; and one by hand.
+
+Shared memory and tensor memory hold random elements, so what is read elsewhere than the reference reads it differs.
+"""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from matrix_values import element, scale_words
+from three_ways import three_ways
+
+import ptxsim
+from ptxtool.base.diag import PtxError
+from ptxtool.parse import parse
+
+TILE = 16384  # bytes of each factor
+CELLS = 64  # columns that are allocated and compared
+HEAD = """.version 8.8
+.target sm_100a
+.visible .entry k(.param .u64 out, .param .u64 in)
+{
+	.reg .pred %p<4>;
+	.reg .b32 %r<120>;
+	.reg .b64 %d<12>;
+	.shared .align 1024 .b8 tile[32768];
+	.shared .b32 place;
+	.shared .b64 barrier;
+	ld.param.u64 %d1, [out];
+	ld.param.u64 %d2, [in];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, tile;
+	mov.u32 %r3, %r1;
+copy:
+	mul.wide.u32 %d3, %r3, 4;
+	add.s64 %d3, %d2, %d3;
+	ld.global.u32 %r4, [%d3];
+	shl.b32 %r5, %r3, 2;
+	add.u32 %r5, %r2, %r5;
+	st.shared.u32 [%r5], %r4;
+	add.u32 %r3, %r3, 128;
+	setp.lt.u32 %p1, %r3, 8192;
+	@%p1 bra copy;
+	setp.ge.u32 %p1, %r1, 32;
+	@%p1 bra allocated;
+	mbarrier.init.shared.b64 [barrier], 1;
+	tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 64;
+	tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+allocated:
+	bar.sync 0;
+	ld.shared.u32 %r6, [place];
+	shr.u32 %r7, %r1, 5;
+	shl.b32 %r7, %r7, 21;
+	add.u32 %r7, %r7, %r6;
+	mul.wide.u32 %d3, %r1, 4;
+	add.s64 %d4, %d1, %d3;
+	add.s64 %d5, %d2, %d3;
+	add.s64 %d5, %d5, 32768;
+	shr.u32 %r3, %r2, 4;
+	cvt.u64.u32 %d6, %r3;
+	or.b64 %d7, %d6, A_FIELDS;
+	add.s64 %d8, %d6, 1024;
+	or.b64 %d8, %d8, B_FIELDS;
+	mov.u32 %r8, WHAT;
+	setp.ne.u32 %p2, ADDS, 0;
+"""
+REGISTERS = [f"%r{20 + r}" for r in range(CELLS)]
+STORED = "{" + ", ".join(REGISTERS) + "}"
+TAIL = f"""
+	bar.sync 0;
+	setp.ne.u32 %p3, %r1, 0;
+	@%p3 bra done;
+	PRODUCT
+	tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [barrier];
+done:
+	mbarrier.try_wait.parity.shared.b64 %p1, [barrier], 0;
+	@!%p1 bra done;
+	tcgen05.fence::after_thread_sync;
+	tcgen05.ld.sync.aligned.32x32b.x64.b32 {STORED}, [%r7];
+	tcgen05.wait::ld.sync.aligned;
+	STORES
+	bar.sync 0;
+	@%p3 bra end;
+end:
+	setp.ge.u32 %p1, %r1, 32;
+	@%p1 bra freed;
+	tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r6, 64;
+freed:
+	ret;
+}}
+"""
+SWIZZLES = {"none": (0, 16), "32": (6, 32), "64": (4, 64), "128": (2, 128), "128 by 32": (1, 128)}
+TINY = ["e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"]
+WIDTHS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32}
+
+
+def fields(swizzle: str, across: bool, lines: int, chunks: int) -> int:
+    """The upper bits of a descriptor of a dense tile."""
+    mode, width = SWIZZLES[swizzle]
+    atom = (4 if mode == 1 else 8) * width
+    if across and width == 16:
+        leading, stride = atom * chunks, atom
+    else:
+        leading, stride = atom, atom * max(chunks * 16 // width, 1)
+    return leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | mode << 61
+
+
+def words(name: str, kind: str, count: int, seed: str) -> np.ndarray:
+    """Words with elements of a type; those of less than 8 bits are random bits."""
+    generator, width = random.Random(f"{name} {seed}"), WIDTHS.get(name, 8)
+    if kind == "bits" or name in ("e2m3", "e3m2", "e2m1", "s8", "u8"):
+        return np.array([generator.getrandbits(32) for _ in range(count)], np.uint32)
+    per = 32 // width
+    return np.array(
+        [sum(element(name, kind, generator) << width * j for j in range(per)) for _ in range(count)],
+        np.uint32,
+    )
+
+
+def descriptor(kind: str, a: str, b: str, d: str, m: int, n: int, more: int = 0) -> int:
+    """An instruction descriptor."""
+    numbers = {"f16": ["f16", "bf16"], "tf32": ["", "", "tf32"], "i8": ["u8", "s8"]}.get(kind, TINY)
+    if kind.startswith("mxf4"):
+        numbers = ["", "e2m1"]
+    bits = numbers.index(a) << 7 | numbers.index(b) << 10 | n >> 3 << 17 | more
+    if kind.startswith("mx"):
+        return bits | m >> 7 << 27
+    return bits | m >> 4 << 24 | {"f16": 0, "f32": 1, "s32": 2}[d] << 4
+
+
+def run_product(
+    kind: str,
+    types: tuple[str, str, str],
+    *,
+    m: int = 128,
+    n: int = 16,
+    values: str = "floats",
+    in_tensor: bool = False,
+    swizzle: str = "128",
+    across: tuple[bool, bool] = (False, False),
+    more: int = 0,
+    adds: bool = True,
+    stationary: bool = False,
+    suffix: str = "",
+    scales: str = "",
+    lanes: str = "",
+    divided: str = "",
+) -> np.ndarray:
+    d, a, b = types
+    k = {"f16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}.get(kind, 32)
+    found = []
+    for name, lines, is_across in ((a, m, across[0]), (b, n, across[1])):
+        per_chunk = 32 if kind.startswith("mxf4") else min(128 // WIDTHS.get(name, 8), 16)
+        inner, outer = (lines, k) if is_across else (k, lines)
+        found.append(fields(swizzle, is_across, outer, max(inner // per_chunk, 1)))
+    what = descriptor(kind, a, b, d, m, n, more)
+    text = HEAD.replace("A_FIELDS", str(found[0])).replace("B_FIELDS", str(found[1]))
+    text = text.replace("WHAT", str(what)).replace("ADDS", str(int(adds)))
+    text += "".join(f"\tld.global.u32 {name}, [%d5+{512 * j}];\n" for j, name in enumerate(REGISTERS))
+    text += f"\ttcgen05.st.sync.aligned.32x32b.x64.b32 [%r7], {STORED};\n\ttcgen05.wait::st.sync.aligned;\n"
+    of_a = "[%r6+32]" if in_tensor else "%d7"
+    opcode = f"tcgen05.mma{'.ws' if stationary else ''}.cta_group::1.kind::{kind}{suffix}"
+    text += TAIL.replace(
+        "PRODUCT", f"{opcode} [%r6], {of_a}, %d8, %r8{scales}{lanes}, %p2{divided};"
+    ).replace(
+        "STORES", "".join(f"\tst.global.u32 [%d4+{512 * j}], {name};\n" for j, name in enumerate(REGISTERS))
+    )
+    cells = words(d, values, CELLS * 128, "cells").reshape(CELLS, 128)
+    if in_tensor:
+        cells[32:] = words(a, values, 32 * 128, "tensor").reshape(32, 128)
+    if scales:
+        name = "ue8m0" if what >> 23 & 1 else "ue4m3"
+        moderate = values != "bits"
+        cells[48:] = np.concatenate(
+            [scale_words(name, moderate, f"{j}").reshape(64) for j in range(32)]
+        ).reshape(16, 128)
+    given = np.concatenate(
+        [words(a, values, TILE // 4, "a"), words(b, values, TILE // 4, "b"), cells.ravel()]
+    )
+    runs = three_ways(text, 128, lambda: [np.zeros((CELLS, 128), np.uint32), given.copy()])
+    result: np.ndarray = runs[0][0]
+    assert (result != cells).any()
+    return result
+
+
+DENSE: list[tuple[str, tuple[str, str, str]]] = [
+    ("f16", ("f32", "f16", "f16")), ("f16", ("f16", "f16", "f16")), ("f16", ("f32", "bf16", "bf16")),
+    ("tf32", ("f32", "tf32", "tf32")), ("f8f6f4", ("f32", "e4m3", "e5m2")), ("f8f6f4", ("f16", "e2m3", "e3m2")),
+    ("f8f6f4", ("f32", "e2m1", "e4m3")), ("i8", ("s32", "s8", "u8")), ("i8", ("s32", "u8", "s8")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("in_tensor", [False, True], ids=["shared", "tensor"])
+@pytest.mark.parametrize(("kind", "types"), DENSE)
+def test_kinds(kind: str, types: tuple[str, str, str], in_tensor: bool) -> None:
+    run_product(kind, types, in_tensor=in_tensor)
+
+
+@pytest.mark.parametrize("kind", ["f16", "tf32", "f8f6f4"])
+def test_any_bits(kind: str) -> None:
+    """Infinities, NaNs and subnormals."""
+    types = next(t for k, t in DENSE if k == kind)
+    run_product(kind, types, values="bits", n=8)
+
+
+@pytest.mark.parametrize("swizzle", ["none", "32", "64", "128"])
+@pytest.mark.parametrize("across", [(True, False), (False, True)])
+def test_descriptors(swizzle: str, across: tuple[bool, bool]) -> None:
+    more = across[0] << 15 | across[1] << 16
+    run_product(
+        "f16", ("f32", "f16", "f16"), m=64, n=64, swizzle=swizzle, across=across, more=more, values="whole"
+    )
+
+
+def test_elements_of_32_bits_across() -> None:
+    run_product(
+        "tf32",
+        ("f32", "tf32", "tf32"),
+        m=64,
+        n=32,
+        swizzle="128 by 32",
+        across=(True, True),
+        more=3 << 15,
+        values="whole",
+    )
+
+
+@pytest.mark.parametrize(("m", "n"), [(32, 64), (64, 64), (128, 16)])
+def test_weight_stationary(m: int, n: int) -> None:
+    run_product("f16", ("f32", "f16", "f16"), m=m, n=n, stationary=True, values="whole")
+
+
+@pytest.mark.parametrize("in_tensor", [False, True], ids=["shared", "tensor"])
+def test_half_of_the_lanes(in_tensor: bool) -> None:
+    run_product("f16", ("f32", "f16", "f16"), m=64, in_tensor=in_tensor, values="whole")
+
+
+SCALED: list[tuple[str, str, tuple[str, str, str], int]] = [
+    ("mxf8f6f4", ".block_scale.scale_vec::1X", ("f32", "e4m3", "e2m1"), 1 << 23 | 1 << 29 | 2 << 4),
+    ("mxf8f6f4", ".block_scale", ("f32", "e3m2", "e5m2"), 1 << 23 | 3 << 29),
+    ("mxf4", ".block_scale.scale_vec::2X", ("f32", "e2m1", "e2m1"), 1 << 23 | 2 << 29),
+    ("mxf4nvf4", ".block_scale.scale_vec::2X", ("f32", "e2m1", "e2m1"), 1 << 23 | 2 << 4),
+    ("mxf4nvf4", ".block_scale.scale_vec::4X", ("f32", "e2m1", "e2m1"), 0),
+    ("mxf4nvf4", ".block_scale.block16", ("f32", "e2m1", "e2m1"), 1 << 23),
+]
+
+
+@pytest.mark.parametrize("values", ["floats", "bits"])
+@pytest.mark.parametrize(("kind", "suffix", "types", "more"), SCALED)
+def test_scaled_blocks(kind: str, suffix: str, types: tuple[str, str, str], more: int, values: str) -> None:
+    run_product(kind, types, suffix=suffix, more=more, scales=", [%r6+48], [%r6+56]", n=40, values=values)
+
+
+def test_what_else_an_instruction_says() -> None:
+    """Both factors negated and one of them; D not added, D divided by 8, lanes that are not written; saturation."""
+    f16 = ("f32", "f16", "f16")
+    run_product("f16", f16, more=1 << 13, values="whole")
+    run_product("f16", f16, more=1 << 14, adds=False, values="whole")
+    run_product("f16", f16, more=3 << 13, divided=", 3", values="whole")
+    run_product(
+        "f16", f16, lanes=", {%r1, %r7, %r8, 0xf0f0f0f0}".replace("0xf0f0f0f0", "%r2"), values="whole"
+    )
+    run_product("i8", ("s32", "s8", "s8"), more=1 << 3)
+
+
+def one_product(what: int) -> Any:
+    """Ones times ones in f16, nothing added: every element of D is 16, the length of k."""
+    text = HEAD.replace("A_FIELDS", str(fields("none", False, 128, 2))).replace("ADDS", "0")
+    text = text.replace("B_FIELDS", str(fields("none", False, 8, 2))).replace("WHAT", str(what))
+    stores = "".join(f"\tst.global.u32 [%d4+{512 * j}], {name};\n" for j, name in enumerate(REGISTERS))
+    text += TAIL.replace("PRODUCT", "tcgen05.mma.cta_group::1.kind::f16 [%r6], %d7, %d8, %r8, %p2;").replace(
+        "STORES", stores
+    )
+    out = np.zeros((CELLS, 128), np.float32)
+    ptxsim.run(parse(text).kernels["k"], 1, 128, [out, np.full(16384, 0x3C003C00, np.uint32)])
+    return out
+
+
+def test_by_hand() -> None:
+    out = one_product(descriptor("f16", "f16", "f16", "f32", 128, 8))
+    assert out[:8].tolist() == [[16.0] * 128] * 8
+    assert not out[8:].any()
+
+
+@pytest.mark.parametrize("m", [16, 96, 256])
+def test_a_descriptor_of_no_product(m: int) -> None:
+    with pytest.raises(PtxError, match="an instruction descriptor") as caught:
+        one_product(descriptor("f16", "f16", "f16", "f32", m, 8))
+    assert caught.value.diagnostics[0].code == "E404"

@@ -1,0 +1,48 @@
+"""The lowering of `tcgen05`: what is refused, and why. (Values: `execute/tensor/test_tensor_memory.py`.)"""
+
+import pytest
+
+from ptxsim.lowering.lower import lower
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.parse import parse
+
+TEXT = """.version 8.8
+.target sm_100a
+.visible .entry k()
+{
+	.reg .pred %p<2>;
+	.reg .b16 %h<2>;
+	.reg .b32 %r<8>;
+	.reg .b64 %d<4>;
+	INSTRUCTION
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("instruction", "reason"),
+    [
+        ("tcgen05.alloc.cta_group::2.sync.aligned.b32 [%d1], 32;", "two CTAs"),
+        ("tcgen05.cp.cta_group::1.4x256b [%r1], %d1;", "a copy of four rows"),
+        (
+            "tcgen05.mma.cta_group::1.kind::f16.ashift [%r1], [%r2], %d2, %r3, %p1;",
+            "rows of A that are shifted",
+        ),
+        ("tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %d1, %d2, [%r4], %r3, %p1;", "with a sparse A"),
+        ("tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %d1, %d2, %r3, %p1, %d3;", "a mask of zero columns"),
+        (
+            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster.b64 [%d1], %h1;",
+            "an arrival at mbarriers of other CTAs",
+        ),
+        (
+            "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r1, %r2}, %r3, [%r4];",
+            "with a reduction are not simulated",
+        ),
+    ],
+)
+def test_what_is_refused(instruction: str, reason: str) -> None:
+    kernel = parse(TEXT.replace("INSTRUCTION", instruction)).kernels["k"]
+    with pytest.raises(PtxError, match=reason):
+        lower(kernel, load_gpu("tesla-c2050"), (128, 1, 1))
