@@ -1,11 +1,12 @@
 """The simulator against what it was built from: the tables of docs/accuracy.md. Prints them, or writes them there.
 
-    python benchmarks/accuracy.py [--write] [--only figures|runs] [--launches NAME ...]
+    python benchmarks/accuracy.py [--write] [--only figures|runs|modern] [--launches NAME ...]
 
 The first tables are the micro-kernels of `tests/microkernels`, expected against measured. The others are the reference
-kernels, as GPGPU-Sim 4.2 ran them and as `gpgpusim42-c2050` does; they need the recorded runs beside the checkout
-(`../shared`), and stay as they are in the page without them. Figures are counters of a deterministic simulator: they
-do not depend on the machine that this runs on.
+kernels, as GPGPU-Sim 4.2 ran them and as `gpgpusim42-c2050` does, and the same on machines from Pascal on, read from
+their configuration files; they need the recorded runs beside the checkout (`../shared`), and stay as they are in the
+page without them. Figures are counters of a deterministic simulator: they do not depend on the machine that this runs
+on.
 """
 
 import argparse
@@ -20,8 +21,9 @@ import numpy as np
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT / folder) for folder in ("tests", "tests/helpers", "benchmarks")]
 
-from microkernels import C2050, GPGPUSIM42, Case  # noqa: E402
+from microkernels import C2050, GPGPUSIM42, VOLTA_MEMORY, Case  # noqa: E402
 from microkernels.case import shown  # noqa: E402
+from modern_runs import COUNTERS, EXACT, modern_runs, simulate_modern  # noqa: E402
 from page_tables import put_tables  # noqa: E402
 from reference_kernels import recorded_runs, simulate_recorded  # noqa: E402
 
@@ -177,24 +179,82 @@ def runs(names: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
+def _mean_and_worst(errors: Any, names: Sequence[str]) -> tuple[str, str]:
+    worst = int(np.argmax(np.abs(errors)))
+    return f"{100 * np.abs(errors).mean():.1f}%", f"{100 * errors[worst]:+.1f}% ({names[worst]})"
+
+
+def _near(pairs: list[tuple[dict[str, Any], dict[str, Any]]], counter: str) -> str:
+    """In how many runs a counter is within 10%; equal where it is 0 there."""
+    near = sum(abs(ours[counter] - theirs[counter]) <= 0.1 * theirs[counter] for theirs, ours in pairs)
+    return f"{near} of {len(pairs)}"
+
+
+def modern_summary(config: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> tuple[object, ...]:
+    """A machine's row: errors of cycles and IPC, counters that are equal, and counters that are near."""
+    errors = np.array([ours["cycles"] / theirs["cycles"] - 1 for theirs, ours in pairs])
+    ipc = [[float(p[k]["thread_insn"]) / p[k]["cycles"] for p in pairs] for k in (0, 1)]
+    equal = sum(all(theirs[name] == ours[name] for name in EXACT) for theirs, ours in pairs)
+    return (
+        f"{config}, {len(pairs)} launches",
+        *_mean_and_worst(errors, [theirs["launch"] for theirs, _ in pairs]),
+        f"{np.corrcoef(ipc)[0, 1]:.4f}" if len(pairs) > 2 else "-",
+        f"{equal} of {len(pairs)}",
+        *(_near(pairs, counter) for counter in COUNTERS),
+    )
+
+
+def modern(names: Sequence[str], configs: Sequence[str]) -> str:
+    """The recorded runs of machines from Pascal on: a summary of each machine, then its launches."""
+    found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for row in modern_runs(SHARED):
+        if (not names or row["launch"] in names) and (not configs or row["config"] in configs):
+            ours = simulate_modern(SHARED, row).stats
+            found.setdefault(row["config"], []).append((row, ours))
+            error = _percent(ours["cycles"], row["cycles"])
+            print(f"{row['config']} {row['launch']} {error}", file=sys.stderr)
+    within = [
+        f"{counter.replace('_', ' ').replace('l1d', 'L1D').replace('l2', 'L2')}" for counter in COUNTERS
+    ]
+    head = (
+        "machine",
+        "mean error of cycles",
+        "largest",
+        "correlation of IPC",
+        "instructions and CTAs equal",
+        *within,
+    )
+    parts = [table(head, [modern_summary(config, pairs) for config, pairs in found.items()])]
+    for config, pairs in found.items():
+        parts += [f"### {config}", _runs_table(pairs, ("cycles", *COUNTERS))]
+    return "\n\n".join(parts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true", help="write the tables into docs/accuracy.md")
-    parser.add_argument("--only", choices=("figures", "runs"), help="one kind of tables")
+    parser.add_argument("--only", choices=("figures", "runs", "modern"), help="one kind of tables")
     parser.add_argument(
         "--launches", nargs="+", default=(), help="of the recorded ones only these; not with --write"
     )
+    parser.add_argument(
+        "--machines", nargs="+", default=(), help="of those from Pascal on only these; not with --write"
+    )
     options = parser.parse_args()
-    if options.write and options.launches:
+    if options.write and (options.launches or options.machines):
         parser.error("--write needs all launches")
     made: dict[str, str] = {}
-    if options.only != "runs":
+    if options.only in (None, "figures"):
         made |= {DEFAULT_GPU: figures(C2050), "gpgpusim42-c2050": figures(GPGPUSIM42)}
+        made |= {"volta-memory": figures(VOLTA_MEMORY)}
     if options.only != "figures":
         if SHARED.is_dir():
-            made["runs"] = runs(options.launches)
+            if options.only != "modern":
+                made["runs"] = runs(options.launches)
+            if options.only != "runs":
+                made["modern"] = modern(options.launches, options.machines)
         else:
             print(f"no recorded runs: {SHARED} is not there", file=sys.stderr)
     if not options.write:

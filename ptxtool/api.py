@@ -5,8 +5,9 @@ called, so that importing this module is cheap. What is public just as a layer b
 function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -15,7 +16,13 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.parse import parse as parse
 
 if TYPE_CHECKING:
-    from ptxsim.launch_options import LadderKeywords, LaunchKeywords, LaunchOptions, RunKeywords
+    from ptxsim.launch_options import (
+        LadderKeywords,
+        LaunchKeywords,
+        LaunchOptions,
+        MachineKeywords,
+        RunKeywords,
+    )
     from ptxsim.timing.drive import Progress
     from ptxtool.analysis.compare.difference import Difference
     from ptxtool.analysis.demotion.targets import DemotionTargets
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
     from ptxtool.cfg.dominance import dominators as dominators
     from ptxtool.cfg.dominance import post_dominators as post_dominators
     from ptxtool.cfg.reconvergence import reconvergence_points as reconvergence_points
+    from ptxtool.formats.cuda_sources import CudaSources
+    from ptxtool.formats.gate_limits import Limits
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.gpu import gpus as gpus
     from ptxtool.formats.launch.launch_file import Launch
@@ -55,8 +64,11 @@ if TYPE_CHECKING:
     from ptxtool.passes.own import OwnPass
     from ptxtool.passes.pipeline import RewriteResult
     from ptxtool.passes.syntax import Stage
+    from ptxtool.report.pages.resident import CtaTakes
     from ptxtool.results.applications import ApplicationRun
     from ptxtool.results.exhibits import Reproduction
+    from ptxtool.results.gates import Gate
+    from ptxtool.results.kernel_runs import KernelPage, KernelRun
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.proofs import Proof
     from ptxtool.results.recorded_comparisons import RecordedComparison
@@ -217,6 +229,56 @@ def diff(
         for kernel, n in zip((before, after), registers, strict=True)
     ]
     return replace(found, occupancy=(resident[0], resident[1]))
+
+
+def gate(
+    new: "Module",
+    old: "Module | None" = None,
+    *,
+    limits: "Limits | None" = None,
+    baseline: "Mapping[str, Mapping[str, int]] | None" = None,
+    launch: "Launch | str | Path | None" = None,
+    threads: int | None = None,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    ptxas: bool = True,
+) -> "Gate":
+    """Whether the kernels of a text keep their limits, beside an older text or a baseline: `.is_kept`, `.problems`.
+
+    `baseline` is what `.values()` of an earlier gate was. `threads` per CTA, by default those of the launch, give the
+    occupancy; `launch` is simulated with both texts. Without `limits` nothing of registers, occupancy, spills, cycles
+    and conflicts may get worse. Raises E205 where a text lacks the launch's kernel, E502
+    for a limit on what was not measured.
+    """
+    from math import prod
+
+    from ptxtool.base.diag import error
+    from ptxtool.formats.gate_limits import DEFAULT, NEEDS
+    from ptxtool.results.gates import Measured, judged
+    from ptxtool.runs.gate_values import simulated_values, static_values
+
+    machine = _machine(gpu)
+    job = None if launch is None else _launch(launch)
+    if threads is None and job is not None:
+        threads = prod(job.block)
+
+    def measured(module: "Module") -> list[Measured]:
+        run = None if job is None else kernel(module, job.kernel)
+        found: list[Measured] = []
+        for counts in register_counts(module, ptxas=ptxas):
+            values = static_values(counts.kernel, counts, machine, threads)
+            if job is not None and counts.kernel is run:
+                values |= simulated_values(simulate(run, job, gpu=machine).result)
+            found.append(Measured(counts.kernel, values))
+        return found
+
+    before = {} if old is None else {one.kernel.name: one.values for one in measured(old)}
+    after = measured(new)
+    chosen = limits or DEFAULT
+    measures = {name for one in after for name in one.values}
+    for name in () if limits is None else limits.measures - measures:
+        help = NEEDS.get(name, "leave the limit out")
+        raise error("E502", f"a limit on {name}, which was measured of no kernel", help=help)
+    return judged(after, {**(baseline or {}), **before}, chosen)
 
 
 # ---- machines
@@ -696,6 +758,94 @@ def simulate_recording(
 
     chosen = options_of("launch", options, changes)
     return replicated(lambda each: simulate_recording(recording, each, announce), chosen, replicas)
+
+
+def page(
+    kernel: "Function",
+    launch: "Launch | str | Path | None" = None,
+    *,
+    runs: Iterable[str] = (),
+    gpu: "str | Path | Gpu | CudaTarget | None" = None,
+    threads: int | None = None,
+    sources: "CudaSources | None" = None,
+    ptxas: bool = True,
+    announce: "Callable[[str], object] | None" = None,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[MachineKeywords]",
+) -> "KernelPage":
+    """A page of a kernel to look at (docs/page.md): `.html` is one self-contained file, `.runs` the runs it shows.
+
+    With `launch` the kernel is simulated, with the options of `simulate`, and once more for each of `runs`:
+    "scheme=finereg", "gpu=gtx480,scheduler=gto", "passes=allocate:max-regs=20". Without, `threads` are those of a CTA,
+    for occupancy, if the kernel's head does not fix them, and `gpu` may be a compute capability. `sources` has the
+    lines of CUDA sources. With `ptxas`, asks it for its registers. `announce` is called before each run with its name.
+
+    Raises E502 for runs that cannot be, for runs without `launch`, and what passes and the simulator raise.
+    """
+    from dataclasses import replace
+
+    from ptxtool.base.diag import error
+    from ptxtool.report.pages.kernel_page import KernelView, kernel_data, kernel_page
+    from ptxtool.results.kernel_runs import KernelPage
+    from ptxtool.runs.kernel_runs import read_change, run_kernel
+
+    described = [read_change(each) for each in runs]
+    found: tuple[KernelRun, ...] = ()
+    if launch is not None:
+        from ptxsim.launch_options import options_of
+        from ptxtool.formats.launch.launch_steps import only_one
+
+        job, chosen = only_one(_launch(launch)), options_of("launch", options, changes)
+        simulated = _simulated(chosen.gpu if gpu is None else gpu)
+
+        def rewritten(module: "Module", passes: str) -> "Module":
+            return rewrite(module, passes, launch=job, gpu=simulated).module
+
+        found = run_kernel(kernel, job, replace(chosen, gpu=simulated), described, rewritten, announce)
+        machine: Gpu | CudaTarget = simulated
+    elif described:
+        raise error("E502", "runs need a launch", help="give a launch file, or --grid, --block and --arg")
+    else:
+        machine = _limits_of(DEFAULT_GPU if gpu is None else gpu)
+    (counts,) = register_counts(kernel.module, [kernel], ptxas=ptxas)
+    takes = _cta_takes(kernel, counts, threads, found[0].run if found else None)
+    data = kernel_data(KernelView(kernel, machine, counts, takes, check(kernel.module), found, sources))
+    return KernelPage(kernel_page(data), data, found)
+
+
+def _simulated(gpu: "str | Path | Gpu | CudaTarget") -> "Gpu":
+    """The machine of a simulation. Raises E502 for a compute capability."""
+    from ptxtool.base.diag import error
+    from ptxtool.formats.gpu import Gpu
+
+    found = _limits_of(gpu)
+    if isinstance(found, Gpu):
+        return found
+    help = f"name a machine, such as {DEFAULT_GPU} ('ptxtool gpus' lists them), or give no launch"
+    raise error("E502", f"'{found.name}' is a compute capability, which cannot be simulated", help=help)
+
+
+def _cta_takes(
+    kernel: "Function", counts: "RegisterCounts", threads: int | None, run: "Run | None"
+) -> "CtaTakes | None":
+    """What a CTA takes of an SM, as it ran or as the text has it; None where the threads or registers are unknown."""
+    from ptxtool.analysis.flow.pressure import pressure
+    from ptxtool.analysis.regalloc.register_need import registers_per_thread
+    from ptxtool.ir.blocks import block_bound
+    from ptxtool.report.pages.resident import CtaTakes
+
+    static, live = static_scratchpad(kernel), pressure(kernel).maximum
+    if run is not None:
+        result, source = run.result, "as it ran"
+        return CtaTakes(prod(result.block), result.registers, source, result.scratchpad_bytes, static, live)
+    bound = block_bound(kernel)
+    threads = threads or (bound.threads if bound else None)
+    if threads is None or counts.need is None:
+        return None
+    registers, source = counts.need.registers, "what allocate needs"
+    if kernel.module.is_ptxplus:
+        registers, source = registers_per_thread(kernel), "as declared"
+    return CtaTakes(threads, registers, source, static, static, live)
 
 
 def compare(

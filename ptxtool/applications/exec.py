@@ -78,6 +78,7 @@ def run_application(command: Sequence[str], settings: Settings, reporter: Report
         passes=settings.passes,
         rewritten=tuple(reporter.rewritten),
         sim_launches=reporter.sampling.text if reporter.sampling else None,
+        longest=tuple(reporter.longest.values()),
     )
 
 

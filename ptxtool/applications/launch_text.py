@@ -6,7 +6,7 @@ into a block. For `recording.py`.
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ def launch_text(
     entry: Launch,
     kernel: "LoadedKernel",
     parameters: bytes,
-    settings: dict[str, int],
+    settings: Mapping[str, object],
     blocks: Sequence[Block],
 ) -> str:
     """The launch file; results are expected where the blocks have them."""

@@ -61,7 +61,9 @@ class Launcher:
         self.seconds = 0.0
         """Simulated so far."""
         self._limits: dict[str, int] = {}
-        self._options: dict[tuple[int, bool], LaunchOptions] = {}
+        self._options: dict[tuple[int, tuple[int, ...] | None, bool], LaunchOptions] = {}
+        self._cluster: tuple[int, ...] | None = None
+        """What the launch under way asks for."""
         self._printed: list[str] = []
         self._rewriter = self._made_rewriter() if settings.stages else None
         self._snapshot = Snapshot(machine.heap)
@@ -89,12 +91,14 @@ class Launcher:
         parameters: bytes,
         dynamic_shared: int,
         cooperative: bool,
+        cluster: tuple[int, ...] | None = None,
     ) -> tuple[int, str]:
         """Launch, and report it; the error that CUDA has for it, and what the kernel printed.
 
         Raises `Gone` where the process has ended in the launch.
         """
         self._printed.clear()
+        self._cluster = cluster
         entry = Launch(len(self.reporter.launches) + 1, kernel.name, grid, block, dynamic_shared)
         record: PendingRecord | None = None
         try:
@@ -132,7 +136,9 @@ class Launcher:
         """Begin to record a launch, if it is to be."""
         if self.reporter.recorder is None:
             return None
-        settings = {"dynamic_shared": entry.dynamic_shared, **self._limits}
+        settings: dict[str, Any] = {"dynamic_shared": entry.dynamic_shared, **self._limits}
+        if self._cluster is not None:
+            settings["cluster"] = list(self._cluster)
         return self.reporter.recorder.begin(entry, kernel, parameters, self.machine.heap, settings)
 
     def _run(self, entry: Launch, kernel: "LoadedKernel", parameters: bytes) -> Launch:
@@ -157,6 +163,7 @@ class Launcher:
         options = self._options_of(entry.dynamic_shared, timed=True)
         timed = self.machine.launch(kernel, entry.grid, entry.block, parameters=parameters, options=options)
         seconds = timed.cycles / self.settings.hertz
+        self.reporter.simulated(entry, kernel.function, timed)
         entry = replace(entry, cycles=timed.cycles, out_of_bounds=timed.out_of_bounds)
         return replace(entry, warp_instructions=timed.warp_instructions, seconds=seconds)
 
@@ -173,15 +180,16 @@ class Launcher:
 
     def _options_of(self, dynamic_shared: int, timed: bool) -> "LaunchOptions":
         """The options of launches with time or without."""
-        options = self._options.get((dynamic_shared, timed))
+        options = self._options.get((dynamic_shared, self._cluster, timed))
         if options is None:
             changes: dict[str, Any] = {
                 "dynamic_shared": dynamic_shared,
+                "cluster": self._cluster,
                 "output": self._printed.append,
                 **self._limits,
             }
             options = self.settings.options if timed == self.settings.timed else self.settings.untimed_options
-            options = self._options[dynamic_shared, timed] = replace(options, **changes)
+            options = self._options[dynamic_shared, self._cluster, timed] = replace(options, **changes)
         return options
 
     @contextlib.contextmanager

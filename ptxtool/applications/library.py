@@ -27,8 +27,8 @@ TRITON_BACKEND = Path(__file__).parent / "triton_backend"
 DRIVER = "libcuda.so.1"
 PYTHON = "python"
 """The folder for Python's path."""
-BACKEND = "ptxtool"
-"""What Triton calls its backend there."""
+BACKEND = "cpu"
+"""What Triton calls its backend there: Inductor asks for one of that name, for tensors on the CPU."""
 _IMPLEMENTED = re.compile(r"^API [^(;]*?(\w+)\(", re.MULTILINE)
 _PER_THREAD = re.compile(r"_pt[sd][zs]$")
 _JUMP = {"x86_64": "jmp", "AMD64": "jmp", "aarch64": "b", "arm64": "b"}
@@ -136,7 +136,12 @@ def _install_backend(folder: Path) -> None:
     for path in sorted(TRITON_BACKEND.glob("*.py")):
         shutil.copyfile(path, package / path.name)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ptxtool-triton\nVersion: 1\n", "utf-8")
-    (about / "entry_points.txt").write_text(f"[triton.backends]\n{BACKEND} = {package.name}\n", "utf-8")
+    points = {
+        "triton": f"{BACKEND} = {package.name}",
+        "torch": f"ptxtool = {package.name}.inductor:use_triton",
+    }
+    text = "".join(f"[{group}.backends]\n{point}\n" for group, point in points.items())
+    (about / "entry_points.txt").write_text(text, "utf-8")
 
 
 def _link(compiler: str, path: Path, symbol_version: str, names: list[str], source: str, *more: str) -> None:

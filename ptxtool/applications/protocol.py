@@ -61,7 +61,7 @@ ANSWER = struct.Struct("<iI")
 DEVICE = struct.Struct("<5Q12I")
 NEEDS = struct.Struct("<4I3Q")
 PARAMETER = struct.Struct("<II")
-LAUNCH = struct.Struct("<I3I3IIQ")
+LAUNCH = struct.Struct("<I3I3II3IQ")
 TEXTURE = struct.Struct("<5Q11I")
 MOST_BYTES = 1 << 31
 """Of a request: a fat binary may be large, an endless one is none."""

@@ -86,7 +86,7 @@ class Recorder:
         kernel: "LoadedKernel",
         parameters: bytes,
         heap: "Heap",
-        settings: dict[str, int],
+        settings: dict[str, Any],
     ) -> "PendingRecord | None":
         """Store what a launch begins with; None for one that was not chosen or cannot be recorded. `settings` are
         further numbers of the launch file."""
@@ -203,7 +203,7 @@ class PendingRecord:
     kernel: "LoadedKernel"
     parameters: bytes
     heap: "Heap"
-    settings: dict[str, int]
+    settings: dict[str, Any]
     blocks: list[Block]
 
     def end(self, entry: Launch) -> None:

@@ -7,7 +7,9 @@ from ptxtool.applications.recording import Recorder
 from ptxtool.applications.sampling import Sampling
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
-from ptxtool.results.applications import Launch, RewrittenKernel
+from ptxtool.ir.nodes import Function
+from ptxtool.results.applications import Launch, MeasuredLaunch, RewrittenKernel
+from ptxtool.results.simulation import SimResult
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Reporter:
     """Records launches, of all processes."""
     sampling: Sampling | None = None
     """Chooses the launches of all processes that are simulated; None: all are, or none."""
+    longest: dict[str, MeasuredLaunch] = field(default_factory=dict)
+    """By kernel the simulated launch with the most cycles, where launches measure where their time goes."""
     _told: set[tuple[str, Source | None, int]] = field(default_factory=set)
 
     def all_launches(self) -> tuple[Launch, ...]:
@@ -33,6 +37,12 @@ class Reporter:
         if self.sampling is None:
             return tuple(self.launches)
         return tuple(map(self.sampling.completed, self.launches))
+
+    def simulated(self, launch: Launch, kernel: Function, result: SimResult) -> None:
+        """Keep a simulated launch that measured where its time went, if it is its kernel's longest so far."""
+        before = self.longest.get(kernel.name)
+        if result.hotspots is not None and (before is None or result.cycles > before.result.cycles):
+            self.longest[kernel.name] = MeasuredLaunch(launch.number, launch.dynamic_shared, kernel, result)
 
     def problem(self, problem: PtxError, context: str = "") -> None:
         """Report why a call failed, and which one."""

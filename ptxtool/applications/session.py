@@ -212,11 +212,12 @@ class Session:
     # ---- launches
 
     def _launch(self, data: bytes) -> tuple[int, bytes]:
-        number, *extents, cooperative, dynamic_shared = LAUNCH.unpack_from(data)
-        kernel, grid, block = self._kernels[number], tuple(extents[:3]), tuple(extents[3:])
+        number, *extents, dynamic_shared = LAUNCH.unpack_from(data)
+        kernel, grid, block = self._kernels[number], tuple(extents[:3]), tuple(extents[3:6])
+        cooperative, cluster = extents[6], tuple(extents[7:]) if extents[7] else None
         parameters = data[LAUNCH.size :].ljust(kernel.parameter_bytes, b"\0")
         code, printed = self.launcher.launch(
-            kernel, grid, block, parameters, dynamic_shared, bool(cooperative)
+            kernel, grid, block, parameters, dynamic_shared, bool(cooperative), cluster
         )
         return code, struct.pack("<d", self.launcher.seconds) + printed.encode("utf-8", "surrogateescape")
 

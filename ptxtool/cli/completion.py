@@ -17,6 +17,19 @@ _LARGEST = 64 << 20
 """Bytes of the largest file that is searched for kernels."""
 SCHEDULERS = ("lrr", "gto", "old", "rrr", "two_level:", "static_limit:", "owf", "owf_greedy")
 """Schedulers, those with a number up to it: a test holds them to `ptxsim.timing.schedulers`, which loads numba."""
+CHANGE_KEYS = (
+    "name",
+    "gpu",
+    "set",
+    "scheduler",
+    "scheme",
+    "share-registers",
+    "share-scratchpad",
+    "dynamic",
+    "registers",
+    "passes",
+)
+"""Of a run of `page`: a test holds them to `ptxtool.runs.kernel_runs`."""
 _FILE_ARGUMENTS = ("file", "before", "after")
 
 
@@ -48,6 +61,23 @@ def complete_scheduler(
 ) -> list[CompletionItem]:
     """Schedulers, else files, which may have one."""
     return _beginning(SCHEDULERS, incomplete) or complete_path(context, parameter, incomplete)
+
+
+def complete_change(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The next key of a run of `page`, or its value where the key has names."""
+    from ptxtool.analysis.occupancy.register_schemes import SCHEMES
+    from ptxtool.formats.gpu_names import gpu_names
+
+    before, comma, last = incomplete.rpartition(",")
+    key, equals, value = last.partition("=")
+    if not equals:
+        return [CompletionItem(f"{before}{comma}{each}=") for each in CHANGE_KEYS if each.startswith(key)]
+    names = {"gpu": gpu_names(), "scheme": [scheme.name for scheme in SCHEMES], "scheduler": SCHEDULERS}.get(
+        key, ()
+    )
+    return [CompletionItem(f"{before}{comma}{key}={name}") for name in names if name.startswith(value)]
 
 
 def complete_passes(

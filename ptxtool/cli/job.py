@@ -57,6 +57,18 @@ class Job:
         module, launch = self.load_any(semantics)
         return self.kernel_of(module, only_one(launch)), launch
 
+    @property
+    def has_launch(self) -> bool:
+        """Whether there is a launch: a file, one beside FILE, or options."""
+        from ptxtool.formats.files import STDIN, find_input, launch_beside
+
+        if self.launch_file or self.grid or self.args or self.constants:
+            return True
+        if self.file == STDIN:
+            return False
+        path = find_input(self.file)
+        return path.suffix == ".toml" or launch_beside(path) is not None
+
     def kernel_of(self, module: "Module", launch: "Launch") -> "Function":
         """The kernel of one launch. Raises E205."""
         return api.kernel(module, self.kernel or launch.kernel)

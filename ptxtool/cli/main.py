@@ -1,6 +1,7 @@
 """`ptxtool COMMAND ...`: finds the command, and turns every failure into a message and an exit code.
 
-Commands are modules of this package, imported when they are called, so that `ptxtool --help` imports none of them.
+Commands are modules of this package, `lsp` of one of its own, imported when they are called, so that `ptxtool --help`
+imports none of them.
 Exit codes: 0 done, 1 diagnostics, 2 usage, 70 our bug, 130 interrupted, 141 standard output was closed.
 """
 
@@ -39,12 +40,14 @@ GROUPS = {
         "pressure": "Where most registers are live, and which ones.",
         "cfg": "Basic blocks, edges, dominators and reconvergence points.",
         "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
+        "page": "A page to look at: code, live registers, stalls, occupancy, runs.",
     },
     "Change texts and compare them": {
         "rewrite": "Run passes over a file and print the new text.",
         "fmt": "Lay files out canonically, in place.",
         "prove": "Run a kernel before and after it was rewritten; compare the memory.",
         "diff": "What changed between two kernels; for CI, whether it grew.",
+        "gate": "Hold kernels to limits and a baseline, for pull requests.",
     },
     "Look up": {
         "isa": "An instruction's forms: modifiers, types, operands, versions.",
@@ -62,6 +65,9 @@ GROUPS = {
         "reproduce": "Make the papers' tables and figures, ours beside theirs.",
         "sweep": "Make many runs from a file, resumable; tables and charts of them.",
     },
+    "Editors": {
+        "lsp": "The language server: diagnostics, hover, completion, rename.",
+    },
 }
 """Every command with its summary, by what it is for, in the order of the help; `module_of` has it."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
@@ -69,6 +75,8 @@ COMMANDS = {name: summary for group in GROUPS.values() for name, summary in grou
 
 def module_of(command: str) -> str:
     """The module of a command."""
+    if command in GROUPS["Editors"]:
+        return f"ptxtool.{command}.command"
     folder = "commands.lookup" if command in GROUPS["Look up"] else "commands"
     return f"ptxtool.cli.{folder}.{command.replace('-', '_')}"
 

@@ -22,11 +22,15 @@ class CudaSources:
 
     def __call__(self, ptx: str, place: CudaPlace) -> str:
         """The text of a place in a source of the PTX file `ptx`, without its indentation; "" if it is not there."""
-        key = str(Path(ptx).parent), place.path
+        lines = self.lines(ptx, place.path)
+        return lines[place.line - 1].strip() if place.line <= len(lines) else ""
+
+    def lines(self, ptx: str, path: str) -> tuple[str, ...]:
+        """All lines of a source of the PTX file `ptx`, by the path that `.file` gives; () if it is not there."""
+        key = str(Path(ptx).parent), path
         if key not in self._files:
             self._files[key] = self._read(*key)
-        lines = self._files[key]
-        return lines[place.line - 1].strip() if place.line <= len(lines) else ""
+        return self._files[key]
 
     def _read(self, folder: str, path: str) -> tuple[str, ...]:
         beside = Path(folder) / PurePosixPath(path.replace("\\", "/")).name

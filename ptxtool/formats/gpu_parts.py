@@ -218,12 +218,13 @@ class Dram(GpuTable, frozen=True):
     slices_per_channel: Count
     interleave_bytes: Count
     slice_bytes: Amount
-    slice_hash: Literal["none", "polynomial"]
+    slice_hash: Literal["none", "polynomial", "random"]
     scheduler_queue: Count
     return_queue: Count
     fixed_cycles: Cycles
     return_cycles: Cycles
     banks: Count
+    bank_hash: Literal["none", "xor"]
     bank_groups: Count
     bank_group_bits: Literal["high", "low"]
     row_bytes: Count
@@ -234,6 +235,8 @@ class Dram(GpuTable, frozen=True):
     write_queue_low: Amount
     row_with_column: bool
     row_bus: Literal["shared", "own"]
+    bank_choice: Literal["oldest", "in-turn"]
+    read_to_precharge: Literal["bank", "group"]
     tCCD: Cycles
     tCCDL: Cycles
     tRRD: Cycles

@@ -21,6 +21,7 @@ Reference: PTX ISA, chapter 9; the traps of PTXPlus: GPGPU-Sim's manual, section
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -117,7 +118,23 @@ def roles(instruction: nodes.Instruction, match: Match | None) -> tuple[str, ...
             "w" if i == 0 and len(operands) > 1 and isinstance(o, nodes.Group) else "r"
             for i, o in enumerate(operands)
         )
+    if forms := _forms_by_address(instruction.opcode.text, len(operands)):
+        address = next((i for i, o in enumerate(operands) if isinstance(o, nodes.Memory)), -1)
+        match = forms.get(address, match)
     return _roles_of(match, len(operands))
+
+
+@cache
+def _forms_by_address(opcode_text: str, n_operands: int) -> dict[int, Match]:
+    """Where forms with as many operands differ in which one is the address: each by its place, otherwise nothing.
+
+    `mbarrier.try_wait.phase_type::primary` has four operands with a report or with a time limit.
+    """
+    found: dict[int, Match] = {}
+    for match in table().matches(opcode_text, n_operands, ptxplus=False):
+        place = next((i for i, spec in enumerate(match.operands) if spec.role == "m"), -1)
+        found.setdefault(place, match)
+    return found if len(found) > 1 else {}
 
 
 def _roles_of(match: Match, n: int) -> tuple[str, ...]:
@@ -217,7 +234,7 @@ class OperandAccesses:
         self._is_ptxplus = function.registers.is_ptxplus
         # equal operand texts share one node, so the names in an operand are found once per node and role
         self._known: dict[tuple[int, str, int], Access] = {}
-        # match, roles and whether some value is wide, once per opcode; not the roles of calls
+        # match, roles and whether some value is wide, once per opcode; not the roles of calls and of two forms
         self._forms: dict[tuple[str, int], tuple[Match | None, tuple[str, ...] | None, bool]] = {}
 
     def of(self, position: int, instruction: nodes.Instruction) -> list[Access | None]:
@@ -227,7 +244,7 @@ class OperandAccesses:
         form = self._forms.get(key)
         if form is None:
             match = table().match(*key, self._is_ptxplus)
-            same = match is None or "call" not in match.form.effects
+            same = match is None or not ("call" in match.form.effects or _forms_by_address(*key))
             wide = self._is_ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
             form = self._forms[key] = match, roles(instruction, match) if same else None, wide
         match, kinds, wide = form
@@ -401,7 +418,8 @@ def plain_sources(instruction: nodes.Instruction) -> tuple[int, int]:
     (0, 0) for branches; `NOT_PLAIN` where opcodes or operands say more than that: `roles` and `accessed` tell.
     """
     match = table().match(instruction.opcode.text, len(instruction.operands), ptxplus=False)
-    if match is None or "call" in match.form.effects:
+    is_known = match is not None and "call" not in match.form.effects
+    if not is_known or _forms_by_address(instruction.opcode.text, len(instruction.operands)):
         return NOT_PLAIN
     kinds = "".join(roles(instruction, match))
     if kinds == "l":

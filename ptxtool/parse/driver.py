@@ -55,6 +55,7 @@ class Driver:
     def __init__(self, source: Source):
         self.source = source
         self.text = source.text
+        self.stop = len(source.text)  # no statement begins from there on
         self.items: list[nodes.Directive | nodes.Declaration | nodes.Function] = []
         self.body: list[nodes.Statement] = []
         self.head: build.Head | None = None
@@ -85,6 +86,16 @@ class Driver:
             raise SyntaxErrors(self.errors, rest, self.skipped)
         return nodes.Module(self.source, tuple(self.items))
 
+    def advance(self, position: int, stop: int) -> int:
+        """Read the statements of a body that begin before `stop`; where the last of them ends, perhaps after it."""
+        self.stop = stop
+        while position < stop and self.braces and len(self.errors) < MAX_ERRORS:
+            after = self._statements(position)
+            if after is None or after <= position:
+                break
+            position = after
+        return position
+
     def _statements(self, position: int) -> int | None:
         """Read statements until one needs more than the memos; the offset after that one, or None at the end."""
         operands = self.operands
@@ -93,7 +104,7 @@ class Driver:
         comma, source = self.comma, self.source
         inside = bool(self.braces)
         append = self.body.append
-        for m in splitter.next_statement().finditer(self.text, position):
+        for m in splitter.next_statement().finditer(self.text, position, self.stop):
             kind = m.lastindex
             if kind == OPERANDS and inside:
                 guard, opcode, listed = m.group(1, 2, 3)
@@ -125,6 +136,8 @@ class Driver:
             elif kind == CLOSE and inside:
                 return self._close(m)
             elif kind == END:
+                if self.stop < len(self.text):
+                    return m.start()
                 self._finish()
                 return None
             elif kind == LOC:

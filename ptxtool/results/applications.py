@@ -1,11 +1,13 @@
 """What an application did on the simulated GPU: its launches, their sums by kernel, and how it ended."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.mangled import cpp_name_data, shown_name
+from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,17 @@ class RewrittenKernel:
 
 
 @dataclass(frozen=True)
+class MeasuredLaunch:
+    """A simulated launch that measured where its time went: its number, bytes of dynamic shared memory of a CTA, the
+    kernel as it ran, and the result."""
+
+    number: int
+    dynamic_shared: int
+    kernel: Function = field(repr=False)
+    result: SimResult = field(repr=False)
+
+
+@dataclass(frozen=True)
 class ApplicationRun:
     """A run of an application that has ended."""
 
@@ -141,6 +154,9 @@ class ApplicationRun:
     """What these passes did, in the order of first launches."""
     sim_launches: str | None = None
     """Which launches were to be simulated; None: all, or none without time."""
+    longest: tuple[MeasuredLaunch, ...] = ()
+    """Of each kernel the simulated launch with the most cycles, where launches measured where their time went
+    (`hotspots`)."""
 
     @property
     def kernels(self) -> tuple[KernelSums, ...]:

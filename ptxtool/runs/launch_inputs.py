@@ -64,6 +64,7 @@ def with_inputs(
         limits.pop("out_of_bounds", None)
     return replace(
         options,
+        cluster=launch.cluster or options.cluster,
         dynamic_shared=launch.dynamic_shared,
         constants=constants,
         textures=textures,

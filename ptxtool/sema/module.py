@@ -5,11 +5,11 @@ could give a meaning, warnings what it takes without a word. PTXPlus has no ptxa
 checked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.nodes import Declaration, Function, Module
+from ptxtool.ir.nodes import Function, Module
 from ptxtool.sema.body import BodyCheck
 from ptxtool.sema.features import feature_problems
 from ptxtool.sema.flow import flow_problems
@@ -26,25 +26,35 @@ from ptxtool.sema.verify import module_declarations
 def check_module(module: Module) -> tuple[Diagnostic, ...]:
     """Every error and warning about what a module means, in the order of its text."""
     with paused_collector():
-        found = [
-            *module_declarations(module),
-            *header_problems(module),
-            *newer_declarations(module, needs_sizes=False),
-        ]
-        if not module.is_ptxplus:
-            found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
-            found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
-            found += [*spilling_problems(module), *launch_bound_problems(module)]
-            found += character_problems(module)
+        found = [*module_problems(module)]
         for item in module.items:
             if isinstance(item, Function):
-                found += _function_problems(item)
-            elif isinstance(item, Declaration) and not module.is_ptxplus:
-                found += declaration_problems(module, item, "module")
+                found += function_problems(item)
+    return in_order(found)
+
+
+def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Diagnostics in the order of the text."""
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
 
-def _function_problems(function: Function) -> Iterator[Diagnostic]:
+def module_problems(module: Module) -> Iterator[Diagnostic]:
+    """What is wrong with a module as a whole, and with its declarations."""
+    yield from module_declarations(module)
+    yield from header_problems(module)
+    yield from newer_declarations(module, needs_sizes=False)
+    if module.is_ptxplus:
+        return
+    yield from (*prototype_problems(module), *redeclaration_problems(module), *file_problems(module))
+    yield from (*bank_problems(module), *alias_problems(module), *feature_problems(module))
+    yield from (*spilling_problems(module), *launch_bound_problems(module))
+    yield from character_problems(module)
+    for item in module.declarations():
+        yield from declaration_problems(module, item, "module")
+
+
+def function_problems(function: Function) -> Iterator[Diagnostic]:
+    """What is wrong with one function; it depends on its text, on the heads of others and on declarations."""
     check = BodyCheck(function)
     found = check.run()
     yield from found

@@ -5,6 +5,7 @@ warnings are about what runs after what, and of that a broken instruction is a p
 """
 
 import re
+from collections.abc import Callable
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Module
@@ -17,13 +18,15 @@ _MORE_THAN_ONE = re.compile(r"[{}]\s*$|^\s*[.{}]|;\s*\S|(?<!:):(?!:)", re.MULTIL
 """In what was passed over: a brace, a directive, a second statement or a label, which later ones may need."""
 
 
-def check_recovered(broken: SyntaxErrors) -> tuple[Diagnostic, ...]:
+def check_recovered(
+    broken: SyntaxErrors, check: Callable[[Module], tuple[Diagnostic, ...]] = check_module
+) -> tuple[Diagnostic, ...]:
     """The errors of what could be read, but for lines that are broken."""
     if broken.rest is None or not all(_is_one_instruction(broken.rest, *span) for span in broken.skipped):
         return ()
     source = broken.rest.source
     reported = {source.line(d.start) for d in broken.diagnostics}
-    found = check_module(broken.rest)
+    found = check(broken.rest)
     return tuple(d for d in found if d.is_error and source.line(d.start) not in reported)
 
 

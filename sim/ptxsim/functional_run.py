@@ -15,6 +15,7 @@ from ptxsim.base.options import MAX_SHARED, SLICE, Extent, check_call, extent
 from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
 from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
+from ptxsim.lowering.cluster_launch import cluster_of
 from ptxsim.lowering.lower import lower
 from ptxsim.lowering.variable_layout import AT_BEGINNING
 from ptxsim.memory_image.faults import tolerated
@@ -120,14 +121,20 @@ def functional_launch(
         what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
         what += f" and {options.dynamic_shared} dynamic ones" if options.dynamic_shared else ""
         raise error("E402", what, *where, f"a CTA has at most {MAX_SHARED}")
+    cluster = cluster_of(kernel, options.cluster, grid, len(image.shared_image))
+    cluster.fill(image.context[0])
+    if options.trace is not None and cluster.size > 1:
+        raise error("E401", "a trace of clusters", *where, "trace a launch without clusters")
     flags = check_flags(options.check)
-    checks = Checks.build(kernel, program, image, n_warps, flags, options.undefined, n_ctas)
+    about = options.undefined, n_ctas, cluster.size > 1
+    checks = Checks.build(kernel, program, image, n_warps, flags, *about)
     printer, tracer = Printer(options.output), None
     if options.trace is not None:
         tracer = Tracer(options.trace, program, image, checks, n_ctas, n_warps)
     limit, slice_length = options.max_instructions or LIMIT, options.slice or SLICE
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
-    FunctionalLaunch(kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer).run()
+    launch = kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer, cluster
+    FunctionalLaunch(*launch).run()
     image.read_back()
     if options.memory is not None:
         options.memory.read_back(image.device)

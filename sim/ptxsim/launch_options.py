@@ -34,6 +34,8 @@ class LaunchOptions:
 
     dynamic_shared: int = 0
     """Bytes of dynamic shared memory of a CTA."""
+    cluster: limits.Extent | None = None
+    """CTAs of a cluster in x, y and z; by default what the kernel's `.reqnctapercluster` says, or no clusters."""
     constants: Mapping[str, Any] | None = None
     """Contents of module variables, by name."""
     variables: MutableMapping[str, Any] | None = None
@@ -121,6 +123,8 @@ class LaunchOptions:
 
     def __post_init__(self) -> None:
         limits.whole("dynamic_shared", self.dynamic_shared, 0)
+        if self.cluster is not None:
+            limits.extent("cluster", self.cluster)
         limits.whole("stack_bytes", self.stack_bytes, 0, limits.MOST_STACK_BYTES)
         limits.whole("heap_bytes", self.heap_bytes, 64, limits.MOST_HEAP_BYTES)
         if self.slice is not None:
@@ -153,6 +157,7 @@ class _Keywords(TypedDict, total=False):
     """Options of `launch` and `run` alike."""
 
     dynamic_shared: int
+    cluster: limits.Extent | None
     constants: Mapping[str, Any] | None
     variables: MutableMapping[str, Any] | None
     textures: Mapping[str, Any] | None

@@ -13,6 +13,7 @@ from ptxsim.base.notice import say_if_compiling
 from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
+from ptxsim.lowering.cluster_launch import ClusterLaunch, cluster_of
 from ptxsim.lowering.lower import lower
 from ptxsim.lowering.sequence_numbers import with_physical_numbers
 from ptxsim.lowering.variable_layout import AT_BEGINNING
@@ -132,7 +133,10 @@ def timed_launch(
     if registers is None:
         registers = _registers.get(kernel, None, lambda: registers_per_thread(kernel))
     n_bytes = int(image.shared_image.nbytes)
-    configuration = _configuration(kernel, program, gpu, scheme, grid, block, options, registers, n_bytes)
+    cluster = cluster_of(kernel, options.cluster, grid, n_bytes)
+    cluster.fill(image.context[0])
+    shape = grid, block, cluster
+    configuration = _configuration(kernel, program, gpu, scheme, *shape, options, registers, n_bytes)
     sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
     gpu = _adapted(gpu, configuration, n_bytes - options.dynamic_shared)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
@@ -170,6 +174,7 @@ def _configuration(
     scheme: RegisterScheme,
     grid: Size,
     block: Size,
+    cluster: ClusterLaunch,
     options: LaunchOptions,
     registers: int,
     n_bytes: int,
@@ -186,7 +191,9 @@ def _configuration(
         sections = None
         if scheme.extended:
             sections = plan_sections(kernel, gpu, threads, options.registers, scratchpad)
-        check_combination(scheme, kernel, program, any(shares), sections is not None)
+        check_combination(
+            scheme, kernel, program, any(shares), sections is not None, cluster.is_needed(program)
+        )
         unified, dynamic_shared = None, options.dynamic_shared
         if scheme.unified:
             unified = _unified(kernel, gpu, scheme, grid, threads, registers, scratchpad)
@@ -214,6 +221,7 @@ def _configuration(
         scheme=scheme,
         grid=grid,
         block=block,
+        cluster=cluster,
         sharing=plan,
         max_cycles=options.max_cycles or 0,
         event_skip=options.event_skip,

@@ -68,6 +68,14 @@ def test_a_program_with_time(name: str, folder: Path, capfd: pytest.CaptureFixtu
 
 
 @pytest.mark.slow
+def test_clusters_of_blocks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The attribute of a launch, and the head of a kernel."""
+    program = compiled("block_clusters", tmp_path, "-cudart", "shared", "-arch", "compute_90", "-std=c++17")
+    ran = run(capfd, program)
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "block clusters are right\n", [])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pipeline", "graphs", "transpose"])
 def test_a_default_stream_for_each_thread(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

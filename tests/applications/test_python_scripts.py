@@ -1,4 +1,4 @@
-"""Python scripts whose kernels are compiled when they run, by numba and Triton: unchanged, with and without time."""
+"""Python scripts whose kernels are compiled when they run, by numba, Triton, Inductor, unchanged."""
 
 import sys
 from pathlib import Path
@@ -52,6 +52,24 @@ def test_a_triton_script(
     others = [("add", 1), ("add", 1), ("product", 2), ("add", 1)]
     assert launches == [("add", 40), ("add", 1), *scales, chosen, *others]
     assert all(launch.cycles > 0 for launch in ran.run.launches if timed)
+
+
+@pytest.mark.slow
+def test_models_that_torch_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Inductor fuses the first function, and what comes before, between and after the model's products, backward
+    too: each of its kernels is launched."""
+    pytest.importorskip("triton")
+    pytest.importorskip("torch")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
+    ran = run(capfd, sys.executable, "-W", "ignore", PROGRAMS / "inductor_kernels.py", gpu_chosen=True)
+    assert (ran.run.status, ran.printed) == (0, "kernels are right\n")
+    assert (ran.run.processes, ran.diagnostics, ran.run.missing) == (1, [], ())
+    kernels = " ".join({launch.kernel for launch in ran.run.launches})
+    for name in ("add_mul_relu_sum", "native_layer_norm", "gelu", "softmax", "softmax_backward_data"):
+        assert f"fused_{name}_" in kernels or f"fused__{name}_" in kernels
 
 
 @pytest.mark.slow

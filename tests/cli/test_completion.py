@@ -10,7 +10,7 @@ import pytest
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 from ptxtool.cli.commands.rewrite import command as rewrite
-from ptxtool.cli.completion import SCHEDULERS
+from ptxtool.cli.completion import CHANGE_KEYS, SCHEDULERS
 from ptxtool.cli.main import COMMANDS, main
 from ptxtool.formats.gpu_names import gpu_names
 from ptxtool.passes.registry import PASSES
@@ -56,6 +56,9 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool live nowhere.ptx --kernel ", []),
         ("ptxtool live sax", ["saxpy"]),
         ("ptxtool reproduce ", ["register-sharing", "scratchpad-sharing", "regdem", "finereg", "schemes"]),
+        ("ptxtool page saxpy ", [f"{key}=" for key in CHANGE_KEYS]),
+        ("ptxtool page saxpy scheduler=gto,sch", ["scheduler=gto,scheduler=", "scheduler=gto,scheme="]),
+        ("ptxtool page saxpy scheme=f", ["scheme=finereg", "scheme=finereg-unified"]),
         ("ptxtool help del", ["delay-first-use"]),
         ("ptxtool help E30", ["E301", "E302", "E303", "E304", "E305"]),
         ("ptxtool help spl", ["split-tail-ranges", "split-registers"]),
@@ -109,7 +112,12 @@ def test_a_completion_loads_nothing_heavy() -> None:
         "import sys\nfrom ptxtool.cli.main import main\ntry:\n    main()\nexcept SystemExit:\n"
         "    print(*{m.split('.')[0] for m in sys.modules} & {'numba', 'rich', 'lark'}, 'loaded')"
     )
-    for line in ("ptxtool sim k.ptx --kernel ", "ptxtool rewrite -p ", "ptxtool occupancy --gpu "):
+    for line in (
+        "ptxtool sim k.ptx --kernel ",
+        "ptxtool rewrite -p ",
+        "ptxtool occupancy --gpu ",
+        "ptxtool page k.ptx ",
+    ):
         environment = {
             **os.environ,
             "_PTXTOOL_COMPLETE": "bash_complete",

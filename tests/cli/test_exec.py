@@ -94,3 +94,13 @@ def test_what_cannot_be_recorded_ends_before_the_application_begins(cli: Cli, tm
         assert result.exit_code == 1
         assert problem in result.stderr
     assert not begun.exists()
+
+
+@needs_compiler
+def test_a_page_of_an_application(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "app.html"
+    assert cli("exec", "--sim", "--page", out, "--", "sh", "-c", "exit 3").exit_code == 3
+    text = out.read_text()
+    assert '"command":["sh","-c","exit 3"],"status":3' in text
+    assert '"kernels":[]' in text
+    assert cli("exec", "--page", out, "-o", out, "true").exit_code == 1  # two outputs in one file

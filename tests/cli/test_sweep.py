@@ -62,6 +62,12 @@ def test_show_and_export(cli: Cli, tmp_path: Path) -> None:
     picked = ("--where", "share-registers=90", "--where", "scheduler=gto")
     assert cli("sweep", "export", store, "-o", out, *picked).exit_code == 0
     assert len(out.read_text().splitlines()) == 2
+    page = tmp_path / "page.html"
+    assert cli("sweep", "show", store, "--where", "scheduler=gto", "--page", page).exit_code == 0
+    assert re.findall(r'"label":"([^"]*)","axes"', page.read_text()) == [
+        "scale gto",
+        "scale gto registers 90%",
+    ]
     none = cli("sweep", "export", store, "-o", out, "--where", "scheduler=owf")
     assert "no run is left to show" in none.stderr
     assert json.loads(cli("sweep", "show", store, "--json").stdout)["name"] == "tiny"

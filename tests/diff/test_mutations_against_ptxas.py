@@ -5,7 +5,8 @@ The kernels are small ones of the corpus and of the project's samples, each alon
 first of ours in the order of the text. Where it names no line (a limit of the machine) only the verdict is compared.
 
 Not agreed on: what the file's `.version` or `.target` lacks (a warning here), a module's variable named like a label,
-`%r07` for `%r7`, and a prototype without its semicolon (both of which ptxas takes).
+`%r07` for `%r7`, a prototype without its semicolon, and packed integers as parameters of functions, `.param .s16x2`
+(which ptxas takes, though it says elsewhere that such a type "may only be used as an instruction type").
 """
 
 import random
@@ -29,6 +30,7 @@ N_MUTATIONS, SEED = 2600, 2026
 MOST_LINES, MOST_OF_A_FILE = 90, 4
 ARCHITECTURES = re.compile(r"\.target\s+sm_(75|80|86|89|90a?|100a?|120a?)\b")
 OLDEST = "sm_75"
+PACKED_PARAMETER = re.compile(r"'\.[us](16x2|8x4)' is no type of a variable$")
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def test_the_first_error_has_the_same_line() -> None:
 @needs_ptxas
 def test_what_ptxas_accepts_has_no_errors() -> None:
     accepted = [r for r in results() if not r.theirs]
-    alarms = [r for r in accepted if r.ours]
+    alarms = [r for r in accepted if [d for d in r.ours if not PACKED_PARAMETER.match(d.message)]]
     assert len(alarms) <= 0.015 * len(accepted), shown(alarms)
 
 

@@ -23,13 +23,13 @@ from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table
 
 WALKED = ("arithmetic", "logic", "conversion", "video", "memory")
-PLACED = ("cvta", "isspacep")
+PLACED = ("cvta", "isspacep", "mapa", "getctarank")
 STACK = ("alloca", "stacksave", "stackrestore")  # of a function's frame: tests of their own
 PER_FORM = 16
 BATCH = 40
 # the compiled code has other mathematical functions than numpy: last places, as docs/simulator.md says
 APPROXIMATE = {"rsqrt": 1, "sin": 1, "cos": 1, "lg2": 1, "ex2": 1, "tanh": 1}
-REFUSED = ("shared::cluster", "param::func")
+REFUSED = ("param::func",)
 # families whose rows have tests of their own: flow, what a warp or block does together
 ELSEWHERE = ("control", "warp", "tensor", "asynchronous", "texture")
 
@@ -43,7 +43,7 @@ def is_walked(form: Form) -> bool:
 
 
 def is_refused(item: Item) -> bool:
-    """What is left to others: other CTAs of a cluster, parameters of functions; and a vector without its elements."""
+    """What is left to others: parameters of functions; and a vector without its elements."""
     if item.match.form.base == "st" and "param" in item.match.modifiers:
         return True
     if item.match.form.base == "mov" and item.match.n > 1 and item.text.count("{") < 2:

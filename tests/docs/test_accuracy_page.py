@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from microkernels import C2050, GPGPUSIM42, Case
+from microkernels import C2050, GPGPUSIM42, VOLTA_MEMORY, Case
 from reference_kernels import recorded_run, recorded_runs
 from scripts import BENCHMARKS, module_of
 
@@ -27,7 +27,10 @@ def tables(text: str) -> list[list[list[str]]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "cases"), [("tesla-c2050", C2050), ("gpgpusim42-c2050", GPGPUSIM42)])
+@pytest.mark.parametrize(
+    ("name", "cases"),
+    [("tesla-c2050", C2050), ("gpgpusim42-c2050", GPGPUSIM42), ("volta-memory", VOLTA_MEMORY)],
+)
 def test_figures(name: str, cases: tuple[Case, ...]) -> None:
     (rows,) = tables(part(name))
     assert [row[:3] for row in rows] == [[c.row, c.what, c.expected] for c in cases]

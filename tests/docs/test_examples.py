@@ -31,7 +31,9 @@ from documents import CHECKOUT, Block, Missing, PageRun, agree, blocks_of, short
 from gpgpusim_files import write_config
 
 from ptxtool import api
+from ptxtool.cli.commands.gate import command as gate
 from ptxtool.cli.main import main
+from ptxtool.formats.gate_limits import load_limits
 from ptxtool.formats.launch.launch_recording import is_recording
 
 PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md")])
@@ -47,10 +49,13 @@ DRAWINGS = ("docs/architecture.md", "docs/stages.md", "docs/model/", "CONTRIBUTI
 """Pages whose indented blocks are drawings, formulas or targets of make."""
 REASONS = (
     "installs packages",
+    "simulates for a minute",
     "simulates for minutes",
     "simulates for an hour",
     "needs an NVIDIA GPU",
     "needs several machines",
+    "needs tinygrad",
+    "needs Triton",
     "writes into the checkout",
     "writes into the home folder",
 )
@@ -143,6 +148,8 @@ def check_toml(block: Block, run: PageRun, bless: bool) -> None:
             (run.folder / row["file"]).parent.mkdir()
             (run.folder / row["file"]).write_text("")
         assert api.load_recording(path)
+    elif "limits" in keys:
+        assert load_limits(path).measures
     elif keys & {"kernels", "scheme"}:
         from ptxtool.sweep.spec import read_spec
 
@@ -219,10 +226,29 @@ def check_indented(block: Block, run: PageRun, bless: bool) -> None:
     assert all(command[0] == "make" for command in commands), f"{block}: a command that is not run"
 
 
+def check_yaml(block: Block, run: PageRun, bless: bool) -> None:
+    """A workflow: it is YAML, and the options of its `ptxtool gate` exist."""
+    import yaml
+
+    assert yaml.safe_load(block.body)
+    known = {option for parameter in gate.params for option in parameter.opts}
+    assert set(re.findall(r"(?<!\w)--[a-z-]+", block.body)) <= known
+
+
+def check_editor(block: Block, run: PageRun, bless: bool) -> None:
+    """Settings of an editor: brackets pair, and those that start the server start ours."""
+    code = re.sub(r'"(?:[^"\\]|\\.)*"', "", block.body)
+    for opening, closing in ("()", "{}"):
+        assert code.count(opening) == code.count(closing)
+    assert re.search(r'"ptxtool",? "lsp"', block.body)
+
+
 CHECKS = {
     "": check_indented,
     "c": check_c,
     "console": check_console,
+    "elisp": check_editor,
+    "lua": check_editor,
     "cuda": check_cuda,
     "json": check_json,
     "output": check_output,
@@ -233,6 +259,7 @@ CHECKS = {
     "text": check_text,
     "toml": check_toml,
     "usage": check_usage,
+    "yaml": check_yaml,
 }
 
 

@@ -168,7 +168,8 @@ def test_a_citation_that_leads_nowhere_is_seen(text: str, lost: list[str]) -> No
 
 def test_sections_are_numbered_once_and_in_order() -> None:
     order = ("machine", "memory", "statistics", "sharing", "switching", "simplifications")
-    assert {f"{name}.md" for name in order} | {"README.md", "gpgpusim42.md"} == {page.name for page in PAGES}
+    unnumbered = {"README.md", "gpgpusim42.md", "volta-memory.md"}
+    assert {f"{name}.md" for name in order} | unnumbered == {page.name for page in PAGES}
     for pages in (order, ("gpgpusim42",)):
         found = [n for name in pages for n in section_numbers(MODEL / f"{name}.md")]
         assert found == sorted(set(found), key=lambda n: [int(part) for part in n.split(".")])

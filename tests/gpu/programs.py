@@ -29,6 +29,9 @@ BATCH = 40
 NOT_MADE = {
     "prefetch tensormap": "it needs a tensor map",
     "createpolicy.cvt": "its operand comes from the runtime of CUDA alone",
+    "mapa": "programs are launched without clusters",
+    "getctarank": "programs are launched without clusters",
+    "barrier.cluster": "programs are launched without clusters",
     "multimem": "it needs a multicast object of several GPUs",
     "st.async mmio": "nothing tells a program that it has happened",
     "red.async mmio": "nothing tells a program that it has happened",

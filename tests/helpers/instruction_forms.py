@@ -201,6 +201,9 @@ MEMORY = [
         )
     ],
     "st.local.v2.u32 [own+8], {%r1, %r2}; ld.local.v2.u32 {%r4, %r5}, [own+8]; mov.b64 %d0, {%r5, %r4};",
+    "mov.u32 %r4, 0; mapa.shared::cluster.u32 %r5, tile, %r4; st.shared.u32 [tile], %r1;"
+    " ld.shared::cluster.u32 %r6, [%r5]; getctarank.shared::cluster.u32 %r4, %r5;"
+    " add.u32 %r4, %r4, %r6; cvt.u64.u32 %d0, %r4;",
     "mov.u64 %d4, own; cvta.local.u64 %d5, %d4; st.u32 [%d5+4], %r1; ld.u32 %r4, [%d5+4]; cvt.u64.u32 %d0, %r4;",
     *[
         f"mov.u64 %d4, {name}; add.u64 %d4, %d4, 5; cvta{of}.{space}.u64 %d5, %d4; cvta.to.{space}.u64 %d0, %d5;"

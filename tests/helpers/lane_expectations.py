@@ -82,6 +82,14 @@ def float_result(kind: str, exact: Fraction | float, mode: int = RN, negative_ze
     return round_bits(exact, mantissa, exponent_bits, mode, negative_zero)
 
 
+def carryless_product(a: int, b: int) -> int:
+    """The product of two polynomials whose coefficients, bits, are added modulo 2."""
+    product = 0
+    for k in range(b.bit_length()):
+        product ^= a << k if b >> k & 1 else 0
+    return product
+
+
 def arithmetic(kind: str, name: str, *values: float) -> int | None:
     """Bits of add, sub, mul, div, fma of floats, rounded once; None for a NaN."""
     a, b, *rest = values
@@ -354,6 +362,9 @@ EXPECTED: dict[str, Callable[..., Any]] = {
     "mul24hi_u32": lambda a, b, e: a * b >> 16,
     "absdiff_u32": lambda a, b, e: abs(a - b),
     "absdiff_s32": lambda a, b, e: abs(a - b),
+    "addsat_u32": lambda a, b, e: min(M32, a + b),
+    "clmul_low_u64": lambda a, b, e: carryless_product(a, b) & M64,
+    "clmul_high_u64": lambda a, b, e: carryless_product(a, b) >> 64,
     "addsat_s32": lambda a, b, e: max(-(1 << 31), min((1 << 31) - 1, a + b)),
     "subsat_s32": lambda a, b, e: max(-(1 << 31), min((1 << 31) - 1, a - b)),
     "sel_u32": lambda a, b, c, e: a if c else b,

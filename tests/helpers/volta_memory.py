@@ -32,7 +32,8 @@ L2 += ["l2.miss_queue_read_max=30", "l2.miss_queue_write_max=31", "l2.rop_cycles
 DRAM = ["dram.atom_bytes=32", 'dram.row_bus="own"', "dram.return_queue=192"]
 DRAM += ["dram.tCCD=1", "dram.tCCDL=2", "dram.tRRD=3", "dram.WL=2", "dram.tBURST=1"]
 DRAM += ["dram.tRTPL=3", "dram.tRCDWR=9", "dram.tRTW=13", "dram.tWTR=6", "dram.tWTP=13"]
-ALL = [*BANKED, *HASHED, *PACKETS, *L2, *DRAM]
+ORDER = ['dram.bank_choice="in-turn"', 'dram.read_to_precharge="group"']
+ALL = [*BANKED, *HASHED, *PACKETS, *L2, *DRAM, *ORDER]
 
 
 @cache

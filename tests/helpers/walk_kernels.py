@@ -5,7 +5,8 @@ the operand stands for, every register that it writes and, for stores and atomic
 the result buffer. Each operand has 16 bytes per lane there. A carry flag that an instruction reads is set from an
 input, one that it writes is a further result.
 
-Not made: addresses in the shared memory of other CTAs of a cluster, parameters of functions.
+Not made: addresses in the shared memory of other CTAs of a cluster (`.shared::cluster` is the CTA's own), parameters
+of functions.
 """
 
 import itertools

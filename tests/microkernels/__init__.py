@@ -9,6 +9,7 @@ from microkernels.gpgpusim42 import GPGPUSIM42
 from microkernels.memory import MEMORY
 from microkernels.scheme import SCHEME
 from microkernels.switching import SWITCHING
+from microkernels.volta_memory import VOLTA_MEMORY
 
 C2050: tuple[Case, ...] = tuple(
     sorted(
@@ -16,4 +17,4 @@ C2050: tuple[Case, ...] = tuple(
     )  # rows of timing-model section 7.3
 )
 
-__all__ = ["C2050", "GPGPUSIM42", "Case"]
+__all__ = ["C2050", "GPGPUSIM42", "VOLTA_MEMORY", "Case"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TARGETS = (75, 90)
-SM_80 = frozenset({"barriers", "tensor"})
+SM_80 = frozenset({"barriers", "clusters", "tensor"})
 """Programs of which sm_75 lacks instructions."""
 
 

@@ -14,7 +14,7 @@ from ptxtool.ir.nodes import Instruction, Memory, Name, Operand, Vector
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from reference.decode import Operands, Unsupported, Warp, Writer, access, check_alignment
-from reference.memory import WINDOWS, Fault, space_of_generic
+from reference.memory import CTA_BYTES, WINDOWS, Fault, space_of_generic
 from reference.numbers import LANES, Raw, mask_of
 from reference.op import PACKED, Op
 from reference.ops import OPERATIONS
@@ -40,11 +40,15 @@ class MemoryAccess:
 
     def _isspacep(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         space = space_named(match)
+        is_own = space == "shared" and not op.has("shared::cluster")
         source = self.operands.read(instruction.operands[1], TYPES["u64"], i)
         write, _ = self.operands.write_pair(instruction.operands[0], i)
 
         def step(warp: Warp) -> None:
-            truth = np.array([space_of_generic(a) == space for a in source(warp).tolist()])
+            found = source(warp).tolist()
+            truth = np.array([space_of_generic(a) == space for a in found])
+            if is_own:
+                truth &= np.array([a < WINDOWS["shared"] + CTA_BYTES for a in found])
             write(warp, truth, warp.executing)
 
         return step
@@ -181,8 +185,6 @@ def _writer(operands: Operands, operand: Operand, type_: Type, i: int) -> Writer
 def space_named(match: Match) -> str:
     """The space that an opcode names, "" for none (generic)."""
     found = next((m for m in sorted(match.modifiers) if m.partition("::")[0] in _SPACES), "")
-    if found.endswith("::cluster"):
-        raise Unsupported(f"'.{found}'")
     return found.partition("::")[0]
 
 

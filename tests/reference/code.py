@@ -27,7 +27,7 @@ from reference.steps import Decoder
 
 CONTROL = frozenset(
     {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}
-    | {"bar_sync", "bar_arrive", "bar_red", "call", "setmaxnreg"}
+    | {"bar_sync", "bar_arrive", "bar_red", "call", "setmaxnreg", "cluster_arrive", "cluster_wait"}
 )
 STACK = frozenset({"alloca", "stacksave", "stackrestore"})
 

@@ -33,6 +33,7 @@ from reference.calls import (
     system_call,
     take_results,
 )
+from reference.clusters import Cluster
 from reference.code import Code, decode
 from reference.memory import Fault, Image, Space, align
 from reference.numbers import LANES, Raw, full
@@ -110,6 +111,7 @@ class _Machine:
         self.watch: Callable[[Warp, int], None] | None = None
         self.warp_instructions = 0
         self.thread_instructions = 0
+        self.is_explicit_cluster = False
 
     def routine(self, function: Function) -> Routine:
         """A function, decoded, and with it all that it may call."""
@@ -162,6 +164,7 @@ class Warp:
         self.stack = [_Entry(0, len(machine.main.code), existing)]
         self.executing: Bools = existing
         self.apart = False  # some lanes are elsewhere than a SIMT stack has them
+        self.cluster_phase = np.zeros(LANES, np.int64)  # of the cluster's barrier that it has arrived in
         self.held = 0  # groups in a row that had to wait for others
         self.issued = 0
         row = machine.thread_id_row
@@ -232,6 +235,9 @@ class Warp:
         if name.startswith("reserved_smem_offset"):
             into = {"begin": 0, "0": 0, "1": 512}.get(name.rpartition("_")[2], 1024)
             return full(self.machine.image.reserved_shared + into)
+        in_cluster = self.cta.cluster.special(name, axis, self.cta)
+        if in_cluster is not None:
+            return full(in_cluster)
         values = {
             "laneid": lane,
             "warpid": full(self.index),
@@ -428,7 +434,7 @@ class Warp:
 
 
 class _Cta:
-    """A block: its warps, shared memory and barriers."""
+    """A block: its warps, shared memory and barriers; and its place in a cluster."""
 
     def __init__(self, machine: _Machine, ctaid: tuple[int, int, int]):
         self.machine = machine
@@ -443,19 +449,26 @@ class _Cta:
         self.starved: list[tuple[Warp, int, int]] = []
         """The warps that wait at `setmaxnreg`, by number: what each wants, the instruction."""
         self.warps = [Warp(self, k) for k in range(-(-self.n_threads // LANES))]
+        self.cluster: Cluster
+        self.rank = 0
 
-    def run(self, limit: int) -> None:
-        while any(not w.is_done for w in self.warps):
-            ready = [w for w in self.warps if not w.is_done and not w.is_waiting]
-            if not ready:
-                moved = [w.others_go_on() for w in self.warps if not w.is_done]
-                if any(moved):
-                    continue
-                raise self.stuck()
-            for warp in ready:
-                self.turn(warp, limit)
-            for number in list(self.barriers):  # threads that have ended are not waited for
-                self.release(number)
+    @property
+    def is_done(self) -> bool:
+        return all(w.is_done for w in self.warps)
+
+    def round(self, limit: int) -> bool:
+        """A turn of every warp that can run; False if there is none."""
+        ready = [w for w in self.warps if not w.is_done and not w.is_waiting]
+        for warp in ready:
+            self.turn(warp, limit)
+        for number in list(self.barriers):  # threads that have ended are not waited for
+            self.release(number)
+        return bool(ready)
+
+    def goes_on(self) -> bool:
+        """Let other lanes of the warps run; False if there are none."""
+        moved = [w.others_go_on() for w in self.warps if not w.is_done]
+        return any(moved)
 
     def turn(self, warp: Warp, limit: int) -> None:
         """Run a warp until it waits, ends, or has had its share."""
@@ -533,6 +546,10 @@ class _Cta:
                 warp.break_targets[lane].append(code.target)
         elif sem == "setmaxnreg":
             self.adjust_registers(warp, code, i)
+        elif sem == "cluster_arrive":
+            self.cluster.arrive(warp, lanes)
+        elif sem == "cluster_wait":
+            self.cluster.wait(warp, lanes)
         else:
             self.arrive(warp, code, lanes, i)
 
@@ -643,6 +660,10 @@ class _Cta:
             warp, wanted, i = self.starved[0]
             text = f"deadlock: warp {warp.index} waits for {wanted} registers per thread"
             return error("E407", text + self.place(warp, warp.alive), *self.span(warp, i))
+        if not self.barriers:
+            at = self.warps[0]
+            i = at.stack[-1].pc - 1
+            return error("E406", f"a cluster barrier{self.place(at, at.alive)}", *self.span(at, i))
         waiting = [(w, i, n) for n, b in self.barriers.items() for w, _, _, _, i in b.waiting]
         warp, i, number = waiting[0]
         text = f"barrier {number} can never complete: {len(waiting)} of {len(self.warps)} warps wait"
@@ -677,6 +698,16 @@ def _three(extents: int | Sequence[int], what: str, kernel: Function) -> tuple[i
     return x, y, z
 
 
+def _cluster_shape(kernel: Function, given: int | Sequence[int] | None) -> tuple[int, int, int] | None:
+    """The extents of clusters that a launch or the kernel's head gives."""
+    if given is not None:
+        return _three(given, "cluster", kernel)
+    for directive in kernel.directives:
+        if directive.name == "reqnctapercluster":
+            return _three([int(n, 0) for n in directive.text.split(",")], "cluster", kernel)
+    return None
+
+
 def run_reference(
     kernel: Function,
     grid: int | Sequence[int],
@@ -690,9 +721,11 @@ def run_reference(
     textures: Mapping[str, Any] | None = None,
     ptxplus_semantics: str = "hardware",
     watch: Callable[[Warp, int], None] | None = None,
+    cluster: int | Sequence[int] | None = None,
 ) -> ReferenceResult:
     """Run a kernel; buffers among `args` are updated in place.
 
+    `cluster` has the extents of clusters, whose CTAs run together; `ctas` are the first ones of the clusters then.
     `poison` is a liveness result of the kernel; `watch` is called before every instruction of a warp. `ctas` are the
     blocks to run, all of the grid by default; `textures` stands for variables of opaque types; `ptxplus_semantics` is
     "hardware" or "gpgpu-sim". Raises `PtxError`: E401 for wrong arguments, E403 for what cannot be simulated, E404 to
@@ -708,11 +741,16 @@ def run_reference(
     machine.watch = watch
     if poison is not None:
         machine.poison(poison)
+    shape = _cluster_shape(kernel, cluster)
+    machine.is_explicit_cluster = shape is not None
+    a, b, c = shape or (1, 1, 1)
     if ctas is None:
         x, y, z = grid3
-        ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
+        ctas = [(i, j, k) for k in range(0, z, c) for j in range(0, y, b) for i in range(0, x, a)]
+    members = [(i, j, k) for k in range(c) for j in range(b) for i in range(a)]
     with np.errstate(all="ignore"):
-        for ctaid in ctas:
-            _Cta(machine, ctaid).run(max_instructions)
+        for x, y, z in ctas:
+            together = [_Cta(machine, (x + i, y + j, z + k)) for i, j, k in members]
+            Cluster(together, (a, b, c)).run(max_instructions)
     text = b"".join(machine.printed).decode("utf-8", "replace")
     return ReferenceResult(machine.warp_instructions, machine.thread_instructions, text)

@@ -46,6 +46,7 @@ CODE_STEP = 0x100
 WINDOWS = {"param": 0xC0000000, "const": 0xD0000000, "local": 0xE0000000, "shared": 0xF0000000, "global": 0}
 """Where a space starts in the generic address space."""
 WINDOW_BYTES = 0x10000000
+CTA_BYTES = 1 << 24  # of the shared window: what each CTA of a cluster has
 PTXPLUS_HEADER_BYTES = 16
 PTXPLUS_LOCAL_BYTES = 16384  # the text does not say how much a thread has; the hardware's limit
 

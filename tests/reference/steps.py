@@ -22,6 +22,7 @@ from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
 from reference.access import MemoryAccess, Step, items_of
 from reference.asynchronous import Asynchronous
+from reference.clusters import ClusterAddresses
 from reference.convert import convert
 from reference.decode import Operands, Reader, Unsupported, Warp, Writer
 from reference.formats import MEANINGS, pack_integers, small_step
@@ -138,13 +139,14 @@ MAKERS = WITHOUT_EFFECT | {
     "activemask",
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
     *("mbarrier_test", "mbarrier_pending", "st_async", "red_async"),
+    *("mapa", "getctarank"),
     *MATRIX_MEANINGS,
     *TEXTURE_MEANINGS,
 }
 """Meanings that a method of the decoder's (`_setp`, ...) knows."""
 
 
-class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
+class Decoder(MemoryAccess, WarpWide, Asynchronous, ClusterAddresses, Matrices, Textures):
     """Makes the steps of one kernel."""
 
     def __init__(self, operands: Operands):

@@ -47,10 +47,12 @@ int gather(const struct function *function, void **arguments, char *data) {
     return SUCCESS;
 }
 
+static __thread uint32_t cluster[3]; /* what the launch under way asks for */
+
 int launch_function(const struct function *function, struct dim3 grid, struct dim3 block, const void *data, size_t bytes,
                     size_t dynamic_shared, int is_cooperative) {
     struct launch_record record = {function->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                                   (uint32_t)is_cooperative, dynamic_shared};
+                                   (uint32_t)is_cooperative, {cluster[0], cluster[1], cluster[2]}, dynamic_shared};
     struct answer answer = request(MESSAGE_LAUNCH, &record, sizeof record, data, bytes);
     if (answer.bytes >= sizeof simulated_seconds) {
         memcpy(&simulated_seconds, answer.data, sizeof simulated_seconds);
@@ -104,14 +106,18 @@ API int cudaLaunchKernelExC(const struct launch_configuration *chosen, const voi
         const struct launch_attribute *attribute = chosen->attributes + k;
         if (attribute->id == ATTRIBUTE_COOPERATIVE)
             is_cooperative = attribute->value[0];
-        if (attribute->id == ATTRIBUTE_CLUSTER &&
-            (attribute->value[0] > 1 || attribute->value[1] > 1 || attribute->value[2] > 1)) {
-            refuse("cudaLaunchKernelExC: clusters of CTAs are not simulated");
-            return done(NOT_SUPPORTED);
-        }
+        if (attribute->id == ATTRIBUTE_CLUSTER)
+            memcpy(cluster, attribute->value, sizeof cluster);
     }
-    return (is_cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
-        host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, chosen->stream);
+    int error;
+    if (cluster[0] && is_capturing(chosen->stream)) {
+        refuse("cudaLaunchKernelExC: a launch in clusters is not captured");
+        error = done(NOT_SUPPORTED);
+    } else
+        error = (is_cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
+            host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, chosen->stream);
+    memset(cluster, 0, sizeof cluster);
+    return error;
 }
 
 /* From CUDA 12 on a launch goes through a handle, which the code asks for once: here, the registered function. */

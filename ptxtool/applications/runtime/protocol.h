@@ -52,7 +52,7 @@ struct texture_record { /* TEXTURE, or a surface: texels in rows that are `pitch
 };
 
 struct launch_record { /* LAUNCH */
-    uint32_t kernel, grid[3], block[3], is_cooperative;
+    uint32_t kernel, grid[3], block[3], is_cooperative, cluster[3]; /* cluster: zeros where the launch asks for none */
     uint64_t dynamic_shared;
 };
 #pragma pack(pop)

@@ -1,23 +1,31 @@
-"""The compiler that a Triton backend must have: none of its own, because Triton's for NVIDIA compiles the PTX.
+"""Triton's compiler for NVIDIA, without its last stage: it compiles the PTX, and neither ptxas nor a GPU is needed.
 
-The stage of that compiler which would make machine code keeps the PTX instead: neither ptxas nor a GPU is needed.
+Scripts compile for the target that the driver names, which Triton's own compiler takes. What `torch.compile` generates
+for tensors on the CPU has the target "cpu": the class here takes that, and compiles for the driver's.
 
-Reference: triton-lang, python/triton/backends/__init__.py (`_discover_backends`) and knobs.py (`PipelineStagesHook`).
+Reference: triton-lang, python/triton/backends/__init__.py (`_discover_backends`) and knobs.py (`PipelineStagesHook`);
+pytorch, torch/_inductor/runtime/triton_heuristics.py (`_precompile_config`).
 """
 
+from importlib import import_module
 from typing import Any
 
 from triton import knobs
 from triton.backends.nvidia import compiler as nvidia
 
 
-class NoCompiler(nvidia.CUDABackend):  # type: ignore[misc, unused-ignore]
-    """A backend's compiler for no target."""
+class Compiler(nvidia.CUDABackend):  # type: ignore[misc, unused-ignore]
+    """For the target "cpu", which Triton's own compiler does not take."""
+
+    def __new__(cls, target: Any) -> Any:
+        """Triton's own compiler, for the driver's target."""
+        runtime: Any = import_module("triton.runtime")  # which imports this module
+        return nvidia.CUDABackend(runtime.driver.active.get_current_target())
 
     @staticmethod
     def supports_target(target: Any) -> bool:
-        """Triton's own compiler takes the target that the driver names."""
-        return False
+        """Triton's own compiler takes all others."""
+        return bool(target.backend == "cpu")
 
 
 def keep_ptx(backend: Any = None, stages: Any = None, *_: Any) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from ptxtool import api
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cli import common, streams
 from ptxtool.cli.completion import complete_passes
-from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
+from ptxtool.cli.outputs import OUTPUT, reads_passes, reads_scheduler, reads_scheme
 
 if TYPE_CHECKING:
     from ptxtool.results.applications import ApplicationRun
@@ -95,6 +95,12 @@ class _Target(click.ParamType[int]):
     metavar="WHICH",
     help="Which launches to record: 3,7-9 (numbers), every:10 or first:2. [default: all]",
 )
+@click.option(
+    "--page",
+    type=OUTPUT,
+    metavar="FILE.html",
+    help="Also write a page: the kernels, and with --sim the lines of the longest launch of each.",
+)
 @common.report_options
 @click.pass_context
 def command(
@@ -114,6 +120,7 @@ def command(
     passes: str,
     record: str | None,
     record_launches: str | None,
+    page: str | None,
     sink: common.Sink,
 ) -> int:
     """Run a CUDA application with the simulator for its GPU.
@@ -139,7 +146,7 @@ def command(
     reads_passes(passes)
     chosen = common.machine(gpu)
     options = (
-        LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, **timing, **shares)  # type: ignore[arg-type]
+        LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, hotspots=page is not None, **timing, **shares)  # type: ignore[arg-type]
         if timed
         else LaunchOptions(check=checks or (), out_of_bounds=out_of_bounds)  # type: ignore[arg-type]
     )
@@ -159,6 +166,11 @@ def command(
         tell=_tell,
     )
     _put(run, sink)
+    if page is not None:
+        from ptxtool.formats.files import write_output
+        from ptxtool.report.pages.application_page import application_page
+
+        write_output(page, application_page(run, chosen).encode())
     return run.status or int(checks is not None and bool(run.problems))
 
 

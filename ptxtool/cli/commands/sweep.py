@@ -58,6 +58,11 @@ class WithSubcommands(click.Command):
             )
 
 
+_page_option = click.option(
+    "--page", type=OUTPUT, metavar="FILE.html", help="Also write a page to filter, pivot and draw the runs."
+)
+
+
 @click.command(cls=WithSubcommands)
 @click.argument("spec", metavar="SPEC", shell_complete=complete_path)
 @click.option(
@@ -73,6 +78,7 @@ class WithSubcommands(click.Command):
 @jobs_option
 @cluster_option
 @allow_outside_option
+@_page_option
 @quiet_option
 @report_options
 def command(
@@ -81,6 +87,7 @@ def command(
     passes: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
+    page: str | None,
     quiet: bool,
     sink: Sink,
 ) -> int:
@@ -113,6 +120,7 @@ def command(
     from ptxtool.report.simulations.sweep import PivotChoice
 
     _put(result, PivotChoice(), sink, bars=False)
+    _write_page(result, page)
     if not quiet:
         print_note(_origins(result))
         if result.removed:
@@ -145,6 +153,7 @@ _where_option = click.option(
 @click.option(
     "--plot", type=OUTPUT, metavar="FILE", help="Also draw a chart: .svg or .png (needs matplotlib)."
 )
+@_page_option
 @report_options
 def show(
     store: str,
@@ -157,6 +166,7 @@ def show(
     where: tuple[str, ...],
     no_bars: bool,
     plot: str | None,
+    page: str | None,
     sink: Sink,
 ) -> int:
     """Print one value of every run of a sweep as a table with bars, in rows and columns of choice.
@@ -181,6 +191,7 @@ def show(
     result = api.load_sweep(store, name)
     if plot is not None:
         _draw(result, choice, plot)
+    _write_page(result.where(choice.where) if choice.where else result, page)
     _put(result, choice, sink, bars=not no_bars)
     return 0
 
@@ -250,6 +261,14 @@ def _draw(result: "SweepResult", choice: "PivotChoice", path: str) -> None:
     from ptxtool.report.simulations.sweep_plot import plot
 
     write_output(path, plot(pivot(result, choice), path.rpartition(".")[2].lower()))
+
+
+def _write_page(result: "SweepResult", path: str | None) -> None:
+    from ptxtool.formats.files import write_output
+    from ptxtool.report.pages.sweep_page import sweep_page
+
+    if path is not None:
+        write_output(path, sweep_page(result).encode())
 
 
 def _names(text: str) -> tuple[str, ...]:

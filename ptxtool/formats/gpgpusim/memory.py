@@ -12,19 +12,23 @@ from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.given import Given
 from ptxtool.formats.gpgpusim.text import Setting, read_network
 
-MOST_READONLY_LINES = 256
-"""Lines of an instruction or constant cache that the simulator holds."""
-MOST_FRAGMENTS, MOST_RESULTS = 128, 16
+MOST_READONLY_LINES = 1024
+"""Lines of an instruction, constant or texture cache that the simulator holds."""
+MOST_FRAGMENTS, MOST_RESULTS = 512, 16
 """Places of a texture cache's queues that it holds."""
 MOST_MERGES = 64
 """Merged misses of a line of the L1 or L2 that the simulator holds."""
 MOST_BUFFER_FLITS = 128
 """Flits of a network buffer that it holds, whatever else lies before the crossbar."""
+MOST_WRITES = 64
+"""Places of a DRAM channel's write queue that it holds."""
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
 _POLYNOMIALS = (16, 32, 64)  # sets or slices for which GPGPU-Sim has one
+_SECTOR_BYTES = 32
 _SECTOR_ARCH = 40  # compute capability from which accesses are coalesced by sectors
+_KEPLER_END = 39  # below it, Kepler's are as Fermi's
 _STORES = {"L": "local-back", "B": "back", "T": "through"}
 _SPEEDUPS = {  # internal speedup -> delays of packets, gap after a packet, input speedup: timing-model 3.4, TM42 3.4
     1.0: ([7, 8, 9, 10, 11], 1, "2"),
@@ -124,7 +128,7 @@ def _l1d(given: Given) -> None:
     given.put("ldst.uncached_segment_bytes", 128 if values.whole(rules) == 13 else 32, rules.name)
     given.put("ldst.segment_bytes", 32 if by_sectors else 128, rules.name)
     given.put("ldst.vectors", "first-element" if by_sectors else "whole", rules.name)
-    if not by_sectors and values.whole(rules) not in (13, 20):
+    if not by_sectors and values.whole(rules) != 13 and not 20 <= values.whole(rules) < _KEPLER_END:
         given.differs(rules, "accesses are coalesced as with 20")
 
 
@@ -197,7 +201,7 @@ def _dram(given: Given) -> None:
     given.put("dram.channels", channels, "gpgpu_n_mem")
     given.put("dram.slices_per_channel", slices, "gpgpu_n_sub_partition_per_mchannel")
     given.put("l2.slices", channels * slices, "gpgpu_n_mem")
-    _slice_hash(given, channels * slices)
+    _slice_hash(given, channels, slices)
     own_bus = given.is_on("dram_dual_bus_interface")
     given.put("dram.row_bus", "own" if own_bus else "shared", "dram_dual_bus_interface")
     given.take("dram.fixed_cycles", "dram_latency")
@@ -215,26 +219,36 @@ def _dram(given: Given) -> None:
     if given.is_on("dram_seperate_write_queue_enable"):
         marks = given.need("dram_write_queue_size")
         places, high, low = values.numbers(marks, ":", (3,))
+        if places > MOST_WRITES:
+            high, low = (max(1, mark * MOST_WRITES // places) for mark in (high, low))
+            shorter = f"it is {MOST_WRITES}, with marks at {high} and {low}"
+            given.differs(marks, shorter, f"a write queue of {places}")
+            places = MOST_WRITES
         given.put_all("dram", marks.name, write_queue=places, write_queue_high=high, write_queue_low=low)
     chips = given.whole("gpgpu_dram_buswidth", 1) * given.whole("gpgpu_n_mem_per_ctrlr", 1)
     burst = given.whole("gpgpu_dram_burst_length", 1)
     given.put("dram.atom_bytes", burst * chips, "gpgpu_dram_buswidth")
     given.put("dram.tBURST", _burst_cycles(given), "gpgpu_dram_burst_length")
+    if (
+        given.version == 4 and burst * chips <= _SECTOR_BYTES
+    ):  # on Fermi's bursts of 64 bytes it matters little
+        given.put_all("dram", "gpgpu_dram_scheduler", bank_choice="in-turn", read_to_precharge="group")
 
 
-def _slice_hash(given: Given, slices: int) -> None:
+def _slice_hash(given: Given, channels: int, per_channel: int) -> None:
     """How the slice of an address is chosen."""
     name = "gpgpu_memory_partition_indexing"
     setting = given.setting(name)
     kind = 0 if setting is None else values.whole(setting)
-    given.put("dram.slice_hash", "polynomial" if kind == 2 else "none", name)
-    if setting is not None and kind == 2 and slices not in _POLYNOMIALS:
+    given.put("dram.slice_hash", {2: "polynomial", 4: "random"}.get(kind, "none"), name)
+    hashed = per_channel << (channels - 1).bit_length()  # as if channels were a power of two
+    if setting is not None and kind == 2 and hashed not in _POLYNOMIALS:
         many = ", ".join(map(str, _POLYNOMIALS))
         raise setting.error(
-            f"'-{name}' is 2 with {slices} slices",
-            f"it is for {many}: write '-{name} 0', or change -gpgpu_n_mem",
+            f"'-{name}' is 2 with {channels * per_channel} slices",
+            f"it is for {many}, with channels rounded up to a power of two: write '-{name} 0', or change -gpgpu_n_mem",
         )
-    if setting is not None and kind not in (0, 2):
+    if setting is not None and kind not in (0, 2, 4):
         given.differs(setting, "consecutive chunks go round the channels, not hashed")
 
 
@@ -266,6 +280,11 @@ def _dram_timing(given: Given) -> None:
         return
     low = given.whole("dram_bnkgrp_indexing_policy") == 1
     given.put("dram.bank_group_bits", "low" if low else "high", "dram_bnkgrp_indexing_policy")
+    hash = given.need("dram_bnk_indexing_policy")
+    known = {0: "none", 1: "xor"}.get(values.whole(hash))
+    given.put("dram.bank_hash", known or "none", hash.name)
+    if known is None:
+        given.differs(hash, "the bank is bits of the address")
     given.put("dram.bank_groups", max(1, t["nbk"] // groups) if low else groups, setting.name)
 
 

@@ -83,12 +83,13 @@ class Expectation:
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchHead:
-    """What every launch has. `registers` is per thread, for allocation, `scheduler` the name of a warp scheduler; they
-    are None where the file has none."""
+    """What every launch has. `registers` is per thread, for allocation, `scheduler` the name of a warp scheduler,
+    `cluster` the extent of its clusters; they are None where the file has none."""
 
     kernel: str | None
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    cluster: tuple[int, int, int] | None = None
     dynamic_shared: int
     registers: int | None
     scheduler: str | None

@@ -36,6 +36,7 @@ _TOP_KEYS = (
     "file",
     "grid",
     "block",
+    "cluster",
     "dynamic_shared",
     "registers",
     "scratchpad",

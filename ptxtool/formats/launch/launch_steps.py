@@ -17,7 +17,7 @@ from ptxtool.formats.launch.launch_tables import LaunchTable, key_span
 from ptxtool.formats.launch.launch_values import DTYPES, ValueProblem, make_value
 from ptxtool.ir.nodes import Function
 
-_FOR_ALL = ("kernel", "grid", "block", "dynamic_shared", "registers", "scheduler")
+_FOR_ALL = ("kernel", "grid", "block", "cluster", "dynamic_shared", "registers", "scheduler")
 """Keys that the head of the file may set for all entries."""
 _KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time")
 MOST_STEPS = 1_000_000

@@ -14,6 +14,7 @@ from ptxtool.formats.launch.launch_data import LaunchHead
 
 MAX_BLOCK = (MAX_THREADS, MAX_THREADS, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_CLUSTER = (16, 16, 16)
 READ_MORE = "docs/launch-file.md has an example of every key"
 
 Span = tuple[int, int]
@@ -107,6 +108,7 @@ class LaunchTable:
             kernel=self.text("kernel"),
             grid=self.extents("grid", MAX_GRID),
             block=block,
+            cluster=self.extents("cluster", MAX_CLUSTER) if "cluster" in self.values else None,
             dynamic_shared=self.whole("dynamic_shared", 0, 0),
             registers=self.optional_whole("registers", 1),
             scheduler=self._scheduler(),

@@ -13,6 +13,8 @@ Pre: a module without errors. Post: every scheduling region has the same instruc
 dependences (checked by `ptxtool.validate.schedule`); nothing else has changed. Idempotent for `registers` that suffice.
 Not handled: regions end at labels and barriers; addresses are not compared, so that a load passes no store to global
 or local memory; generic loads stay.
+
+Reference: S. Muchnick, Advanced compiler design and implementation, 1997, section 17.1 (list scheduling).
 """
 
 from collections.abc import Iterator, Sequence

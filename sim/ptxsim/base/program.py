@@ -14,8 +14,11 @@ from ptxsim.base.jit import record, record_at
 from ptxtool.base.render import printable
 
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
-# COMMIT ends a group of asynchronous copies, WAIT waits for groups; SET_REGISTERS is `setmaxnreg`
-PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS = range(12)
+# COMMIT ends a group of asynchronous copies, WAIT waits for groups; SET_REGISTERS is `setmaxnreg`; REPEAT is executed
+# again as long as it leaves `repeats` in the context
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS, REPEAT = (
+    range(13)
+)
 # execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
 SP, SFU, LDST, EITHER = range(4)
 # spaces of a memory access; GENERIC is decided per access when it executes
@@ -192,6 +195,12 @@ CONTEXT = record(
         ("barrier_votes", "i8"),  # lanes whose predicate holds
         # set by a test of an mbarrier that has not completed: other warps should run first
         ("yields", "i8"),
+        # set by an instruction of kind REPEAT that waits for something
+        ("repeats", "i8"),
+        # clusters (execute/cluster/clusters.py)
+        ("cluster", "u8"),  # CLUSTER record of the executing CTA's cluster; 0: it is a cluster of its own
+        ("cluster_shape", "i8", (3,)),
+        ("explicit_cluster", "i8"),  # the launch, or the kernel's head, has given it
         # scratch of matrix instructions: the elements of both factors, and the result
         ("matrix_a", "i8", (2048,)),
         ("matrix_b", "i8", (2048,)),
@@ -214,6 +223,25 @@ CONTEXT = record(
         ("error_address", "u8"),  # of BEYOND_TARGETS: the index, and the number of targets << 32
     ]
 )
+MAX_CLUSTER = 16
+"""CTAs of a cluster: more than 8 only where a launch allows a size that is not portable."""
+CLUSTER = record(
+    [
+        ("n_ctas", "i8"),
+        ("phase", "i8"),  # how often its barrier has been complete
+        ("arrived", "i8"),  # threads
+        ("live", "i8"),  # threads that have not exited, those of CTAs that have not started among them
+        (
+            "shared",
+            "u8",
+            (MAX_CLUSTER,),
+        ),  # address of each CTA's shared memory; 0: it has ended, or not started
+    ]
+)
+
+cluster_at = record_at(CLUSTER)
+"""`cluster_at(address of records, i)`"""
+
 (
     NO_ERROR,
     OUT_OF_BOUNDS,

@@ -40,6 +40,8 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     ASSERT        stops the run: message at 64-bit row a, file at row b, function at row c, line in 32-bit row d
     MALLOC        64-bit row d = address of row a bytes of the heap; 0 where there is no room
     FREE          gives the block of the heap at 64-bit row a back
+    CLUSTER_ARRIVE  the lanes come to the cluster's barrier: row d = its phase
+    CLUSTER_WAIT  the instruction is repeated while the barrier is in the phase of row a
     FETCH         texels, filtered; QUERY: what is known of a texture; SURFACE: the addresses of a surface's
                   elements; STORE_TEXEL: elements of its format; all of them: see `execute/texture/sampling.py`
 """
@@ -79,6 +81,9 @@ FIRST_CALL_CODE = _CALLS
 _HOST = _CALLS + 32
 PRINT, ASSERT, MALLOC, FREE = range(_HOST, _HOST + 4)
 FIRST_HOST_CODE = _HOST
+_CLUSTERS = FIRST + 1024 + 64
+CLUSTER_ARRIVE, CLUSTER_WAIT = range(_CLUSTERS, _CLUSTERS + 2)
+FIRST_CLUSTER_CODE = _CLUSTERS
 HEAP_HEADER = (
     16  # bytes of a block of the heap before what MALLOC returns: its size with them, and 1 if it is in use
 )
@@ -98,8 +103,19 @@ WINDOW_BYTES = 0x0100_0000
 PARAM_WINDOW, CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW = (0xFB00_0000, 0xFC00_0000, 0xFD00_0000, 0xFE00_0000)
 WINDOWS_END = 0xFF00_0000
 
+# shared memory of the CTAs of a cluster: rank r begins at (r + 1) << CLUSTER_SHIFT of the shared space; what lies below
+# is the executing CTA's own
+CLUSTER_SHIFT = 18
+
 # special registers that `init_warp` fills in, by number
 TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z = range(6)
 CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z = range(6, 12)
 LANEID, WARPID, SMID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE, LANEMASK_GT = range(12, 20)
 PACKED_TID = 20  # PTXPlus: $r0 = tid.x + (tid.y << 16) + (tid.z << 26)
+CLUSTERID_X, NCLUSTERID_X, CLUSTER_CTAID_X, CLUSTER_NCTAID_X = (
+    22,
+    25,
+    28,
+    31,
+)  # three each; 21: execute/start.py
+CLUSTER_CTARANK, CLUSTER_NCTARANK, EXPLICIT_CLUSTER = 34, 35, 36

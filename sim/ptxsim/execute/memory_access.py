@@ -36,6 +36,7 @@ from ptxsim.base.program import (
     UOP,
 )
 from ptxsim.execute.arithmetic import select
+from ptxsim.execute.cluster.clusters import check_cluster
 from ptxsim.execute.codes import (
     ACCESS32,
     CONST_WINDOW,
@@ -153,6 +154,8 @@ def _check_window(context, mask, n_bytes, space):
         union |= address
     if n_bytes <= limit and high <= limit - n_bytes and union & (n_bytes - np.uint64(1)) == np.uint64(0):
         return 1
+    if space == SHARED:
+        return check_cluster(context, mask, n_bytes)
     for n in range(32):  # a fault: the first lane's
         address = context.lane_address[n]
         if (mask >> n) & 1:
@@ -181,6 +184,8 @@ def _check_uniform(context, mask, n_bytes, space, address):
     if mask == 0:
         return 1
     if address + n_bytes > np.uint64(size) or address > np.uint64(size):
+        if space == SHARED:
+            return check_cluster(context, mask, n_bytes)
         return _fault(context, OUT_OF_BOUNDS, ctz(mask), address)
     if address & (n_bytes - np.uint64(1)) != np.uint64(0):
         return _fault(context, MISALIGNED, ctz(mask), address)

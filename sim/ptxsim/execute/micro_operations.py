@@ -18,6 +18,7 @@ from ptxsim.execute import atomics, small_atomics, warp
 from ptxsim.execute import memory_access as memory
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.calls import aside
+from ptxsim.execute.cluster.clusters import in_cluster
 from ptxsim.execute.codes import (
     ACCESS32,
     ACCESS64,
@@ -27,6 +28,7 @@ from ptxsim.execute.codes import (
     CONTROL_END,
     FIRST,
     FIRST_CALL_CODE,
+    FIRST_CLUSTER_CODE,
     FIRST_HOST_CODE,
     LOAD_64,
     MATRIX_END,
@@ -217,6 +219,8 @@ def _others(context, k, mask):
             matrix(context, uops, k)
     elif op < FIRST_CALL_CODE:
         return textures(context, uops, k, mask)
+    elif op >= FIRST_CLUSTER_CODE:
+        return in_cluster(context, uops[k], mask)
     elif op >= FIRST_HOST_CODE:
         return system(context, uops[k], mask)
     else:

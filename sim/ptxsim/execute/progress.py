@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from ptxsim.base.program import FOR_REGISTERS, NO_ACCESS, Program
+from ptxsim.base.program import FOR_REGISTERS, NO_ACCESS, REPEAT, Program
 from ptxtool.analysis.flow.loops import Loops, loops
 from ptxtool.ir.nodes import Function
 
@@ -31,6 +31,7 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, WaitsFor]
         top = depth - 1
         waits = bool(warp["stack_wait"][top, 0])
         i = int(warp["waits_since"][top, 0] if waits else warp["stack_pc"][top, 0])
+        waits |= bool(program.instructions[min(i, len(program.instructions) - 1)]["kind"] == REPEAT)
         if not waits:
             spinning.append(_what_it_waits_for(program, i))
         else:

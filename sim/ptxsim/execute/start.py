@@ -10,7 +10,9 @@ from numba import types
 from ptxsim.base.jit import flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
 from ptxsim.base.program import CONTEXT
 from ptxsim.execute.calls import clear_calls
+from ptxsim.execute.cluster.clusters import cluster_register
 from ptxsim.execute.codes import (
+    CLUSTERID_X,
     CTAID_X,
     CTAID_Y,
     CTAID_Z,
@@ -79,6 +81,10 @@ def init_warp(context, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, blo
                 value = np.int64(warp_slot)
             elif number == SMID:
                 value = np.int64(smid)
+            elif number >= CLUSTERID_X:
+                place = np.int64(ctaid_x), np.int64(ctaid_y), np.int64(ctaid_z)
+                extents = np.int64(grid[0]), np.int64(grid[1]), np.int64(grid[2])
+                value = cluster_register(context, number, *place, *extents)
             _fill_lanes(context, row, value, 0, 0)
 
 

@@ -9,7 +9,11 @@ do not change the order.
 Instructions that only compute and access memory are executed many at a time (`micro_operations.straight`), unless
 checks or a trace look at each. Reconvergence is that of the timed run (execute/simt_stack.py).
 
-`functional/interpreter.py` fills a `CTA_RUN` record once per launch and calls `run_cta` for each CTA.
+The CTAs of a cluster run together, a round of slices of each in turn (`functional/cluster_loop.py`); the others cannot
+access a CTA's shared memory any more when it has ended.
+
+`functional/interpreter.py` fills a `CTA_RUN` record once per launch and calls `run_cta` for each CTA, or a record for
+every CTA of a cluster.
 """
 
 from typing import Any, NamedTuple
@@ -34,13 +38,14 @@ from ptxsim.sanitizer.races import forget_blocks
 
 ROUNDS = 1024
 """Rounds, of a slice of every warp each, before other lanes of diverged warps have a turn."""
-_PATIENCE = 1 << 18
+PATIENCE = 1 << 18
 _TESTS = 64  # rounds in which all warps test an mbarrier in vain, before other lanes of the warps have a turn
 _OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 TOO_LONG = 101
 DEADLOCK = 102
 PAUSED = -2  # the print buffer is half full, or a traced instruction is reached
 WATCHED = -3  # many instructions have passed
+GOES_ON = -4  # a CTA of a cluster has run a round
 
 ARRAYS = {
     "context": program.CONTEXT,
@@ -64,12 +69,17 @@ CTA_RUN = record(
         ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
         ("limit", "i8"),  # the cycle, which is the number of instructions so far, that must not be passed
         ("slice_length", "i8"),  # instructions of a warp before the next one runs
+        # of clusters; `current` and `passes` are those of the first record
+        ("ended", "i8"),
+        ("current", "i8"),  # the CTA that runs
+        ("passes", "i8"),  # of all CTAs, modulo ROUNDS
+        ("in_vain", "i8"),  # passes in which no CTA could do more than wait
     ]
 )
-_contexts, _instructions, _warps, _barriers = (
+contexts, _instructions, warps_at, _barriers = (
     records(ARRAYS[name]) for name in ("context", "instructions", "warps", "barriers")
 )
-_checks, _checked, _reports = (records(ARRAYS[name]) for name in ("checks", "checked", "reports"))
+checks_at, _checked, _reports = (records(ARRAYS[name]) for name in ("checks", "checked", "reports"))
 _special_rows = records(np.dtype(np.int32), 2)
 
 
@@ -204,6 +214,8 @@ def _step(cta, w):
             _note_released(cta)
     elif kind == program.SET_REGISTERS and mask != 0 and cta.entry_registers != 0:
         set_registers(cta, w, i, mask)
+    elif kind == program.REPEAT and mask != 0 and context.repeats:
+        return True
     else:
         advance(warp, 0, following)
     if c.what and mask != 0:
@@ -292,8 +304,9 @@ def _run_warp(cta, w):
 
 
 @njit
-def _run(cta, limit, slice_length):
-    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED."""
+def _run(cta, limit, slice_length, in_cluster):
+    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED. In a
+    cluster: for a round; GOES_ON if they have not ended."""
     context, c, warps = cta.x, cta.c, cta.warps
     half = context.host_bytes >> 1
     began = context.cycle
@@ -332,9 +345,11 @@ def _run(cta, limit, slice_length):
         if not ran:
             for w in range(cta.n_warps):
                 ran |= warps[w].depth[0] > 1 and let_outer_run(warps[w], 0)
-        if not ran or c.in_vain > _PATIENCE:
+        if not ran or (c.in_vain > PATIENCE and not in_cluster):
             context.error = DEADLOCK
             return np.int64(-1)
+        if in_cluster:
+            return np.int64(GOES_ON)
         if context.cycle >= c.watch and c.rounds == 0:  # a state that repeats includes the number of rounds
             return np.int64(WATCHED)
 
@@ -362,26 +377,33 @@ def _start(cta, run):
         init_warp(context, special_rows, w, cx, cy, cz, block, grid, 0, w)
 
 
-@entry(types.int64(array_of(CTA_RUN), types.boolean))
-def run_cta(runs, goes_on):
-    """Run one CTA from its start to its end, or from where it paused."""
-    run = runs[0]
-    context, c = _contexts(run.context, 1)[0], _checks(run.checks, 1)[0]
+@njit
+def run_one(run, is_new, goes_on, in_cluster):
+    """Begin a CTA if it is new, and run it if it goes on."""
+    context, c = contexts(run.context, 1)[0], checks_at(run.checks, 1)[0]
     cta = Cta(
         context,
         c,
         _instructions(run.instructions, run.n_instructions),
-        _warps(run.warps, run.n_warps),
+        warps_at(run.warps, run.n_warps),
         _barriers(run.barriers, run.n_barriers),
         _checked(run.checked, run.n_checked),
         _reports(run.reports, run.n_reports),
         run.n_warps,
         run.entry_registers,
     )
-    if not goes_on:
+    if is_new:
         _start(cta, run)
         c.next_warp = -1
         c.cta, c.in_vain, c.rounds = run.cta, 0, 1
         if c.what:
             checks.start(c, context)
-    return _run(cta, run.limit, run.slice_length)
+    if not goes_on:
+        return np.int64(0)
+    return _run(cta, run.limit, run.slice_length, in_cluster)
+
+
+@entry(types.int64(array_of(CTA_RUN), types.boolean))
+def run_cta(runs, goes_on):
+    """Run one CTA from its start to its end, or from where it paused."""
+    return run_one(runs[0], not goes_on, True, False)

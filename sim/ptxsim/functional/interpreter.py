@@ -12,12 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import Program
+from ptxsim.base.program import CLUSTER, Program
 from ptxsim.execute.divergence import loosen
 from ptxsim.execute.progress import WaitsFor, describe_progress
-from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
-from ptxsim.functional.barriers import N_BARRIERS, WARP
-from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
+from ptxsim.functional.cluster import Member
+from ptxsim.functional.cluster_loop import cluster_loop
+from ptxsim.functional.cta_loop import (
+    ARRAYS,
+    CTA_RUN,
+    DEADLOCK,
+    PAUSED,
+    TOO_LONG,
+    WATCHED,
+    run_cta,
+)
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
     FIRST_LOOK,
@@ -26,6 +34,7 @@ from ptxsim.functional.waiting import (
     Watch,
     digest,
 )
+from ptxsim.lowering.cluster_launch import ClusterLaunch
 from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates
 from ptxsim.memory_image.faults import fault as described
 from ptxsim.memory_image.image import MemoryImage
@@ -49,7 +58,8 @@ LIMIT = 1 << 32
 
 
 class FunctionalLaunch:
-    """The CTAs of a launch: one after the other; those that wait for others go on after the rest has run."""
+    """The CTAs of a launch: one after the other, or cluster after cluster; those that wait for others go on after the
+    rest has run."""
 
     def __init__(
         self,
@@ -63,31 +73,35 @@ class FunctionalLaunch:
         slice_length: int,
         printer: Printer,
         tracer: Tracer | None,
+        cluster: ClusterLaunch,
     ):
         self.kernel, self.program, self.image, self.checks = kernel, program, image, checks
         self.grid, self.block, self.limit, self.slice_length = grid, block, limit, slice_length
         self.in_step = in_lockstep(kernel)
         self.printer, self.tracer = printer, tracer
-        n_warps = -(-int(block.prod()) // 32)
-        self.warps, self.barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
-        self.shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
+        self.cluster = cluster
         self.x = image.context[0]
-        self.x["shared_memory"] = self.shared.ctypes.data + -self.shared.ctypes.data % 256
-        own = [self.warps, self.barriers, self.shared, *image.of_cta]
+        self.state = np.zeros(1, CLUSTER)
+        if cluster.is_needed(program):
+            self.x["cluster"] = self.state.ctypes.data
+        self.members = [Member.first(image, checks, -(-int(block.prod()) // 32))]
+        self.members += [self.members[0].another() for _ in range(1, cluster.size)]
+        own = [self.state, *(array for member in self.members for array in member.arrays)]
         self.watch = Watch([*own, image.device.contents])
-        self.residents = Residents([*own, *checks.of_cta])
-        self.launched = self._record()
+        self.launched = np.concatenate([self._record(member) for member in self.members])
+        of_checks = [array for member in self.members for array in member.of_checks]
+        self.residents = Residents([*own, self.launched, *of_checks])
         self.executed: dict[int, int] = {}
         """The instructions executed by the CTAs that are swapped out."""
 
-    def _record(self) -> Any:
-        """The `CTA_RUN` record of the launch."""
+    def _record(self, member: Member) -> Any:
+        """The `CTA_RUN` record of a CTA that runs."""
         arrays = {
-            "context": self.image.context,
+            "context": member.context,
             "instructions": self.program.instructions,
-            "warps": self.warps,
-            "barriers": self.barriers,
-            "checks": self.checks.state,
+            "warps": member.warps,
+            "barriers": member.barriers,
+            "checks": member.checks,
             "checked": self.checks.checked,
             "reports": self.checks.reports,
             "special_rows": self.program.special_rows,
@@ -109,7 +123,7 @@ class FunctionalLaunch:
 
     def run(self) -> None:
         """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
-        for cta in range(int(self.grid.prod())):
+        for cta in range(int(self.grid.prod()) // self.cluster.size):
             if not self._run_cta(cta, fresh=True):
                 self._swap_out(cta)
         before = b""
@@ -131,19 +145,21 @@ class FunctionalLaunch:
         self.residents.swap_out(cta)
 
     def _run_cta(self, cta: int, fresh: bool) -> bool:
-        """Run a CTA to its end, or until it can only repeat itself: False."""
+        """Run a CTA, or a cluster, to its end, or until it can only repeat itself: False."""
         state, begun = self.checks.state[0], int(self.x["cycle"])
-        state["cta"] = cta
+        numbers = self.cluster.ctas(cta, self.grid)
+        loop = run_cta if self.x["cluster"] == 0 else cluster_loop()
+        state["cta"] = numbers[0]
         state["watch"] = begun + FIRST_LOOK
         self.watch.begin()
         if self.tracer is not None:
             self.tracer.begin(cta)
-        self.launched[0]["cta"] = cta
-        self.launched[0]["limit"] = begun + self.limit - self.executed.get(cta, 0)
+        self.launched["cta"] = numbers
+        self.launched["limit"] = begun + self.limit * len(numbers) - self.executed.get(cta, 0)
         goes_on = not fresh
         while True:
             with np.errstate(all="ignore"):
-                done = run_cta(self.launched, goes_on)
+                done = loop(self.launched, goes_on)
             goes_on = True
             self.printer.drain(self.image)
             if done == PAUSED:
@@ -161,19 +177,25 @@ class FunctionalLaunch:
 
     def _loosened(self) -> bool:
         """Whether lanes that wait for others of their warp can proceed."""
-        if self.in_step or not loosen(self.program, self.warps):
+        if self.in_step or not loosen(self.program, [w for member in self.members for w in member.warps]):
             return False
         self.watch.begin()
         return True
+
+    def _running(self, cta: int) -> tuple[int, Member]:
+        """The CTA that runs, of those of a cluster; its number in the grid."""
+        rank = int(self.launched[0]["current"])
+        return self.cluster.ctas(cta, self.grid)[rank], self.members[rank]
 
     def _fault(self, cta: int) -> PtxError:
         x = self.x
         kind, i = int(x["error"]), min(int(x["cycle"]), len(self.program.instructions) - 1)
         if kind == DEADLOCK:
             return self._deadlock(cta)
+        cta, member = self._running(cta)
         where = f"kernel '{self.kernel.name}', CTA {coordinates(cta, self.grid)}"
         if kind == TOO_LONG:
-            text, i, _ = describe_progress(self.program, self.warps)
+            text, i, _ = describe_progress(self.program, member.warps)
             what = (
                 f"{self.limit} warp instructions of a CTA are not enough: {where}{': ' if text else ''}{text}"
             )
@@ -181,7 +203,7 @@ class FunctionalLaunch:
                 "see whether the loop ends; --max-instructions (max_instructions) allows each CTA more"
             )
             return error("E408", what, *self.program.span(i), help_text)
-        number = int(x["warp"]) * 32 + int(x["error_lane"])
+        number = int(member.context[0]["warp"]) * 32 + int(x["error_lane"])
         code, what, help_text = described(self.program, self.image, kind, self.printer.assertion)
         where += f", thread {coordinates(number, self.block)}"
         return error(code, f"{what} in '{self.program.texts[i]}': {where}", *self.program.span(i), help_text)
@@ -193,7 +215,8 @@ class FunctionalLaunch:
             self.residents.swap_in(cta)
         else:
             others = len(self.residents.swapped_out)
-        text, i, waits_for = describe_progress(self.program, self.warps)
+        cta, member = self._running(cta)
+        text, i, waits_for = describe_progress(self.program, member.warps)
         title, help_text = _DEADLOCKS[waits_for]
         code = "E406" if waits_for == "barriers" else "E407"
         more = f"; {others} more CTAs wait too" if others else ""

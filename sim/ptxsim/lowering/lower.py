@@ -8,7 +8,7 @@ Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of t
 lane masks (PTXPlus: four, the flags Z, S, C, O) (`lowering/row_allocation.py`). The PC of an instruction
 counts 8 bytes each, 4 for PTXPlus `.half`.
 
-Not handled: clusters, and the features that `lowering/refused.py` names.
+Not handled: the features that `lowering/refused.py` names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ import numpy as np
 
 import ptxsim.lowering.instructions.asynchronous as _async
 import ptxsim.lowering.instructions.calls as _calls
+import ptxsim.lowering.instructions.clusters as _clusters
 import ptxsim.lowering.instructions.control as _control
 import ptxsim.lowering.instructions.convert as _convert
 import ptxsim.lowering.instructions.integer as _integer
@@ -55,7 +56,19 @@ from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
 # imported for the rules they register
-_RULE_MODULES = (_async, _calls, _control, _convert, _formats, _integer, _matrix, _textures, _video, _warp)
+_RULE_MODULES = (
+    _async,
+    _calls,
+    _clusters,
+    _control,
+    _convert,
+    _formats,
+    _integer,
+    _matrix,
+    _textures,
+    _video,
+    _warp,
+)
 MAX_ROWS = 32768
 
 

@@ -1,7 +1,7 @@
 """Why an instruction without a meaning is refused: the family it belongs to, in words.
 
-What needs machinery that the modelled machine does not have is refused as a whole: clusters of CTAs, bulk copies with
-their tensor maps, matrix instructions of warp groups, tensor memory.
+What needs machinery that the modelled machine does not have is refused as a whole: bulk copies with their tensor maps,
+matrix instructions of warp groups, tensor memory.
 """
 
 from ptxtool.isa.table import Match
@@ -15,10 +15,7 @@ _FAMILIES = (
     ("st.bulk", "bulk copies (the tensor memory accelerator)"),
     ("tensormap", "tensor maps"),
     ("fence.proxy.tensormap", "tensor maps"),
-    ("barrier.cluster", "clusters of CTAs"),
-    ("clusterlaunchcontrol", "clusters of CTAs"),
-    ("mapa", "clusters of CTAs"),
-    ("getctarank", "clusters of CTAs"),
+    ("clusterlaunchcontrol", "cancelled launches of clusters"),
 )
 
 
@@ -28,6 +25,4 @@ def reason(match: Match) -> str:
     for beginning, family in _FAMILIES:
         if base == beginning or base.startswith((beginning + ".", beginning + "::")):
             return f"{family} are not simulated"
-    if "shared::cluster" in match.modifiers:
-        return "clusters of CTAs are not simulated"
     return "its meaning is not known to the simulator"

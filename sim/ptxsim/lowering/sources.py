@@ -32,6 +32,9 @@ _SPECIAL_NUMBERS = {
     "lanemask_lt": codes.LANEMASK_LT,
     "lanemask_ge": codes.LANEMASK_GE,
     "lanemask_gt": codes.LANEMASK_GT,
+    "cluster_ctarank": codes.CLUSTER_CTARANK,
+    "cluster_nctarank": codes.CLUSTER_NCTARANK,
+    "is_explicit_cluster": codes.EXPLICIT_CLUSTER,
     **{
         f"{name}.{part}": number + k
         for name, number in (
@@ -39,12 +42,25 @@ _SPECIAL_NUMBERS = {
             ("ntid", codes.NTID_X),
             ("ctaid", codes.CTAID_X),
             ("nctaid", codes.NCTAID_X),
+            ("clusterid", codes.CLUSTERID_X),
+            ("nclusterid", codes.NCLUSTERID_X),
+            ("cluster_ctaid", codes.CLUSTER_CTAID_X),
+            ("cluster_nctaid", codes.CLUSTER_NCTAID_X),
         )
         for k, part in enumerate("xyz")
     },
 }
-_SPECIAL_ZERO = frozenset({"gridid", *(f"envreg{n}" for n in (0, *range(3, 32))), "tid.w", "ctaid.w"})
-_SPECIAL_ONE = frozenset({"ntid.w", "nctaid.w"})
+_SPECIAL_ZERO = frozenset(
+    {
+        "gridid",
+        *(f"envreg{n}" for n in (0, *range(3, 32))),
+        "tid.w",
+        "ctaid.w",
+        "clusterid.w",
+        "cluster_ctaid.w",
+    }
+)
+_SPECIAL_ONE = frozenset({"ntid.w", "nctaid.w", "nclusterid.w", "cluster_nctaid.w"})
 
 
 class Sources(Rows, ABC):
@@ -212,6 +228,8 @@ class Sources(Rows, ABC):
             inverted, operand = not inverted, operand.operand
         if isinstance(operand, Immediate):
             return TRUE if (literal(operand.text).payload != 0) != (inverted and not self.ptxplus) else FALSE
+        if isinstance(operand, Name) and operand.text == "%is_explicit_cluster":
+            return self.compute("eq_u32", self._special(operand, WORD), self.constant(int(not inverted)))
         row = self.predicate_row(operand)
         if row is None:
             unsupported("a predicate operand that is no predicate register")

@@ -21,6 +21,9 @@ from ptxtool.isa.literals import integer
 
 _ORDERS = {
     "bar.warp.sync": state.ORDERS_WARP,
+    "barrier.cluster.arrive.relaxed": 0,
+    "barrier.cluster.arrive": state.RELEASES,
+    "barrier.cluster.wait": state.ACQUIRES,
     "mbarrier.test_wait": state.ACQUIRES,
     "mbarrier.try_wait": state.ACQUIRES,
     "mbarrier.": state.RELEASES,
@@ -47,7 +50,7 @@ _PASSING = (codes.PREDICATE, codes.SHUFFLE, codes.SHUFFLE_TEST)
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 _WITHIN_CTA = frozenset({"cta", "cluster"})
-"""Scopes without the threads of other CTAs; clusters are not simulated."""
+"""Scopes without the threads of other clusters: races between their CTAs are not looked for."""
 
 
 @dataclass

@@ -64,8 +64,13 @@ class Checks:
         flags: int,
         undefined: Sequence[Any] = (),
         n_ctas: int = 1,
+        in_clusters: bool = False,
     ) -> "Checks":
-        """`undefined` are the buffers (by identity) whose contents are undefined before the launch. Raises E402."""
+        """`undefined` are the buffers (by identity) whose contents are undefined before the launch. Raises E402.
+
+        `in_clusters`: CTAs access each other's shared memory, which the checks do not see: none of it counts as
+        unwritten, and races between CTAs are not looked for.
+        """
         tables = Tables.of(program) if flags else Tables.empty(program)
         checked = tables.checked
         x = image.context[0]
@@ -84,7 +89,7 @@ class Checks:
         layout = program.layout
         if program.is_ptxplus:  # header and parameters
             shared_start[: layout.param_start + layout.param_bytes] = 1
-        shared_start[image.reserved_shared :] = 1
+        shared_start[0 if in_clusters else image.reserved_shared :] = 1
         of_launch: dict[str, Any] = {
             "registers": tables.registers,
             "calls": tables.calls,
@@ -137,6 +142,8 @@ class Checks:
         # pieces are executed by their numbers too
         records = np.concatenate([program.instructions, tables.pieces])
         x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
+        if in_clusters and not program.allocates:
+            record[0]["global_granules"] = 0
         reports = np.zeros(state.MAX_REPORTS, state.REPORT)
         state_of_cta = tuple(of_cta.values()) if flags else ()
         return cls(record, checked, reports, state_of_cta, (*arrays.values(), records))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base import record_pool
-from ptxsim.base.program import Program
+from ptxsim.base.program import CLUSTER, Program
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage
@@ -25,6 +25,7 @@ from ptxsim.timing.sharing.renaming_setup import Renamer
 from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxsim.timing.sm_state import WHEEL_MARGIN
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
+from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 
 _AHEAD = 64
@@ -56,6 +57,7 @@ def build(
         run[0]["sections"], run[0]["sees_heads"] = plan.sections.sections, 1
     if switcher is not None:
         run[0]["switching"] = switcher.records.ctypes.data
+    arrays["clusters"] = _clusters(run[0], program, plan, n_ctas, resident * gpu.sm.count)
     for name in (*_COUNTED, "banks_written", "banks_read", "shared_image"):
         run[0][name] = arrays[name].ctypes.data
     if plan.hotspots:
@@ -128,6 +130,21 @@ def _describe_launch(
     r["resident_ctas"], r["contexts"] = resident, contexts
 
 
+def _clusters(r: Any, program: Program, plan: LaunchPlan, n_ctas: int, slots: int) -> Any:
+    """The records of a launch's clusters, of which all threads are alive: none where none are needed. Raises E402 for
+    clusters with more CTAs than the machine has room for."""
+    cluster = plan.cluster
+    if not cluster.is_needed(program):
+        return np.zeros(0, CLUSTER)
+    if cluster.size > slots:
+        what = f"a cluster of {cluster.size} CTAs, of which {slots} are resident at a time"
+        raise error("E402", what, help="give smaller clusters, or CTAs that need less")
+    records = np.zeros(n_ctas // cluster.size, CLUSTER)
+    records["n_ctas"], records["live"] = cluster.size, cluster.size * math.prod(plan.block)
+    r["clusters"], r["cluster_ctas"] = records.ctypes.data, cluster.size
+    return records
+
+
 def _describe_sharing(r: Any, gpu: Gpu, plan: SharingPlan, resident: int) -> None:
     """Write the sharing plan into the record of a run, if it shares a resource."""
     if not plan.shared_pairs:
@@ -166,4 +183,6 @@ def _connect(r: Any, sms: Any, memory: Any, l1s: Any, gpu: Gpu, resident: int) -
 def _needs_order(program: Program, plan: LaunchPlan, memory: Any) -> bool:
     """Whether the order of SMs matters: they print, draw random numbers, stop at a limit or share a queue."""
     queues = memory["requests"]["by_output"].any() or plan.dynamic is not None or plan.switching is not None
-    return bool(queues or plan.max_cycles or (program.uops["op"] >= FIRST_HOST_CODE).any())
+    return bool(
+        queues or plan.max_cycles or plan.cluster.size > 1 or (program.uops["op"] >= FIRST_HOST_CODE).any()
+    )

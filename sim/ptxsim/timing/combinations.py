@@ -12,16 +12,20 @@ from ptxtool.ir.nodes import Function
 SHARING = "sharing of registers or scratchpad"
 COPIES = "asynchronous copies"
 CALLS = "functions that are called"
+CLUSTERS = "clusters"
 
 REFUSED: dict[str, dict[str, str]] = {
     "CTA switching": {
         SHARING: "a CTA that has left the pipeline would keep the locks of its pair",
         COPIES: "the copies on their way are counted by the warp's place in the pipeline",
+        CLUSTERS: "a CTA that has left the pipeline would be waited for by those of its cluster",
     },
     "a pool of registers": {
         SHARING: "a warp waits for a lock or for a section, not for both",
         CALLS: "the extended registers of a function are not known where it is called",
+        CLUSTERS: "a CTA of a cluster may wait for another one that waits for a section",
     },
+    "sharing": {CLUSTERS: "a CTA of a cluster may wait for another one that waits for a lock"},
     "unified memory": {SHARING: "a pair would share what the split gives to each CTA"},
     "release by name": {
         SHARING: "a register of a pair has no warp of its own",
@@ -32,7 +36,12 @@ REFUSED: dict[str, dict[str, str]] = {
 
 
 def check_combination(
-    scheme: RegisterScheme, kernel: Function, program: Program, is_shared: bool, has_pool: bool
+    scheme: RegisterScheme,
+    kernel: Function,
+    program: Program,
+    is_shared: bool,
+    has_pool: bool,
+    in_clusters: bool = False,
 ) -> None:
     """Raise E502, placed at the kernel, for a scheme together with something that it excludes.
 
@@ -43,11 +52,13 @@ def check_combination(
         "a pool of registers": has_pool,
         "unified memory": scheme.unified,
         "release by name": scheme.renamed,
+        "sharing": is_shared,
     }
     there = {
         SHARING: is_shared,
         COPIES: bool(program.instructions["copies"].any()),
         CALLS: len(program.first_registers) > 1,
+        CLUSTERS: in_clusters,
     }
     for part, excluded in REFUSED.items():
         for what, why in excluded.items():

@@ -52,6 +52,8 @@ def deadlock(kernel: Function, simulation: Simulation) -> PtxError:
     waits = [_wait(simulation, sm, w) for sm in simulation.sms for w in _unfinished(sm)]
     found = [wait for wait in waits if wait is not None]
     locks = [wait for wait in found if wait.is_lock]
+    if not found:
+        return _unexplained(kernel, simulation)
     circle = next(filter(None, (_circle(wait, found) for wait in locks)), [])
     listed = circle or [*locks, *(wait for wait in found if not wait.is_lock)]
     if circle:
@@ -63,9 +65,31 @@ def deadlock(kernel: Function, simulation: Simulation) -> PtxError:
         shown += [f"and {len(listed) - _SHOWN} more"] * (len(listed) > _SHOWN)
     return error(
         "E407" if locks else "E406",
-        f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {'; '.join(shown) or 'no warp can go on'}",
-        *simulation.program.span(listed[0].instruction if listed else 0),
+        f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {'; '.join(shown)}",
+        *simulation.program.span(listed[0].instruction),
         _advice(simulation, locks),
+    )
+
+
+def _unexplained(kernel: Function, simulation: Simulation) -> PtxError:
+    """E407 where no warp can go on and none waits for another: a request has been lost, or there is a mistake."""
+    left = [(sm, w) for sm in simulation.sms for w in _unfinished(sm)] or [
+        (sm, w) for sm in simulation.sms for w in range(len(sm["ib_pc"])) if mask_of(sm["finishing"]) >> w & 1
+    ]
+    shown, i = "no warp is left", 0
+    if left:
+        sm, w = left[0]
+        i = max(0, int(sm["stack_pc"][max(0, int(sm["depth"][w]) - 1), w]))
+        i = min(i, len(simulation.program.instructions) - 1)
+        context = int(sm["context"][w])
+        loads, stores = int(sm["loads"][context]), int(sm["stores"][context])
+        shown = f"{_name(simulation, sm, w)} (SM {int(sm['index'])}) has {loads} loads and {stores} stores on their way"
+    return error(
+        "E407",
+        f"deadlock: kernel '{kernel.name}', cycle {simulation.cycles - 1}: no warp waits for another, "
+        f"but none can go on; {shown}",
+        *simulation.program.span(i),
+        "this must not happen: please report it, with the kernel, its launch and the machine",
     )
 
 

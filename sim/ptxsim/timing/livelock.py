@@ -15,7 +15,7 @@ Reference: timing-model section 1.7; docs/model/machine.md, "1.7 SIMT stack and 
 
 from typing import Any
 
-from ptxsim.base.program import ATOMIC, Program, stack_fields
+from ptxsim.base.program import ATOMIC, REPEAT, Program, stack_fields
 from ptxsim.base.wide_masks import mask_of
 from ptxsim.execute.divergence import loosen
 from ptxsim.execute.progress import describe_progress
@@ -34,7 +34,7 @@ _ENTRIES = tuple(name for name, _, _ in stack_fields(1))
 
 def may_spin(program: Program) -> bool:
     """Whether a program has accesses with which threads wait for one another."""
-    if (program.instructions["access"] == ATOMIC).any():
+    if (program.instructions["access"] == ATOMIC).any() or (program.instructions["kind"] == REPEAT).any():
         return True
     functions = {id(function): function for function, _ in program.positions}
     return any(_ORDERED & set(i.opcode.modifiers) for f in functions.values() for i in f.instructions)

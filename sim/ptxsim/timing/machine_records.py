@@ -18,7 +18,7 @@ from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
 from ptxsim.timing.memory.memory_setup import make_l1, make_memory
-from ptxsim.timing.memory.memory_state import MAX_SMS, SECTORS
+from ptxsim.timing.memory.memory_state import CHUNKS, MAX_SMS, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
@@ -169,6 +169,7 @@ def memory_records(gpu: Gpu) -> PooledRecords:
     records = PooledRecords(gpu, memory)
     names = [f"{net}.{name}" for net in NETWORKS for name in ("input", "output", "fifo", "queue")]
     used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices))
+    used |= dict.fromkeys(("chunk", "chunk_slice"), CHUNKS if m["scatter_shift"] else 0)
     records.restore_fields(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
     places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
     records.restore_fields(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})

@@ -53,4 +53,6 @@ def _run_of(gpu: Gpu) -> Any:
     for name in ("segment", "uncached_segment"):
         segment = getattr(gpu.ldst, f"{name}_bytes")
         r[name] = segment if segment < 128 else 0
+    if gpu.l1d.line_bytes < 128 and not r["segment"]:  # an access lies in one line of the L1
+        r["segment"] = gpu.l1d.line_bytes
     return run

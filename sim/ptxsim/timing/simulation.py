@@ -7,6 +7,7 @@ from ptxsim.base import record_pool
 from ptxsim.base.program import Program
 from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import is_wide
+from ptxsim.lowering.cluster_launch import ClusterLaunch
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.schemes.own import OwnScheme
@@ -51,6 +52,7 @@ class LaunchPlan:
     switching: SwitchingPlan | None = None
     sections: SectionPlan | None = None
     renaming: RenamingPlan | None = None
+    cluster: ClusterLaunch = field(default_factory=ClusterLaunch)
     unified: UnifiedPlan | None = None
     """The split of unified memory, which the machine of the run has."""
 

@@ -77,6 +77,8 @@ _RUN = [
     ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
     ("launched_sm", "i8"),
     ("shared_image", "u8"),  # address of the initial contents of a CTA's shared memory
+    ("clusters", "u8"),  # address of a CLUSTER record for every cluster; 0: none are kept
+    ("cluster_ctas", "i8"),  # CTAs of a cluster
     ("grid", "i8", (3,)),
     ("block", "i8", (3,)),
     ("threads_per_cta", "i8"),

@@ -60,18 +60,24 @@ def test_a_library_for_each_version_has_every_call(version: str) -> None:
 
 
 @needs_compiler
-def test_triton_finds_a_backend_on_the_path() -> None:
+def test_triton_and_torch_find_a_backend_on_the_path() -> None:
     code = (
-        "from importlib.metadata import entry_points; "
-        "print([(e.name, e.value) for e in entry_points().select(group='triton.backends') if e.name == 'ptxtool'])"
+        "from importlib.metadata import entry_points; found = [*entry_points(group='triton.backends'), "
+        "*entry_points(group='torch.backends')]; "
+        "print([(e.name, e.value) for e in found if e.value.startswith('ptxtool')])"
     )
     path = library_folder() / library.PYTHON
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(path)}
     )
-    assert done.stdout == "[('ptxtool', 'ptxtool_triton')]\n"
+    assert done.stdout == "[('cpu', 'ptxtool_triton'), ('ptxtool', 'ptxtool_triton.inductor:use_triton')]\n"
     package = path / "ptxtool_triton"
-    assert {each.name for each in package.iterdir()} == {"__init__.py", "compiler.py", "driver.py"}
+    assert {each.name for each in package.iterdir()} == {
+        "__init__.py",
+        "compiler.py",
+        "driver.py",
+        "inductor.py",
+    }
 
 
 @needs_compiler

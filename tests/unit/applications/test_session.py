@@ -72,7 +72,7 @@ class Device:
         assert (code, data) == (0, struct.pack("<6I", 0, 2, 0, 8, 8, 4))
 
     def launch(self, address: int, *, grid: int = 1, threads: int = 4, shared: int = 0) -> tuple[int, float]:
-        head = LAUNCH.pack(0, grid, 1, 1, threads, 1, 1, 0, shared)
+        head = LAUNCH.pack(0, grid, 1, 1, threads, 1, 1, 0, 0, 0, 0, shared)
         code, data = self.ask(Message.LAUNCH, head + struct.pack("<QI", address, 10))
         return code, float(struct.unpack_from("<d", data)[0])
 

@@ -17,7 +17,8 @@ from ptxtool.isa.table import table
 from ptxtool.parse import parse
 
 NO_DESTINATION = """
-st red multimem.st multimem.red sust sured wmma.store stmatrix prefetch prefetchu applypriority discard stackrestore
+st red multimem.st multimem.red multimem.cp sust sured wmma.store stmatrix prefetch prefetchu applypriority discard
+stackrestore
 bar.sync bar.cta.sync bar.arrive bar.cta.arrive bar.warp.sync membar fence
 barrier.sync barrier.cta.sync barrier.arrive barrier.cta.arrive barrier.cluster
 mbarrier.init mbarrier.inval mbarrier.expect_tx mbarrier.complete_tx cp tensormap
@@ -28,17 +29,20 @@ bra brx ret exit trap brkpt nanosleep pmevent setmaxnreg griddepcontrol callp re
 """
 TWO_DESTINATIONS = ["tcgen05.ld.red"]
 """The values, and their minimum or maximum."""
+REPORTS = ["mbarrier.test_wait", "mbarrier.try_wait"]
+"""Whether the phase is complete and, in some forms of `.phase_type::primary`, a report: what is before the address."""
 UPDATES = "wgmma.mma_async"
 """Its destination is the accumulator: read too, so that nothing is killed."""
 
 # what instructions do beside writing their destinations, by the beginnings of opcodes; nothing where none fits
 EFFECTS = {
     "load": """ld ldu multimem.ld_reduce tex tld4 suld wmma.load ldmatrix mbarrier.test_wait mbarrier.try_wait
-        wgmma.mma_async tcgen05.ld cp.async.bulk.prefetch""",
+        wgmma.mma_async tcgen05.ld cp.async.bulk.prefetch applypriority.async.bulk mbarrier.check_layout""",
     "store": "st multimem.st sust wmma.store stmatrix mbarrier.init mbarrier.inval tcgen05.st tcgen05.alloc",
-    "load store": """cp.async cp.async.bulk tensormap clusterlaunchcontrol.try_cancel tcgen05.cp tcgen05.mma
-        tcgen05.shift""",
-    "load store atomic": "atom red multimem.red sured mbarrier cp.async.mbarrier cp.reduce tcgen05.commit",
+    "load store": """cp.async cp.async.bulk multimem.cp.async.bulk tensormap clusterlaunchcontrol.try_cancel
+        tcgen05.cp tcgen05.mma tcgen05.shift""",
+    "load store atomic": """atom red multimem.red multimem.cp.reduce sured mbarrier cp.async.mbarrier cp.reduce
+        tcgen05.commit""",
     "barrier": """bar barrier cp.async.commit_group cp.async.wait_group cp.async.wait_all cp.async.bulk.commit_group
         cp.async.bulk.wait_group""",
     "barrier load store": "sst",
@@ -56,9 +60,11 @@ def longest(opcode: str, known: Iterable[str]) -> str:
     return max((k for k in known if f"{opcode}.".startswith(f"{k}.")), key=len, default="")
 
 
-def destinations(opcode: str) -> tuple[int, ...]:
+def destinations(opcode: str, before_address: int) -> tuple[int, ...]:
     if longest(opcode, NO_DESTINATION.split()):
         return ()
+    if longest(opcode, REPORTS):
+        return tuple(range(before_address))
     return (0, 1) if longest(opcode, TWO_DESTINATIONS) else (0,)
 
 
@@ -71,7 +77,8 @@ def test_effects_and_roles_of_every_form() -> None:
         for opcode in opcode_texts(form, limit=4):
             assert form.effects == frozenset(BY_OPCODE.get(longest(opcode, BY_OPCODE), "").split()), opcode
             written = tuple(k for k, o in enumerate(form.operands) if o.role in ("w", "p", "rw"))
-            assert written == destinations(opcode) or form.base == "call", opcode
+            before_address = next((k for k, o in enumerate(form.operands) if o.role == "m"), 0)
+            assert written == destinations(opcode, before_address) or form.base == "call", opcode
 
 
 def test_the_carry_flag_of_every_form() -> None:
@@ -98,8 +105,10 @@ def test_registers_of_every_form(family: str, guard: str) -> None:
     for text, step in zip(texts, def_use(function), strict=False):
         opcode, _, rest = text.rstrip(";").partition(" ")
         operands = split_operands(rest)
-        written = {r for k in destinations(opcode) if k < len(operands) for r in registers(operands[k])}
-        read = {r for k, o in enumerate(operands) if k not in destinations(opcode) for r in registers(o)}
+        before_address = next((k for k, o in enumerate(operands) if o.startswith("[")), 0)
+        written_places = destinations(opcode, before_address)
+        written = {r for k in written_places if k < len(operands) for r in registers(operands[k])}
+        read = {r for k, o in enumerate(operands) if k not in written_places for r in registers(o)}
         is_updated = opcode.startswith(UPDATES)
         defs, kills, uses = (
             {table_of[k].name for k in found} for found in (step.defs, step.kills, step.uses)

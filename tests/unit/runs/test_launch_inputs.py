@@ -37,6 +37,19 @@ def test_options_of_the_file_go_before_those_of_the_caller() -> None:
     assert asked.dynamic_shared == 64
 
 
+def test_clusters_are_those_of_the_file_or_of_the_caller() -> None:
+    def chosen(text: str, asked: LaunchOptions | None) -> object:
+        return prepared(SCALE_KERNEL, read(text), asked)[2].cluster
+
+    assert chosen(LAUNCH, None) is None
+    assert chosen("cluster = [2, 1, 1]\n" + LAUNCH, None) == (2, 1, 1)
+    assert chosen("cluster = 4\n" + LAUNCH, LaunchOptions(cluster=2)) == (4, 1, 1)
+    assert chosen(LAUNCH, LaunchOptions(cluster=2)) == 2
+    for wrong in ("0", "[2, 2, 2, 2]", "17", '"2"'):
+        with pytest.raises(PtxError, match="E502"):
+            read(f"cluster = {wrong}\n" + LAUNCH)
+
+
 def test_checks_report_what_the_file_tolerates() -> None:
     launch = read('out_of_bounds = "count"\n' + LAUNCH)
     for asked, expected in ((None, "count"), (LaunchOptions(check="memory"), "error")):

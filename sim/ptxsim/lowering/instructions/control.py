@@ -43,6 +43,7 @@ _KINDS = {
     "cp_async_commit": program.COMMIT,
     "cp_async_wait": program.WAIT,
     "setmaxnreg": program.SET_REGISTERS,
+    "cluster_wait": program.REPEAT,
 }
 
 

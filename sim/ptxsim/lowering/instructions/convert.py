@@ -288,8 +288,6 @@ def _window(op: Operation) -> tuple[str, int]:
     for name in op.match.modifiers:
         space = name.partition("::")[0]
         if space in _WINDOWS:
-            if name == "shared::cluster":
-                unsupported("thread block clusters")
             return space, _WINDOWS[space]
     unsupported("this state space")
 
@@ -316,7 +314,8 @@ def _isspacep(builder: UopBuilder, op: Operation) -> None:
     if space == "global":
         start, end = codes.PARAM_WINDOW, codes.WINDOWS_END
     else:
-        end = start + codes.WINDOW_BYTES
+        is_own = space == "shared" and not op.has("shared::cluster")
+        end = start + (1 << codes.CLUSTER_SHIFT if is_own else codes.WINDOW_BYTES)
     inside = builder.combine(
         "and",
         builder.compute(f"le_u{bits}", builder.constant(start, bits), address),

@@ -19,8 +19,6 @@ _PAIRS = {"bb64": 2, "ff64": 2, "bb128": 4}
 def space_of(op: Operation) -> int:
     """The space a `.global`, `.shared`, ... modifier names; GENERIC without one."""
     for name in op.instruction.opcode.modifiers:
-        if name == "shared::cluster":
-            unsupported("clusters of CTAs are not simulated")
         space = _SPACES.get(name.partition("::")[0].partition("[")[0])
         if space is not None:
             return space

@@ -178,7 +178,7 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
         fetch(run, sm, memory)
     if run.switching:
         switch_ctas(run, sm, execution, l1, memory, decide)
-    if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0:
+    if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0 and _is_emptied(run, sm, l1):
         forget(l1)
     _look(run, sm, window, run.cycle)
     sm.last_cycle = run.cycle
@@ -186,6 +186,13 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
     if sm.resident == 0 and sm.swapped_out == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
         charge_until(run, sm, window, run.cycle)
         sm.counting = 0
+
+
+@inline
+def _is_emptied(run, sm, l1):
+    """Whether an L1 is flushed now that all threads have exited: one that keeps stores, once all warps have retired and
+    no CTA follows."""
+    return l1.allocates == 0 or (sm.resident == 0 and run.next_cta >= run.n_ctas)
 
 
 @inline

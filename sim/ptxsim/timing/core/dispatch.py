@@ -10,6 +10,7 @@ from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS, sm_of
 from ptxsim.timing.timeline_codes import CTA
 from ptxsim.timing.timeline_events import note
+from ptxsim.timing.warps.clusters import cta_begins, has_room, next_in_clusters
 
 
 @inline
@@ -18,7 +19,7 @@ def dispatch(run, execution, special_rows):
     index = run.last_sm
     for _ in range(run.n_sms):
         index = index + 1 if index + 1 < run.n_sms else 0
-        if run.is_open[index] and run.next_cta < run.n_ctas:
+        if run.is_open[index] and run.next_cta < run.n_ctas and (run.cluster_ctas < 2 or has_room(run)):
             _launch(run, sm_of(run, index), execution, special_rows)
             run.launched_sm = index
     run.last_sm = run.launched_sm
@@ -34,7 +35,7 @@ def _launch(run, sm, execution, special_rows):
     sm.free_slots &= ~bit(slot)
     if sm.free_slots == 0:
         set_open(run, sm.index, 0)
-    cta = run.next_cta
+    cta = next_in_clusters(run, execution) if run.cluster_ctas > 1 else run.next_cta
     run.next_cta += 1
     sm.cta_cycles -= run.cycle
     sm.cta_id[slot] = cta
@@ -54,6 +55,8 @@ def _launch(run, sm, execution, special_rows):
         for k in range(sm.shared_bytes):
             memory[k] = image[k]
         execution.shared_memory = sm.shared_memory + context * sm.shared_bytes
+    if run.clusters:
+        cta_begins(run, execution, cta)
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, execution, special_rows, slot, k, cta)
     if run.switching:

@@ -21,6 +21,7 @@ from ptxsim.base.program import (
     INVOKE,
     MEMBAR,
     NO_ACCESS,
+    REPEAT,
     RETURN,
     SET_REGISTERS,
     SP,
@@ -41,6 +42,7 @@ from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import CLASSES, IDLE, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
+from ptxsim.timing.warps.clusters import enter_cluster, threads_exited, threads_left
 from ptxsim.timing.warps.register_pool import set_registers
 from ptxsim.timing.warps.scoreboard import new_head, reserve
 
@@ -182,6 +184,8 @@ def _issue_warp(run, sm, execution, w):
     execution.warp = sm.index * run.contexts + sm.context[w]
     execution.shared_memory = sm.shared_memory + sm.cta_context[slot] * sm.shared_bytes
     execution.cycle = run.cycle
+    if run.clusters:
+        enter_cluster(run, execution, sm.cta_id[slot])
     mask = active
     if instruction.guard_row >= 0:
         mask = guard_mask(execution, i, active)
@@ -259,6 +263,7 @@ def _move(run, sm, execution, i, w, mask, active):
         return simt_stack.invoke(execution, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:
         depth = 0
+        threads = threads_left(run, sm, execution, w) if run.clusters else 0
         if kind != RETURN and execution.call_words:
             note_exit(execution, mask)
         if kind == RETURN:
@@ -272,6 +277,8 @@ def _move(run, sm, execution, i, w, mask, active):
         if execution.call_words:
             while simt_stack.end_call(execution, sm, w):
                 pass
+        if run.clusters:
+            threads_exited(run, sm, execution, w, threads)
         return True
     if kind == BARRIER and mask:
         arrive(run, sm, execution, i, w, mask)
@@ -285,6 +292,8 @@ def _move(run, sm, execution, i, w, mask, active):
         sm.in_wait |= warp_bit(sm, w)
     elif kind == SET_REGISTERS and mask and run.entry_registers:
         set_registers(run, sm, i, w, mask)
+        return True
+    elif kind == REPEAT and mask and execution.repeats:
         return True
     simt_stack.advance(sm, w, following)
     return True
@@ -306,9 +315,12 @@ def _next_head(run, sm, execution, w):
     for k in range(CLASSES + 1):
         sm.head_class[k] &= ~me
     # lanes that run off the end of the text exit
+    threads = threads_left(run, sm, execution, w) if run.clusters else 0
     while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:
         simt_stack.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
         simt_stack.settle(sm, w)
+    if run.clusters:
+        threads_exited(run, sm, execution, w, threads)
     if sm.depth[w] == 0:
         finish_warp(run, sm, execution, w)
         return

@@ -39,6 +39,7 @@ _CHANNEL = (
     "turn_free",
     "activate_free",
     "group_free",
+    "group_precharge",
 )
 _BANK = ("due", "activate", "read", "write", "precharge")
 """In DRAM cycles."""

@@ -40,12 +40,22 @@ def leave_in_empty(memory: Any, gpu: Gpu, copies: Copies) -> None:
 
 
 def _touched(memory: Any) -> tuple[Any, ...]:
-    """What copies change: tags, states and times of lines, and the request that serves to map their addresses."""
+    """What copies change: tags, states and times of lines, the request that serves to map their addresses, and slices
+    that are drawn by lot."""
     m = memory[0]
     caches = m["slice"]["cache"][: m["n_slices"]]
     lines = int(caches["sets"][0] * caches["ways"][0])
     states = caches["state"][:, : lines * SECTORS]
-    return caches["tag"][:, :lines], caches["used"][:, :lines], states, m["request"][:1]
+    drawn = ("chunk", "chunk_slice", "random_word") if m["scatter_shift"] else ()
+    scalars = [memory[name] for name in ("n_chunks", "random_at")]
+    return (
+        caches["tag"][:, :lines],
+        caches["used"][:, :lines],
+        states,
+        m["request"][:1],
+        *scalars,
+        *(m[name] for name in drawn),
+    )
 
 
 def copies_clock(memory: Any, copies: Copies) -> int:

@@ -9,8 +9,9 @@ in the order of their last column commands.
 
 Clocks: DRAM cycle d is over in core cycle c when c * dram_mhz // core_mhz >= d, in integers.
 
-Handled simply: of several idle banks the one with the oldest request is served first; a row stays open until another
-one is needed.
+With `dram.read_to_precharge = "group"` a read delays the precharges of all banks of its group.
+
+Handled simply: a row stays open until another one is needed.
 Reference: timing-model section 3.5, timing-model-42 section 3.7.
 """
 
@@ -109,9 +110,13 @@ def _columns(memory: Any, ch: Any, d: int) -> int:
 
 
 @inline
-def _rows(ch: Any, d: int) -> int:
+def _rows(memory: Any, ch: Any, d: int) -> int:
     """The banks that may have a row command in DRAM cycle d."""
     banks = ch.ripe & ~ch.columns
+    if memory.group_wait:
+        for group in range(memory.group_mask + 1):
+            held = memory.group_banks[group] & -np.int64(ch.group_precharge[group] > d)
+            banks &= ch.closed | ~held
     return banks & ~ch.closed if ch.activate_free > d else banks
 
 
@@ -129,7 +134,11 @@ def _column(memory: Any, ch: Any, number: int, d: int) -> None:
     else:
         ch.reads += 1
         ch.turn_free[1] = d + memory.tRTW
-        bank.precharge = max(bank.precharge, d + memory.tRTPL)
+        if memory.group_wait:
+            ch.group_precharge[number >> memory.group_shift & memory.group_mask] = d + memory.tRTPL
+            bank.precharge = max(bank.precharge, d + memory.tBURST)
+        else:
+            bank.precharge = max(bank.precharge, d + memory.tRTPL)
         latency = memory.CL
     bank.atoms -= 1
     if bank.atoms > 0:
@@ -145,7 +154,7 @@ def _column(memory: Any, ch: Any, number: int, d: int) -> None:
     if ch.return_count == 0:
         ch.return_due = ch.return_last
     ch.return_count += 1
-    if idle_banks(ch):  # no command of the bank can follow in this cycle
+    if memory.choice_in_turn == 0 and idle_banks(ch):  # no command of the bank can follow in this cycle
         _choose(memory, ch)
 
 
@@ -182,6 +191,9 @@ def _command(memory: Any, ch: Any, columns: int, rows: int, d: int) -> None:
         row = _first(ch, rows) if rows else -1
         if columns:
             _column(memory, ch, _first(ch, columns), d)
+            if memory.group_wait:  # the column command may delay a precharge
+                rows &= _rows(memory, ch, d)
+                row = _first(ch, rows) if rows else -1
         if row >= 0:
             _row(memory, ch, row, d)
         return
@@ -210,7 +222,7 @@ def _schedule(memory: Any, ch: Any, d: int) -> int:
     if ch.unripe_next <= d:
         _ripen(ch, d)
     columns = _columns(memory, ch, d)
-    rows = _rows(ch, d)
+    rows = _rows(memory, ch, d)
     if columns | rows:
         _command(memory, ch, columns, rows, d)
     if idle_banks(ch):

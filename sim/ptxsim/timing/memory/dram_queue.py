@@ -1,7 +1,9 @@
 """The scheduler queues of a DRAM channel, and which request leaves them next (FR-FCFS). For `dram.py`.
 
 Requests wait in the order of arrival, those of a bank in a list. An idle bank takes the oldest request to its open row,
-else its oldest, of the `window` oldest of the queue; of several idle banks the one with the oldest request is first.
+else its oldest, of the `window` oldest of the queue. Of several idle banks the one with the oldest request is first or,
+with `dram.bank_choice = "in-turn"`, the first from the bank on that commands are given to first, which then moves on by
+one bank.
 
 With `dram.write_queue` writes wait in a queue of their own, and one queue is served at a time, so that the data bus
 seldom turns round: reads, until `write_high` writes wait; then writes, until fewer than `write_low` do. While no read
@@ -100,6 +102,10 @@ def take_request(memory: Any, ch: Any) -> int:
     queue = ch.queue[ch.served]
     left = queue.queued & ~ch.busy
     number = ctz(left)
+    if memory.choice_in_turn:
+        later = left & -bit(ch.bank_turn)
+        number = ctz(later) if later else number
+        left = np.int64(0)
     left &= left - 1
     while left:
         other = ctz(left)
@@ -121,6 +127,8 @@ def take_request(memory: Any, ch: Any) -> int:
                 break
             previous = place
             place = np.int64(queue.place[place].following) - 1
+    if memory.choice_in_turn:
+        ch.bank_turn = (ch.bank_turn + 1) & (memory.banks - 1)
     _leave(queue, number, chosen, before)
     _turn(memory, ch)
     r: Any = np.int64(queue.place[chosen].request)

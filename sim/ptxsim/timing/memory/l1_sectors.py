@@ -13,7 +13,8 @@ dirty. A cache that `sends` drops dirty lines; others write their dirty sectors 
 
 Lines are found by a hash table and kept in the order of their use: a set may have 512 ways.
 Handled simply: writes are known by words of 4 bytes.
-Reference: GPGPU-Sim 4.2, gpu-cache.cc (`sector_cache_block`, `wr_hit_wt`, `wr_miss_wa_lazy_fetch_on_read`).
+Reference: timing-model-42 section 3.3; GPGPU-Sim 4.2, gpu-cache.cc
+(`sector_cache_block`, `wr_hit_wt`, `wr_miss_wa_lazy_fetch_on_read`).
 """
 
 from typing import Any

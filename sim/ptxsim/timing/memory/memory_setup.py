@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.timing.memory.mapping.hashes import POLYNOMIALS, polynomial
+from ptxsim.timing.memory.mapping.random_slices import first_words
 from ptxsim.timing.memory.memory_state import (
     BANKS,
     FERMI,
@@ -115,11 +116,9 @@ def make_memory(gpu: Gpu) -> Any:
     m["chunk_shift"] = chunk = _log2("dram.interleave_bytes", dram.interleave_bytes)
     m["slice_shift"] = _log2("dram.slice_bytes", dram.slice_bytes or dram.interleave_bytes)
     m["bank_shift"] = bank = chunk + 1 + _log2("dram.row_bytes", dram.row_bytes // dram.interleave_bytes)
-    if dram.slice_hash == "polynomial":
-        m["slice_bits"] = _log2("l2.slices", l2.slices)
-        m["hash_shift"] = chunk + m["slice_bits"]
-        m["slice_poly"][: m["slice_bits"]] = polynomial(l2.slices)
+    _set_slices(m, gpu, chunk)
     m["bank_mask"] = dram.banks // 2 - 1
+    m["bank_hashed"] = dram.bank_hash == "xor"
     m["row_shift"] = bank + _log2("dram.banks", dram.banks) - 1
     m["flits"] = [min(255, _flits(gpu, size)) for size in range(MAX_DATA + 1)]
     # a network of flits has the cycle between ROP delay and tags in its own delay
@@ -147,6 +146,8 @@ def make_memory(gpu: Gpu) -> Any:
     m["ring_mask"] = (1 << int(m["credits"]).bit_length()) - 1
     m["row_with_column"] = dram.row_with_column
     m["two_buses"] = dram.row_bus == "own"
+    m["group_wait"] = dram.read_to_precharge == "group"
+    m["choice_in_turn"] = dram.bank_choice == "in-turn"
     m["atom_shift"] = _log2("dram.atom_bytes", dram.atom_bytes)
     for name in TIMINGS + TURNAROUNDS:
         m[name] = getattr(dram, name)
@@ -161,6 +162,23 @@ def make_memory(gpu: Gpu) -> Any:
     m["channel"]["bank"]["row"] = -1
     _set_cache(m["slice"][: l2.slices]["cache"], "l2", l2)
     return memory
+
+
+def _set_slices(m: Any, gpu: Gpu, chunk: int) -> None:
+    """How a `MEMORY` record finds the slice of an address, in chunks of 2**chunk bytes."""
+    if gpu.dram.slice_hash == "polynomial":
+        hashed = hashed_slices(gpu.dram)
+        m["slice_bits"] = bits = hashed.bit_length() - 1
+        m["hash_shift"] = chunk + bits if hashed == gpu.l2.slices else -1
+        m["slice_poly"][:bits] = polynomial(hashed)
+    elif gpu.dram.slice_hash == "random":
+        m["scatter_shift"] = chunk + 1 - gpu.dram.slices_per_channel
+        m["random_word"] = first_words()
+
+
+def hashed_slices(dram: Dram) -> int:
+    """Slices that a hash tells apart: those of a power of two of channels."""
+    return dram.slices_per_channel << (dram.channels - 1).bit_length()
 
 
 def _set_cache(cache: Any, name: str, given: Any) -> None:
@@ -299,6 +317,11 @@ def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
         "sectors are 32 bytes of lines of 128",
     )
     yield (
+        l1d.line_bytes < 32,
+        f"l1d.line_bytes is {l1d.line_bytes}",
+        "give it 32 or more: no access is shorter",
+    )
+    yield (
         gpu.ldst.uncached_segment_bytes > l2.sector_bytes,
         "ldst.uncached_segment_bytes is above l2.sector_bytes",
         "what passes the L1 by goes by sectors: uncached_segment_bytes = 32",
@@ -317,9 +340,9 @@ def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
         "give it dram.interleave_bytes or less",
     )
     yield (
-        dram.slice_hash == "polynomial" and l2.slices not in POLYNOMIALS,
+        dram.slice_hash == "polynomial" and hashed_slices(dram) not in POLYNOMIALS,
         f"dram.slice_hash is 'polynomial' for {l2.slices} slices",
-        _POLYNOMIALS,
+        _POLYNOMIALS + ", with channels rounded up to a power of two",
     )
     longest = _flits(gpu, l2.line_bytes)
     yield (

@@ -54,6 +54,8 @@ SECTORS = 4  # most sectors of a line
 SECTOR_LINES = 2048  # of an L1 with sectors
 SECTOR_SETS = 256
 MAX_POLY = 9  # bits of a hashed index
+CHUNKS = 1 << 19  # of the address space, of a machine that scatters them: `mapping/random_slices.py`
+RANDOM_WORDS = 31
 BANKS = 8  # of an L1
 LATENCY_RING = 512
 WINDOW = 64
@@ -368,6 +370,7 @@ CHANNEL = record(
         ("activates", "i8"),
         ("row_hits", "i8"),
         ("group_free", "i8", (MAX_BANKS,)),
+        ("group_precharge", "i8", (MAX_BANKS,)),  # of any bank of a group, after a read of the group
         ("bank", BANK, (MAX_BANKS,)),
         ("queue", QUEUE, (2,)),  # reads and writes, or all requests
         ("latency", "u4", (LATENCY_RING,)),  # `due` in core cycles
@@ -397,6 +400,11 @@ MEMORY = record(
         ),  # the address bits that choose the slice are hashed with those from here on; 0: not
         ("slice_bits", "i8"),
         ("slice_poly", "i8", (MAX_POLY,)),
+        (
+            "scatter_shift",
+            "i8",
+        ),  # bytes of a chunk with a slice of its own, as a power of two; 0: no such chunks
+        ("bank_hashed", "i8"),  # the DRAM bank is mixed with the low bits of the row
         # network packets
         ("flits", "u1", (MAX_DATA + 1,)),  # of a packet, by bytes of data
         # L2
@@ -427,6 +435,11 @@ MEMORY = record(
         ("ring_mask", "i8"),  # of the used part of the rings of a channel
         ("row_with_column", "i8"),
         ("two_buses", "i8"),  # one for row commands, one for column commands
+        ("group_wait", "i8"),  # a read delays the precharges of its group, not of its bank only
+        (
+            "choice_in_turn",
+            "i8",
+        ),  # of idle banks the first in turn takes a request, not the one with the oldest
         ("atom_shift", "i8"),
         *[(name, "i8") for name in TIMINGS + TURNAROUNDS],
         # state
@@ -442,6 +455,12 @@ MEMORY = record(
         ("replies", NETWORK),
         ("channel", CHANNEL, (MAX_CHANNELS,)),
         ("slice", SLICE, (MAX_SLICES,)),
+        # chunks that have got a slice: their numbers + 1, by a hash of them; and the generator of the next one
+        ("n_chunks", "i8"),
+        ("random_at", "i8"),
+        ("random_word", "u4", (RANDOM_WORDS,)),
+        ("chunk_slice", "u1", (CHUNKS,)),
+        ("chunk", "i8", (CHUNKS,)),
         ("request", REQUEST, (POOL,)),
         ("free", "i4", (POOL,)),  # stack of free requests, each less the one that is in this place at first
     ]

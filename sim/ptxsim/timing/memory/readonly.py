@@ -12,7 +12,7 @@ from typing import Any
 
 from ptxsim.base.jit import inline, njit, record
 
-MAX_LINES = 256
+MAX_LINES = 1024
 MAX_ENTRIES = 8  # a power of two, as the miss queue's size
 MAX_WAITERS = 64
 

@@ -19,7 +19,7 @@ import numpy as np
 from ptxsim.base.jit import njit, record
 from ptxsim.timing.memory.readonly import LINES, SIZES
 
-QUEUE = 128  # most accesses in the queue; a power of two
+QUEUE = 512  # most accesses in the queue; a power of two
 RESULTS = 16
 
 TEXTURES = record(

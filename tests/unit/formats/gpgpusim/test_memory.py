@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from gpgpusim_files import NEW, OLD, changed, read_config, write_config
 
+from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpgpusim.memory import MOST_MERGES
 from ptxtool.formats.gpu import load_gpu
 
@@ -36,13 +38,13 @@ def test_what_is_larger_than_the_simulator_holds_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_texture_cache_larger_than_the_simulator_holds(tmp_path: Path) -> None:
-    """That of GPGPU-Sim 4.2's QV100: 4 sets of 256 lines, 512 fragments, 8 requests, 128 in order, 2 results."""
-    gpu, reported = changed(tmp_path, gpgpu_tex_cache__l1="4:128:256,L:R:m:N:L,T:512:8,64:32")
-    assert (gpu.l1t.sets, gpu.l1t.ways, gpu.l1t.line_bytes) == (1, 256, 128)
-    assert (gpu.l1t.fragment_fifo, gpu.l1t.request_fifo, gpu.l1t.result_fifo) == (128, 8, 16)
+    """Four times that of GPGPU-Sim 4.2's QV100, which has 4 sets of 256 lines, 512 fragments, 8 requests."""
+    gpu, reported = changed(tmp_path, gpgpu_tex_cache__l1="16:128:256,L:R:m:N:L,T:2048:8,64:32")
+    assert (gpu.l1t.sets, gpu.l1t.ways, gpu.l1t.line_bytes) == (4, 256, 128)
+    assert (gpu.l1t.fragment_fifo, gpu.l1t.request_fifo, gpu.l1t.result_fifo) == (512, 8, 16)
     what = [
-        "a cache of 1024 lines",
-        "a fragment FIFO of 512",
+        "a cache of 4096 lines",
+        "a fragment FIFO of 2048",
         "a reorder buffer of 64",
         "a result FIFO of 32",
     ]
@@ -99,3 +101,56 @@ def test_a_perfect_instruction_and_constant_cache_has_no_size(tmp_path: Path) ->
     gpu, reported = read_config(path)
     assert (gpu.fetch.perfect, gpu.l1c.perfect) == (False, False)
     assert ["-gpgpu_cache:il1" in each.message for each in reported] == [True]
+
+
+def test_slices_are_hashed_or_drawn(tmp_path: Path) -> None:
+    def read(indexing: str, channels: str) -> tuple[str, list[str]]:
+        path = write_config(
+            tmp_path, load_gpu(NEW), 4, gpgpu_memory_partition_indexing=indexing, gpgpu_n_mem=channels
+        )
+        gpu, reported = read_config(path)
+        return gpu.dram.slice_hash, [d.message for d in reported]
+
+    assert read("0", "6") == ("none", [])
+    assert read("2", "24") == ("polynomial", [])  # 48 slices, hashed as 64
+    assert read("4", "12") == ("random", [])
+    assert read("1", "8") == ("none", ["'-gpgpu_memory_partition_indexing 1' is not modelled"])
+    with pytest.raises(PtxError, match="is 2 with 8 slices"):
+        read("2", "4")
+
+
+def test_banks_of_dram_may_be_mixed_with_the_row(tmp_path: Path) -> None:
+    def read(policy: str) -> tuple[str, list[str | None]]:
+        gpu, reported = read_config(write_config(tmp_path, load_gpu(NEW), 4, dram_bnk_indexing_policy=policy))
+        return gpu.dram.bank_hash, [d.help for d in reported]
+
+    assert read("0") == ("none", [])
+    assert read("1") == ("xor", [])
+    assert read("2") == ("none", ["here the bank is bits of the address"])
+
+
+def test_a_write_queue_longer_than_the_simulator_holds_keeps_the_share_of_its_marks(tmp_path: Path) -> None:
+    gpu, reported = changed(
+        tmp_path, dram_seperate_write_queue_enable="1", dram_write_queue_size="128:108:32"
+    )
+    assert (gpu.dram.write_queue, gpu.dram.write_queue_high, gpu.dram.write_queue_low) == (64, 54, 16)
+    assert [d.help for d in reported] == ["here it is 64, with marks at 54 and 16"]
+
+
+def test_accesses_of_kepler_are_coalesced_as_those_of_fermi(tmp_path: Path) -> None:
+    def read(arch: str) -> tuple[int, int, int]:
+        gpu, reported = read_config(write_config(tmp_path, load_gpu(NEW), 4, gpgpu_coalesce_arch=arch))
+        return gpu.ldst.segment_bytes, gpu.ldst.uncached_segment_bytes, len(reported)
+
+    assert read("35") == read("20") == (128, 32, 0)
+    assert read("39") == (128, 32, 1)
+    assert read("61") == (32, 32, 0)
+
+
+def test_bursts_of_32_bytes_come_with_the_later_scheduler(tmp_path: Path) -> None:
+    def read(width: str) -> tuple[int, str, str]:
+        dram = read_config(write_config(tmp_path, load_gpu(NEW), 4, gpgpu_dram_buswidth=width))[0].dram
+        return dram.atom_bytes, dram.bank_choice, dram.read_to_precharge
+
+    assert read("4") == (64, "oldest", "bank")  # a burst of 8 over two chips
+    assert read("2") == (32, "in-turn", "group")

@@ -627,10 +627,10 @@ def test_a_warp_that_ended_holds_up_no_barrier() -> None:
 
 
 def test_everything_unsupported_is_reported_before_the_start() -> None:
-    body = "mov.u32 %r6, %clusterid.x; wgmma.fence.sync.aligned; mov.u32 %r6, %clusterid.x;"
+    body = "mov.u32 %r6, %pm0; wgmma.fence.sync.aligned; mov.u32 %r6, %pm0;"
     error = fault(body)
     assert [d.code for d in error.diagnostics] == ["E403", "E403"]
-    assert "'%clusterid'" in str(error)
+    assert "'%pm0'" in str(error)
     assert "'wgmma.fence.sync.aligned'" in str(error)
 
 

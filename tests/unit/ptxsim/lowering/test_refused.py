@@ -27,17 +27,6 @@ from ptxtool.parse import parse
         ),
         ("tensormap.replace.tile.rank.global.b1024.b32 [%d1], %r1;", "tensor maps"),
         ("fence.proxy.tensormap::generic.release.gpu;", "tensor maps"),
-        ("barrier.cluster.arrive.aligned;", "clusters"),
-        ("barrier.cluster.wait;", "clusters"),
-        ("mapa.shared::cluster.u32 %r1, %r2, 0;", "clusters"),
-        ("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];", "clusters"),
-        ("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r1], 8;", "clusters"),
-        ("ld.shared::cluster.u32 %r1, [%r2];", "clusters"),
-        ("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r1];", "clusters"),
-        (
-            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r1];",
-            "clusters",
-        ),
         ("st.bulk.shared::cta [%r1], 64, 0;", "bulk copies"),
     ],
 )

@@ -6,7 +6,7 @@ from built import built, kernel_of
 from microkernels.measure import one_sm
 
 import ptxsim
-from ptxsim.timing.deadlock import shared_register
+from ptxsim.timing.deadlock import deadlock, shared_register
 from ptxtool.base.diag import Diagnostic, PtxError
 
 
@@ -48,3 +48,11 @@ def test_the_register_that_is_shared_is_the_first_beyond_the_private_ones() -> N
     for private, expected in ((3, "%r3"), (4, "%r9"), (9, "%r9")):
         simulation.run["private_registers"] = private
         assert simulation.program.register_names[shared_register(simulation, 0)] == expected
+
+
+def test_no_barrier_is_blamed_where_no_warp_waits_for_another() -> None:
+    simulation = built("add.u32 %r3, %r9, %r5;")
+    (found,) = deadlock(kernel_of("add.u32 %r3, %r9, %r5;"), simulation).diagnostics
+    assert found.code == "E407"
+    assert "no warp waits for another, but none can go on" in found.message
+    assert "please report it" in str(found.help)

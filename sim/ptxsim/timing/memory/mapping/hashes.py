@@ -4,7 +4,7 @@ Each bit of a POLYNOMIAL index is that bit of the plain index, exclusive-or of s
 they are follows from an irreducible polynomial (of 16, 32 or 64 indices); `polynomial` has GPGPU-Sim's.
 A FERMI index is the exclusive-or of address bits 7 to 11 with bits 13, 14, 15, 17 and 19.
 Reference: B. R. Rau, Pseudo-randomly interleaved memory, ISCA 1991; the bits are those of GPGPU-Sim 4.2, hashing.cc;
-timing-model-42 section 3.3 for Fermi.
+timing-model-42 section 3.3 for Fermi, timing-model section 3.5.
 """
 
 from typing import Any

@@ -9,7 +9,7 @@ for who is first:
 * inputs in turn (`in_turn`): from an input that advances by one in every cycle, each may send one packet.
 
 Packets of a FIFO are chained by `following` in their requests, so that limits of hundreds of packets cost no memory.
-Reference: GPGPU-Sim 4.2, local_interconnect.cc (`network_mode 2`).
+Reference: timing-model section 3.4; GPGPU-Sim 4.2, local_interconnect.cc (`network_mode 2`).
 """
 
 from typing import Any

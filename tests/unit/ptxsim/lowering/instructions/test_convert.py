@@ -72,7 +72,9 @@ def test_cvta_moves_into_the_window_of_a_space_and_back(space: str, window: int)
         ("global", 0x1_0000_0000, 1),  # above the windows too
         ("global", codes.SHARED_WINDOW, 0),
         ("shared", codes.SHARED_WINDOW, 1),
-        ("shared", codes.SHARED_WINDOW + codes.WINDOW_BYTES - 1, 1),
+        ("shared", codes.SHARED_WINDOW + (1 << codes.CLUSTER_SHIFT) - 1, 1),
+        ("shared", codes.SHARED_WINDOW + (1 << codes.CLUSTER_SHIFT), 0),
+        ("shared::cluster", codes.SHARED_WINDOW + codes.WINDOW_BYTES - 1, 1),
         ("shared", codes.WINDOWS_END, 0),
         ("local", codes.SHARED_WINDOW, 0),
         ("const", codes.LOCAL_WINDOW - 1, 1),
@@ -97,7 +99,6 @@ def test_a_number_moved_to_a_predicate_of_ptxplus_becomes_its_flags() -> None:
     [
         ("mov.b32 %r1, {%h1, %h2, %h3};", PTX, "a vector of this shape"),
         ("mov.v2.b32 {%r1, %r2}, %r3;", PTX, "this operand as a vector of 2"),
-        ("cvta.shared::cluster.u64 %rd1, %rd2;", PTX, "thread block clusters"),
     ],
 )
 def test_moves_that_are_refused(body: str, text: str, reason: str) -> None:

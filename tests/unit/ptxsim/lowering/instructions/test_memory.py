@@ -69,7 +69,6 @@ def test_compare_and_swap_has_two_operands() -> None:
         ("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", PTX, "3 registers for 2 values"),
         ("ld.global.v2.u32 %r1, [%rd1];", PTX, "1 registers for 2 values"),
         ("st.param.u32 [n], %r1;", PTX, "a store to this state space"),
-        ("ld.shared::cluster.u32 %r1, [%r2];", PTX, "clusters of CTAs are not simulated"),
     ],
 )
 def test_accesses_that_are_refused(body: str, text: str, reason: str) -> None:

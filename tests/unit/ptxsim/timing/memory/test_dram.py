@@ -6,12 +6,14 @@ core cycle is a DRAM cycle; a bank is idle and its row closed at first.
 
 from itertools import pairwise
 
+import pytest
 from dram_commands import BANK, COLUMNS, GROUP, ONE_CLOCK, ROW, commands, reads, stores, times
 from memory_machine import LINE, Machine
 from msgspec.structs import replace
 
 from ptxsim.timing.memory.memory_state import READ
 from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.settings import with_settings
 
 SECTORS = load_gpu("gpgpusim42-c2050")
 SECTORS = replace(SECTORS, clocks=replace(SECTORS.clocks, dram_mhz=SECTORS.clocks.core_mhz))
@@ -82,3 +84,13 @@ def test_a_precharge_behind_a_write() -> None:
         assert machine.send(ROW, READ, LINE, 2)
 
     assert commands(send)[-3:] == [(57 + 12, "A"), (57 + 24, "R"), (57 + 27, "R")]
+
+
+@pytest.mark.parametrize(("of", "activate"), [("bank", 15 + 100 + 12), ("group", 21 + 100 + 12)])
+def test_a_read_keeps_the_rows_of_its_group_open(of: str, activate: int) -> None:
+    """Two banks of a group are opened in cycles 0 and 6 (tRRD) and read in 12 and 15 (tRCD, tCCDL), 18 and 21. Another
+    row of the first one is opened tRP = 12 after its precharge, tRTPL = 100 after the last read that counts."""
+    gpu = with_settings(ONE_CLOCK, ["dram.tRTPL=100", f'dram.read_to_precharge="{of}"'])
+    found = commands(reads(0, BANK, ROW), gpu)
+    assert times(found, "R")[:4] == [12, 15, 18, 21]
+    assert times(found, "A") == [0, 6, activate]

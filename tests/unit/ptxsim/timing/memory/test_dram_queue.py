@@ -170,3 +170,12 @@ def _mixed(machine: Machine, tags: Iterable[int]) -> list[tuple[int, int, int, i
     machine.finish()
     assert sorted(reply[4] for reply in machine.got) == list(tags)
     return machine.got
+
+
+def test_the_banks_may_take_turns() -> None:
+    queue = Queue(with_settings(GPU, ['dram.bank_choice="in-turn"']))
+    queue.put("rrrrr")  # banks 0 to 4
+    queue.array[0]["channel"]["bank_turn"][0] = 3
+    # from bank 3 on, and after each request from one bank on: 3, 4, and after bank 15 from the first again
+    assert queue.taken(5) == [3, 4, 0, 1, 2]
+    assert queue.array[0]["channel"]["bank_turn"][0] == 8

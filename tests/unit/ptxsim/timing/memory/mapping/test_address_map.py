@@ -11,7 +11,6 @@ from volta_memory import HASHED, SIXTEEN, machine
 from ptxsim.timing.memory.mapping import address_map
 from ptxsim.timing.memory.memory_setup import make_memory
 
-
 place_line = on_array(address_map.place_line)
 
 
@@ -75,3 +74,22 @@ def test_slices_of_a_stride_are_those_of_gpgpusim(
     found = Counter(placed(base + k * stride & -32, *HASHED)[0] for k in range(64))
     found[placed(out, *HASHED)[0]] += 1
     assert [found[k] for k in range(16)] == counts
+
+
+def test_a_hash_of_channels_that_are_no_power_of_two_is_a_rest() -> None:
+    # 24 channels of 2 slices, hashed as 64. Chunk 48 is chunk 2 of channel 0: slice 0, and bits above the channel 0b10,
+    # whose bit 1 flips bits 1 and 2: 6. Chunk 24 * 2**5 is number 32 of channel 0: bit 5 flips 0, 1 and 5: 35
+    settings = ("l2.slices=48", "dram.channels=24", 'dram.slice_hash="polynomial"')
+    assert placed(48 << 8, *settings)[0] == 0b000110
+    assert placed(24 << 13, *settings)[0] == 0b100011
+    # number 33, of slice 1 (the lowest bit): 0b000001 ^ bits 0 and 1 of bit 0 ^ 0b100011 = 0b100001
+    assert placed(24 * 33 << 8, *settings)[0] == 0b100001
+    # bit 4 flips 4 and 5: 48, which is slice 0
+    assert placed(24 << 12, *settings)[0] == 48 % 48
+
+
+def test_a_bank_may_be_mixed_with_the_low_bits_of_the_row() -> None:
+    # rows begin at bit 18 with eight channels: row 5, bank 10 ^ 5
+    address = 5 << 18 | 5 << 15
+    assert placed(address, *SIXTEEN)[3:] == (10, 5)
+    assert placed(address, *SIXTEEN, 'dram.bank_hash="xor"')[3:] == (15, 5)

@@ -1,0 +1,1 @@
+render(html`<${KernelView} kernel=${DATA.kernel} />`, document.getElementById("app"));

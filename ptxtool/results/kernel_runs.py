@@ -1,0 +1,50 @@
+"""Runs of one kernel that are shown side by side: what was changed for each, the text that ran, and the result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.nodes import Function
+from ptxtool.results.run_results import Run
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One run. `changes` are what it has different from the first one, by the names of options; {} for that one.
+
+    `kernel` is the text that ran, after passes.
+    """
+
+    name: str
+    changes: Mapping[str, str]
+    kernel: Function = field(repr=False)
+    run: Run
+
+
+@dataclass(frozen=True)
+class KernelPage:
+    """The page of a kernel: `html` is the whole file, `data` what it shows. `runs` are those it shows."""
+
+    html: str = field(repr=False)
+    data: Mapping[str, Any] = field(repr=False)
+    runs: tuple[KernelRun, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`: what the page shows."""
+        return dict(self.data)
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Wrong results of any run."""
+        named = len(self.runs) > 1
+        return tuple(
+            replace(each, message=f"{run.name}: {each.message}") if named else each
+            for run in self.runs
+            for each in run.run.problems
+        )
+
+    @property
+    def complete(self) -> bool:
+        """False after an interrupt."""
+        return all(run.run.complete for run in self.runs)

@@ -1,0 +1,1 @@
+"""Clusters of CTAs: their numbers, memory and barrier."""

@@ -1,0 +1,28 @@
+"""Recorded runs of GPGPU-Sim 4.2 on machines from Pascal on: counters that do not depend on time are the same."""
+
+from pathlib import Path
+
+import pytest
+from modern_runs import EXACT, modern_run, simulate_modern
+
+
+@pytest.mark.parametrize(
+    ("config", "launch", "same"),
+    [
+        # hashed slices and sets, and an L1 of 128 KB whose lines all miss
+        ("QV100q", "vecadd", ("l1d_accesses", "l1d_misses", "l2_accesses", "dram_reads")),
+        ("QV100q", "mum", ("l1d_accesses", "l1d_misses", "l2_accesses", "l2_misses")),
+        ("QV100q", "pointer_chase_w1", ("l1d_accesses", "l1d_misses", "l2_misses", "dram_reads")),
+        ("QV100q", "histogram", ("l1d_accesses", "l1d_misses", "l2_accesses", "l2_misses")),
+        # slices drawn by lot decide what copies leave in the L2: as many loads find it there
+        ("TITANX", "pointer_chase_w1", ("l2_accesses", "l2_misses", "dram_reads")),
+        ("TITANX", "histogram", ("l2_accesses", "l2_misses", "dram_reads")),
+    ],
+)
+def test_counters_are_those_of_gpgpusim(
+    config: str, launch: str, same: tuple[str, ...], shared: Path
+) -> None:
+    row = modern_run(shared, launch, config)
+    found = simulate_modern(shared, row).stats
+    names = (*EXACT, *same)
+    assert {name: found[name] for name in names} == {name: row[name] for name in names}

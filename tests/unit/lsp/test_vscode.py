@@ -1,0 +1,43 @@
+"""The VS Code extension fits the server: files are there, and its grammar matches."""
+
+import json
+import re
+from typing import Any
+
+from checkout import CHECKOUT
+
+from ptxtool.lsp.tokens import KINDS
+
+FOLDER = CHECKOUT / "editors" / "vscode"
+
+
+def data(name: str) -> Any:
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def test_the_manifest_names_files_that_are_there() -> None:
+    manifest = data("package.json")
+    language = manifest["contributes"]["languages"][0]
+    names = [manifest["main"], language["configuration"], manifest["contributes"]["grammars"][0]["path"]]
+    assert all((FOLDER / name).is_file() for name in names)
+    assert manifest["contributes"]["configuration"]["properties"]["ptxtool.command"]["default"] == [
+        "ptxtool",
+        "lsp",
+    ]
+    scopes = manifest["contributes"]["semanticTokenScopes"][0]["scopes"]
+    assert set(scopes) <= set(KINDS)
+    assert re.match(language["firstLine"], ".version 7.5")
+
+
+def test_the_grammar_matches() -> None:
+    patterns = data("syntaxes/ptx.tmLanguage.json")["patterns"]
+    named = {p["name"]: re.compile(p["match"]) for p in patterns if "match" in p and "name" in p}
+    opcode = next(re.compile(p["match"]) for p in patterns if p.get("captures", {}).get("4"))
+    found = opcode.search("\t@!%p1 bra.uni LOOP;")
+    assert found is not None
+    assert found.group(3, 4) == ("%p1", "bra")
+    assert named["variable.language.ptx"].fullmatch("%ntid")
+    assert named["constant.numeric.ptx"].fullmatch("0f3F800000")
+    assert named["keyword.control.directive.ptx"].fullmatch(".maxntid")
+    assert named["support.type.ptx"].fullmatch(".f16x2")
+    assert not named["support.type.ptx"].fullmatch(".sat")
