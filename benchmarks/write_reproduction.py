@@ -27,10 +27,12 @@ from ptxtool.sweep.reproduction.experiments import EXPERIMENTS, FINEREG, SCHEMES
 from ptxtool.sweep.reproduction.papers import SHARING, paper  # noqa: E402
 
 SHARING_SHOWN = (
-    *("gain", "robust", "factors", "absolute", "ladder", "why", "gto", "two-level", "double"),
+    *("gain", "robust", "factors", "orders", "working", "absolute", "ladder", "why", "gto", "two-level"),
+    *("double", "resident-by-percent"),
     *("ipc-by-percent", "unlimited", "release"),
 )
 REGISTERS_SHOWN = (*SHARING_SHOWN, "limits", "variant")
+SCRATCHPAD_SHOWN = (*SHARING_SHOWN, "forms")
 REGDEM_SHOWN = (
     *("registers", "slots", "occupancy", "gain", "rules", "switches"),
     *("predictor", "share", "causes", "conflicts", "banks", "added"),
@@ -76,7 +78,7 @@ def shown(experiment: str) -> tuple[str, ...]:
         return FINEREG_SHOWN
     if experiment == "register-sharing":
         return REGISTERS_SHOWN
-    return SHARING_SHOWN if experiment in SHARING else REGDEM_SHOWN
+    return SCRATCHPAD_SHOWN if experiment in SHARING else REGDEM_SHOWN
 
 
 def page_of(experiment: str) -> Path:

@@ -65,6 +65,22 @@ class Pipeline(GpuTable, frozen=True):
     ex_wb: Count
     sp_units: Count
     sfu_units: Count
+    issue_per_warp: Count
+    issue_pairs: Literal["different-units", "any"]
+    sub_cores: bool
+    collectors_shared: Amount
+    ports_shared: Amount
+    out_ports_shared: Amount
+    collector_steps: Count
+    id_oc_int: Amount
+    id_oc_dp: Amount
+    id_oc_tensor: Amount
+    oc_ex_int: Amount
+    oc_ex_dp: Amount
+    oc_ex_tensor: Amount
+    int_units: Amount
+    dp_units: Amount
+    tensor_units: Amount
     collectors_sp: Count
     collectors_sfu: Count
     collectors_mem: Count
@@ -85,6 +101,8 @@ class Pipeline(GpuTable, frozen=True):
 
 class Dispatch(GpuTable, frozen=True):
     first_sm: Cycles
+    launch_cycles: Cycles
+    cta_launch_cycles: Cycles
     idle_sms: Literal["counted", "asleep"]
     dynamic_scratchpad: Literal["counted", "ignored"]
 
@@ -98,7 +116,7 @@ class Sharing(GpuTable, frozen=True):
 class Timing(GpuTable, frozen=True):
     """How one class of instructions executes: the unit, its latency and its initiation interval."""
 
-    unit: Literal["SP", "SFU", "EITHER"]
+    unit: Literal["SP", "SFU", "EITHER", "INT", "DP", "TENSOR"]
     latency: Count
     interval: Count
 

@@ -15,6 +15,9 @@ def machine_timing(gpu: Gpu) -> MachineTiming:
         "SP": pipeline.sp_units,
         "SFU": pipeline.sfu_units,
         "EITHER": pipeline.sp_units + pipeline.sfu_units,
+        "INT": pipeline.int_units,
+        "DP": pipeline.dp_units,
+        "TENSOR": pipeline.tensor_units,
     }
     most = float(warp * gpu.sm.schedulers)
     units = {

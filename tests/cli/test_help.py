@@ -61,7 +61,7 @@ def test_an_unknown_topic(cli: Cli) -> None:
     result = cli("help", "pases")
     assert result.exit_code == 1
     assert "error[E502]: no page about 'pases'" in result.stderr
-    assert "did you mean 'passes'? 'ptxtool help' lists the pages" in result.stderr
+    assert "did you mean 'passes' or 'page'? 'ptxtool help' lists the pages" in result.stderr
     near = cli("help", "release").stderr
     assert "did you mean 'release-registers' or 'release-scratchpad'? 'ptxtool help'" in near
     assert "help: 'ptxtool help' lists the pages" in cli("help", "zzz").stderr

@@ -44,7 +44,7 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     asked = ("reproduce", "register-sharing", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
     first = cli(*asked)
     assert first.exit_code == 0, first.stderr
-    assert first.stdout.startswith("Register sharing on tesla-c2050: 28 runs\n")
+    assert first.stdout.startswith("Register sharing on tesla-c2050: 32 runs\n")
     assert "memory identical under all schemes" in first.stdout
     found = {
         row["column"]: row
@@ -57,7 +57,7 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     assert "<td>limited</td>" in page
     again = cli("reproduce", "register-sharing", "--jobs", 1, "--json")
     data = json.loads(again.stdout)
-    assert (data["runs"], data["complete"], data["failures"]) == (28, True, [])
+    assert (data["runs"], data["complete"], data["failures"]) == (32, True, [])
     reported = {f["question"]: (f["ours"], f["agrees"]) for f in data["findings"]}
     assert reported["memory identical under all schemes"] == ("2 of 2 launches", True)
     assert reported["entries of the resident-CTA table"] == ("6 of 6 equal", True)
@@ -142,7 +142,7 @@ def test_runs_that_fail_are_listed(cli: Cli, tiny: Path) -> None:
     change(tiny.with_name("launch.toml"), "a * x", "a * x + 1")
     reported = cli("reproduce", "register-sharing", "--jobs", 1)
     assert reported.exit_code == 1
-    assert "23 runs have no result" in reported.stdout
+    assert "25 runs have no result" in reported.stdout
     assert "  limited, Unshared-LRR: argument 'x' is not as expected" in reported.stdout
 
 

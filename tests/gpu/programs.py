@@ -32,6 +32,8 @@ NOT_MADE = {
     "mapa": "programs are launched without clusters",
     "getctarank": "programs are launched without clusters",
     "barrier.cluster": "programs are launched without clusters",
+    "mbarrier.arrive shared::cluster": "programs are launched without clusters",
+    "mbarrier.arrive_drop shared::cluster": "programs are launched without clusters",
     "multimem": "it needs a multicast object of several GPUs",
     "st.async mmio": "nothing tells a program that it has happened",
     "red.async mmio": "nothing tells a program that it has happened",

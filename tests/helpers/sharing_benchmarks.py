@@ -39,9 +39,10 @@ AS_THE_PAPERS = "as-the-papers.toml"
 """The launch file of a sample whose results are wrong in GPGPU-Sim 3.2.2."""
 
 
-def launch_files(name: str) -> tuple[str, str]:
-    """The two launch files of a sample: that of its name, and another."""
-    return "launch.toml", AS_THE_PAPERS if name in ("lavamd", "mum") else "second-grid.toml"
+def launch_files(name: str) -> tuple[str, ...]:
+    """The launch files of a sample: that of its name, and others of the same kernel, the one with another grid last."""
+    faulty = (AS_THE_PAPERS,) if name in ("lavamd", "mum") else ()
+    return ("launch.toml", *faulty, "second-grid.toml")
 
 
 def boxes(sides: tuple[int, int, int]) -> np.ndarray:

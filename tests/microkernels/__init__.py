@@ -9,6 +9,7 @@ from microkernels.gpgpusim42 import GPGPUSIM42
 from microkernels.memory import MEMORY
 from microkernels.scheme import SCHEME
 from microkernels.switching import SWITCHING
+from microkernels.volta import VOLTA
 from microkernels.volta_memory import VOLTA_MEMORY
 
 C2050: tuple[Case, ...] = tuple(
@@ -17,4 +18,4 @@ C2050: tuple[Case, ...] = tuple(
     )  # rows of timing-model section 7.3
 )
 
-__all__ = ["C2050", "GPGPUSIM42", "VOLTA_MEMORY", "Case"]
+__all__ = ["C2050", "GPGPUSIM42", "VOLTA", "VOLTA_MEMORY", "Case"]

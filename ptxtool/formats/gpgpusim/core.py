@@ -1,7 +1,7 @@
 """GPGPU-Sim's options of the SMs: limits, pipeline, units, collectors, latencies. For `machine.py`.
 
-Limits: units for doubles, integers and matrices are not there, nor isolated schedulers; generic collector units are
-given to the classes.
+Limits: units for doubles, integers and matrices, sub-cores and several steps of the collector come with generic
+collector units only.
 Reference: docs/gpgpusim.md; timing-model sections 0 and 1.6, timing-model-42 section 1.6.
 """
 
@@ -10,9 +10,20 @@ from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.given import Given
 from ptxtool.formats.gpgpusim.text import Setting
 
-MOST_LDST = 16
-"""Memory instructions that the simulator holds between issue and the LDST unit."""
 _OPERANDS = "gpgpu_operand_collector_num_"
+_MORE_UNITS = {
+    "dp": "gpgpu_num_dp_units",
+    "int": "gpgpu_num_int_units",
+    "tensor": "gpgpu_num_tensor_core_units",
+}
+_SHARED_ONLY = {
+    "gpgpu_num_dp_units": "doubles run on the SFU",
+    "gpgpu_num_int_units": "integers run on the SP units",
+    "gpgpu_num_tensor_core_units": "products of matrices run on the SFU",
+    "gpgpu_sub_core_model": "the schedulers of an SM share its pipelines, collectors and register banks",
+    "gpgpu_reg_file_port_throughput": "a register bank is read once a cycle",
+}
+"""Options without effect where every class has its own collector units, and what is done instead."""
 
 
 def read_core(given: Given) -> None:
@@ -53,20 +64,38 @@ def _limits(given: Given) -> None:
 def _pipeline(given: Given) -> None:
     widths = given.need("gpgpu_pipeline_widths")
     w = values.numbers(widths, ",", (7, 9, 11, 13))
-    # SP, SFU, MEM; of nine numbers SP, DP, SFU, MEM; of more SP, DP, INT, SFU, MEM; after both stages EX_WB
-    classes = {7: 3, 9: 4}.get(len(w), 5)
-    for stage, first in (("id_oc", 0), ("oc_ex", classes)):
-        for name, place in (("sp", 0), ("sfu", classes - 2), ("mem", classes - 1)):
-            given.put(f"pipeline.{stage}_{name}", w[first + place], widths.name)
-    given.put("pipeline.ex_wb", w[2 * classes], widths.name)
+    for stage, first in (("id_oc", 0), ("oc_ex", len(_classes(w)))):
+        for place, name in enumerate(_classes(w)):
+            if name in ("sp", "sfu", "mem") or _shares(given):
+                given.put(f"pipeline.{stage}_{name}", w[first + place], widths.name)
+    given.put("pipeline.ex_wb", w[2 * len(_classes(w))], widths.name)
+    if len(w) == 13 and _shares(given):
+        given.put_all("pipeline", widths.name, id_oc_tensor=w[11], oc_ex_tensor=w[12])
     given.take("fetch.per_cycle", "gpgpu_inst_fetch_throughput", 1)
+    given.take("pipeline.issue_per_warp", "gpgpu_max_insn_issue_per_warp", 1)
+    pairs = "different-units" if given.is_on("gpgpu_dual_issue_diff_exec_units") else "any"
+    given.put("pipeline.issue_pairs", pairs, "gpgpu_dual_issue_diff_exec_units")
+    given.take("dispatch.launch_cycles", "gpgpu_kernel_launch_latency")
+    given.take("dispatch.cta_launch_cycles", "gpgpu_TB_launch_latency")
     for part in ("sp", "sfu"):
         given.take(f"pipeline.{part}_units", f"gpgpu_num_{part}_units", 1)
-    specialised = given.setting("gpgpu_enable_specialized_operand_collector")
-    if specialised is None or values.switch(specialised):
-        _collectors(given)
+    if _shares(given):
+        _shared_collectors(given)
     else:
-        _generic_collectors(given, before_ldst=w[classes - 1] + w[2 * classes - 1] + 1)
+        _collectors(given)
+
+
+def _classes(widths: list[int]) -> list[str]:
+    """The classes that the widths of ID_OC and OC_EX are of, in their order; those of tensor units come last of all."""
+    return {7: ["sp", "sfu", "mem"], 9: ["sp", "dp", "sfu", "mem"]}.get(
+        len(widths), ["sp", "dp", "int", "sfu", "mem"]
+    )
+
+
+def _shares(given: Given) -> bool:
+    """Whether the classes share collector units."""
+    specialised = given.setting("gpgpu_enable_specialized_operand_collector")
+    return specialised is not None and not values.switch(specialised)
 
 
 def _collectors(given: Given) -> None:
@@ -81,18 +110,53 @@ def _collectors(given: Given) -> None:
         out = given.need(f"{_OPERANDS}out_ports_{part}")
         if values.whole(out, 1) != given.whole(ports):
             given.differs(out, f"there are as many out-ports as in-ports: {given.whole(ports)}")
+    for name, instead in _SHARED_ONLY.items():
+        found = given.setting(name)
+        if found is not None and values.whole(found) > (name == "gpgpu_reg_file_port_throughput"):
+            given.differs(found, f"{instead}: only generic collector units have it")
 
 
-def _generic_collectors(given: Given, before_ldst: int) -> None:
-    """Units that take any instruction, as units of the classes: SP has them all, SFU and LDST half."""
-    name = f"{_OPERANDS}units_gen"
-    units = given.whole(name, 1)
-    half = (units + 1) // 2
-    for part, count in (("sp", units), ("sfu", half), ("mem", max(1, min(half, MOST_LDST - before_ldst)))):
-        given.put(f"pipeline.collectors_{part}", count, name)
-        given.put(
-            f"pipeline.ports_{part}", given.tables["pipeline"][f"id_oc_{part}"], "gpgpu_pipeline_widths"
-        )
+def _shared_collectors(given: Given) -> None:
+    """Generic collector units, and what only machines with them have."""
+    for key, name in (
+        ("collectors_shared", f"{_OPERANDS}units_gen"),
+        ("ports_shared", f"{_OPERANDS}in_ports_gen"),
+        ("out_ports_shared", f"{_OPERANDS}out_ports_gen"),
+        ("collector_steps", "gpgpu_reg_file_port_throughput"),
+    ):
+        given.take(f"pipeline.{key}", name, 1)
+    given.put("pipeline.sub_cores", given.is_on("gpgpu_sub_core_model"), "gpgpu_sub_core_model")
+    for part, option in _MORE_UNITS.items():
+        given.take(f"pipeline.{part}_units", option)
+    for part in ("sp", "sfu", "mem"):
+        units = given.setting(f"{_OPERANDS}units_{part}")
+        if units is not None and units.end > units.start and values.whole(units):
+            given.differs(units, "the generic collector units take the instructions of all classes")
+
+
+def _units(given: Given) -> dict[str, str]:
+    """The units of integers, doubles and products of matrices."""
+    has = {part: _shares(given) and given.whole(option) for part, option in _MORE_UNITS.items()}
+    return {
+        "int": "INT" if has["int"] else "SP",
+        "fp32": "SP",
+        "fp64": "DP" if has["dp"] else "SFU",
+        "mma": "TENSOR" if has["tensor"] else "SFU",
+    }
+
+
+def _put_units(given: Given) -> None:
+    """The unit of each kind of instruction in GPGPU-Sim 4.x: what has none of its own is an integer operation."""
+    unit = _units(given)
+    for key in ("int", "fp32", "fp64"):
+        for names, chosen in (
+            (("add", "minmax", "mul", "mad", "fma"), unit[key]),
+            (("mul24", "mad24", "shfl", "alu", "branch", "barrier"), unit["int"]),
+            (("div", "rem", "sfu"), "SFU"),
+            (("mma",), unit["mma"]),
+        ):
+            for name in names:
+                given.put(f"latency.{name}.{key}.unit", chosen, "gpgpu_num_int_units")
 
 
 def _latencies(given: Given) -> None:
@@ -106,11 +170,20 @@ def _latencies(given: Given) -> None:
         for unit, pair in zip(("add", "minmax", "mul", "mad", "div"), pairs[key], strict=False):
             _time(given, unit, key, pair, kind)
     multiply, multiply_add = pairs["int"][2], pairs["int"][3]
+    if given.version == 4:
+        _put_units(given)
+        if len(pairs["int"]) < 6 and _units(given)["int"] == "INT":
+            what = "the time of 'shfl', its sixth number, which is missing,"
+            given.differs(given.need("ptx_opcode_latency_int"), "'shfl' takes as long as a move", what)
     for key, of_type in pairs.items():
         if given.version == 3:  # whatever the type
             _time(given, "sfu", key, pairs["fp64"][2], "dp")
             continue
         special = (given.whole("ptx_opcode_latency_sfu", 1), given.whole("ptx_opcode_initiation_sfu", 1))
+        tensor = (given.whole("ptx_opcode_latency_tesnor", 1), given.whole("ptx_opcode_initiation_tensor", 1))
+        _time(given, "mma", key, tensor if _units(given)["mma"] == "TENSOR" else special, "sfu")
+        if len(pairs["int"]) == 6:
+            _time(given, "shfl", key, pairs["int"][5], "int")
         _time(given, "sfu", key, special, "sfu")
         _time(given, "fma", key, of_type[3], "fp")
         _time(given, "rem", key, of_type[4], "int")

@@ -30,6 +30,8 @@ ALIASES = {
     "inst_fetch_throughput": "gpgpu_inst_fetch_throughput",
     "reg_file_port_throughput": "gpgpu_reg_file_port_throughput",
     "gpgpu_dram_sched_queue_size": "gpgpu_frfcfs_dram_sched_queue_size",
+    "ptx_opcode_latency_tensor": "ptx_opcode_latency_tesnor",
+    "ptx_opcode_initiation_tesnor": "ptx_opcode_initiation_tensor",
 }
 """Names of older versions, by which the same is meant."""
 
@@ -62,6 +64,18 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_operand_collector_num_units_sfu": ("4", "4"),
     "gpgpu_operand_collector_num_units_mem": ("2", "2"),
     "gpgpu_operand_collector_num_units_gen": ("0", "0"),
+    "gpgpu_operand_collector_num_in_ports_gen": ("0", "0"),
+    "gpgpu_operand_collector_num_out_ports_gen": ("0", "0"),
+    "gpgpu_enable_specialized_operand_collector": (None, "1"),
+    "gpgpu_reg_file_port_throughput": (None, "1"),
+    "gpgpu_sub_core_model": (None, "0"),
+    "gpgpu_num_dp_units": (None, "0"),
+    "gpgpu_num_int_units": (None, "0"),
+    "gpgpu_num_tensor_core_units": (None, "0"),
+    "gpgpu_max_insn_issue_per_warp": ("2", "2"),
+    "gpgpu_dual_issue_diff_exec_units": (None, "1"),
+    "gpgpu_kernel_launch_latency": (None, "0"),
+    "gpgpu_TB_launch_latency": (None, "0"),
     "gpgpu_operand_collector_num_in_ports_sp": ("1", "1"),
     "gpgpu_operand_collector_num_in_ports_sfu": ("1", "1"),
     "gpgpu_operand_collector_num_in_ports_mem": ("1", "1"),
@@ -73,6 +87,8 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "ptx_opcode_latency_fp": ("1,1,1,1,30", "1,1,1,1,30"),
     "ptx_opcode_latency_dp": ("8,8,8,8,335", "8,8,8,8,335"),
     "ptx_opcode_latency_sfu": (None, "8"),
+    "ptx_opcode_latency_tesnor": (None, "64"),
+    "ptx_opcode_initiation_tensor": (None, "64"),
     "ptx_opcode_initiation_int": ("1,1,4,4,32", "1,1,4,4,32,4"),
     "ptx_opcode_initiation_fp": ("1,1,1,1,5", "1,1,1,1,5"),
     "ptx_opcode_initiation_dp": ("8,8,8,8,130", "8,8,8,8,130"),
@@ -141,25 +157,7 @@ class Fixed:
 
 FIXED: dict[str, Fixed] = {
     "gpgpu_simd_model": Fixed("1", "1", "1", "lanes rejoin at the immediate post-dominator"),
-    "gpgpu_max_insn_issue_per_warp": Fixed("2", "2", "1", "a scheduler issues one instruction a cycle"),
-    "gpgpu_reg_file_port_throughput": Fixed(None, "1", "1", "a register bank is read once a cycle"),
-    "gpgpu_sub_core_model": Fixed(
-        None, "0", "0", "the schedulers of an SM share its pipelines, collectors and register banks"
-    ),
-    "gpgpu_num_dp_units": Fixed(None, "0", "0", "doubles run on the SFU"),
-    "gpgpu_num_int_units": Fixed(None, "0", "0", "integers run on the SP units"),
-    "gpgpu_num_tensor_core_units": Fixed(
-        None, "0", "0", "products of matrices take as long as special functions"
-    ),
-    "gpgpu_operand_collector_num_in_ports_gen": Fixed("0", "0", "0", "every class has ports of its own"),
-    "gpgpu_operand_collector_num_out_ports_gen": Fixed("0", "0", "0", "every class has ports of its own"),
     "gpgpu_opndcoll_model": Fixed(None, "0", "0", "the collector units are modelled one by one"),
-    "gpgpu_enable_specialized_operand_collector": Fixed(
-        None,
-        "1",
-        "1",
-        "the generic collector units are given to the classes: to SP all, to SFU and LDST half",
-    ),
     "gpgpu_shmem_num_banks": Fixed("16", "16", "32", "shared memory has 32 banks"),
     "gpgpu_shmem_limited_broadcast": Fixed("1", "1", "0", "any number of words is broadcast in a cycle"),
     "gpgpu_shmem_warp_parts": Fixed("2", "2", "1", "a warp accesses shared memory as a whole"),
@@ -172,8 +170,6 @@ FIXED: dict[str, Fixed] = {
     "gpgpu_flush_l2_cache": Fixed("0", "0", "0", "the L2 is not emptied"),
     "gpgpu_simple_dram_model": Fixed(None, "0", "0", "DRAM has banks, rows and its timing parameters"),
     "gpgpu_lrc_enabled": Fixed(None, "0", "0", "loads are merged by the L1 only"),
-    "gpgpu_kernel_launch_latency": Fixed(None, "0", "0", "the first CTA is launched in the first cycle"),
-    "gpgpu_TB_launch_latency": Fixed(None, "0", "0", "a CTA is launched without delay"),
     "gpgpu_concurrent_kernel_sm": Fixed(None, "0", "0", "one kernel runs at a time"),
     "gpgpu_n_chiplet_partition": Fixed(None, "1", "1", "the machine is one chip"),
     "gpgpu_max_cycle": Fixed("0", "0", "0", "a run goes to its end; --max-cycles ends it"),
@@ -186,14 +182,14 @@ FIXED: dict[str, Fixed] = {
 }
 
 _UNUSED = re.compile(
-    r"gpgpu_ptx_\w+|ptx_opcode_(latency|initiation)_(tensor|tesnor)|cdp_latency|(power|visualizer|trace|steady|hw_perf)_\w+"
+    r"gpgpu_ptx_\w+|cdp_latency|(power|visualizer|trace|steady|hw_perf)_\w+"
     r"|(gpuwattch|accelwattch)_\w+|n_regfile_gating_group|gpgpu_clock_gated_\w+|dvfs_enabled|aggregate_power_stats"
     r"|enable_ptx_file_line_stats|ptx_line_stats_filename|gpgpu_memlatency_stat|gpgpu_runtime_stat|liveness_message_freq"
     r"|gpgpu_cflog_interval|gpgpu_deadlock_detect|save_embedded_ptx|keep|gpgpu_warpdistro_shader|gpgpu_warp_issue_shader"
     r"|gpgpu_compute_capability_\w+|gpgpu_(stack|heap)_size_limit|gpgpu_runtime_\w+_limit|gpgpu_max_concurrent_kernel"
     r"|gpgpu_experimental_lib_support|gpgpu_cdp_enabled|gpgpu_occupancy_sm_number|gpgpu_registers_per_block"
     r"|gpgpu_ignore_resources_limitation|gpgpu_shmem_per_block|gpgpu_simt_core_sim_order"
-    r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id|gpgpu_dual_issue_diff_exec_units"
+    r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id"
     r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tensor_core_avail"
     r"|gpgpu_simple_dram_clock_multiplier|gpgpu_lrc_max_\w+|specialized_unit_\d+|icnt_verbose|inct_\w+"
     r"|gpgpu_operand_collector_num_\w+_(dp|int|tensor_core)|SST_mode|gpgpu_trywait_\w+|(inter_)?chiplet_\w+"

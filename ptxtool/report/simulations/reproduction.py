@@ -82,7 +82,7 @@ def reproduction_page(reproduction: Reproduction) -> str:
 def _bars(exhibit: Exhibit, value: ExhibitValue) -> Iterator[tuple[str, float, float]]:
     """The bars of a cell: "ours", "paper" or "recorded", beginning and length in percent of the cell's width."""
     numbers = [n for v in exhibit.values for n in (v.ours, v.paper, v.recorded) if n is not None]
-    low, high = min(0.0, *numbers), max(0.0, *numbers)
+    low, high = min([0.0, *numbers]), max([0.0, *numbers])
     if high == low:
         return
     for kind, number in (("ours", value.ours), ("paper", value.paper), ("recorded", value.recorded)):

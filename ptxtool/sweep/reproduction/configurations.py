@@ -17,17 +17,19 @@ def configuration(
     """The run of a scheme, with the papers' registers per thread or else the launch file's. `launch_name` and
     `kernel_name` are files in the sample's folder, "" those that go with it.
 
-    Without `kernel_name` the loads of an application that has `loads_first` are put first. Raises E501.
+    The loads of an application that has `loads_first` are put first. A sample's own text is lowered after that, one
+    that `kernel_name` names is run in the form that it has. Raises E501.
     """
     usual = find_input(application.sample)
     kernel = usual.with_name(kernel_name) if kernel_name else usual
     launch = kernel.with_name(launch_name) if launch_name else launch_beside(kernel)
     of_launch = None if launch is None else load_launch(launch).registers
-    count = application.loads_first if isinstance(application, Application) and not kernel_name else 0
+    count = application.loads_first if isinstance(application, Application) else 0
     registers = count or application.registers or of_launch
-    lowering = f"hoist-loads:registers={count},lower-ptxplus:regs={count}" if count else ""
-    if count:
+    first = [f"hoist-loads:registers={count}"] if count else []
+    if count and not kernel_name:
         kernel = kernel.with_suffix(".ptx")
+        first.append(f"lower-ptxplus:regs={count}")
     return Configuration(
         kernel if kernel_name or count else application.sample,
         launch=launch,
@@ -35,7 +37,7 @@ def configuration(
         gpu=chosen.gpu,
         settings=scheme.settings,
         scheduler=str(scheme.scheduler),
-        passes=",".join(filter(None, (lowering, scheme.pipeline(registers)))),
+        passes=",".join(filter(None, (*first, scheme.pipeline(registers)))),
         registers=registers if count or registers != of_launch else None,
         scheme=scheme.name,
         name=application.name,

@@ -70,6 +70,7 @@ class Exhibits:
             self.working(),
             self.factors(),
             self.orders(),
+            self.forms(),
             self.absolute(),
             self.ladder(),
             self.slots(),
@@ -139,6 +140,7 @@ class Exhibits:
             return None if run is None else run["n_ctas"] / (run["resident_ctas"] * self.machine.sm.count)
 
         series: list[Series] = [
+            ("CTAs", self._counter(BASELINE, "n_ctas"), _unprinted),
             ("waves", waves, _unprinted),
             ("gain, mean", of_spread("mean"), attrgetter("gain")),
             ("least", of_spread("least"), _unprinted),
@@ -184,6 +186,17 @@ class Exhibits:
         """Loads before what they do not need, and as in the source: the order of the papers' compiler is unknown."""
         rows = [a for a in self.paper.application if a.loads_first]
         of_source = {a.name: a.unscheduled_name for a in rows}
+        return self._beside("orders", "Two orders of loads", "order of the source", of_source)
+
+    def forms(self) -> Exhibit:
+        """PTXPlus, whose parameters lie in scratchpad, and PTX."""
+        as_ptx = {
+            a.name: a.as_ptx_name for a in self.paper.application if self.paper.resource == "scratchpad"
+        }
+        return self._beside("forms", "PTXPlus and PTX", "as PTX", as_ptx)
+
+    def _beside(self, key: str, title: str, what: str, names: Mapping[str, str]) -> Exhibit:
+        """IPC, and the gain with that of the order alone, of applications beside those of other runs of them."""
         unshared = schemes.full_scheme(self.paper, 0).name
         measures: list[Series] = [
             ("IPC", self._counter(BASELINE, "thread_ipc"), baseline_ipc),
@@ -192,15 +205,18 @@ class Exhibits:
         ]
         series: list[Series] = [
             column
-            for title, measure, printed in measures
+            for column_title, measure, printed in measures
             for column in (
-                (title, measure, printed),
-                (f"{title}, order of the source", _of(measure, of_source), _unprinted),
+                (column_title, measure, printed),
+                (f"{column_title}, {what}", _of(measure, names), _unprinted),
             )
         ]
-        what = f"thread IPC of {BASELINE}, gain of the full scheme without sharing, and gain {self.compared}"
-        title, place = "Two orders of loads", "A figure 9; B figure 8(c), (d), tables V and VII"
-        return self._exhibit("orders", title, place, what, series, rows=rows)
+        quantity = (
+            f"thread IPC of {BASELINE}, gain of the full scheme without sharing, and gain {self.compared}"
+        )
+        rows = [a for a in self.paper.application if a.name in names]
+        place = "A figure 9; B figure 8(c), (d), tables V and VII"
+        return self._exhibit(key, title, place, quantity, series, rows=rows)
 
     def absolute(self) -> Exhibit:
         """Thread IPC without sharing, which the papers' tables and gains imply."""

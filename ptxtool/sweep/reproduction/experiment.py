@@ -5,6 +5,7 @@ What the store has is not run again, so an experiment that was stopped goes on.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
 from ptxtool.sweep.reproduction.recorded import Originals
-from ptxtool.sweep.reproduction.schemes import compared_schemes, full_scheme, schemes
+from ptxtool.sweep.reproduction.schemes import compared_schemes, factored_schemes, schemes
 from ptxtool.sweep.runner import run_sweep
 
 
@@ -54,19 +55,33 @@ def configurations(chosen: Paper) -> tuple[Configuration, ...]:
 
 
 def _others(chosen: Paper) -> Iterator[Configuration]:
-    """Another grid, kernels without faults, loads in the order of the source: the schemes that are compared there."""
+    """Another grid, kernels without faults: the schemes that are compared there. Loads in the order of the source, and
+    scratchpad kernels as PTX: those of the gain's factors."""
     for application in chosen.application:
-        unscheduled = msgspec.structs.replace(application, loads_first=0)
-        for name, as_given, launch in (
-            (application.second_name, application, application.second),
-            (application.working_name, application, application.working),
-            (application.unscheduled_name, unscheduled, application.launch),
-        ):
-            if launch or (as_given is unscheduled and application.loads_first):
-                own = (full_scheme(chosen, 0),) if as_given is unscheduled else ()
-                for scheme in (*compared_schemes(chosen), *own):
-                    run = configuration(chosen, as_given, scheme, launch)
-                    yield replace(run, label=f"{name}/{scheme.name}", name=name)
+        as_written = msgspec.structs.replace(application, loads_first=0)
+        two, three = compared_schemes(chosen), factored_schemes(chosen)
+        others = (
+            (application.second_name, application, application.second, "", two),
+            (application.working_name, application, application.working, "", two),
+            (application.unscheduled_name, as_written, application.launch, "", three),
+            (
+                application.as_ptx_name,
+                application,
+                application.as_ptx or application.launch,
+                "kernel.ptx",
+                three,
+            ),
+        )
+        made = (
+            bool(application.second),
+            bool(application.working),
+            bool(application.loads_first),
+            chosen.resource == "scratchpad",
+        )
+        for name, which, launch, kernel, schemes_of in compress(others, made):
+            for scheme in schemes_of:
+                run = configuration(chosen, which, scheme, launch, kernel)
+                yield replace(run, label=f"{name}/{scheme.name}", name=name)
 
 
 def reproduction(chosen: Paper, result: SweepResult, recorded: Originals | None = None) -> Reproduction:

@@ -115,8 +115,10 @@ def _changed(
 ) -> list[Configuration]:
     launch = asked.launch or ("" if asked.sample else application.launch)
     changed = application
-    if asked.sample:
-        changed = msgspec.structs.replace(application, sample=asked.sample, loads_first=0)
+    if asked.sample or asked.source_order:
+        changed = msgspec.structs.replace(
+            application, sample=asked.sample or application.sample, loads_first=0
+        )
     runs = (configuration(chosen, changed, scheme, launch, asked.kernel) for scheme in of)
     return [replace(run, settings=(*run.settings, *asked.settings)) for run in runs]
 

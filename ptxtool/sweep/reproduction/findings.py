@@ -33,6 +33,7 @@ def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
         *_residents(by_key["resident-by-percent"]),
         *_gains(paper, by_key["gain"], by_key["robust"]),
         *_factors(by_key["factors"]),
+        *(found for key in ("orders",) if key in by_key for found in _orders(by_key[key])),
         *_absolute(by_key["absolute"]),
         *_ladder(by_key["ladder"]),
         *_double(paper, by_key["double"]),
@@ -83,13 +84,32 @@ def _factors(exhibit: Exhibit) -> Iterator[Finding]:
             yield Finding(f"signs of what {question} gains", shown, f"{len(pairs)}", same == len(pairs))
 
 
+def _orders(exhibit: Exhibit) -> Iterator[Finding]:
+    """Whether the papers' gains lie in the range of the two orders of loads."""
+    *_, first, of_source = exhibit.columns
+    ranges = [
+        (sorted((one.ours, other.ours)), one.paper)
+        for row in exhibit.rows
+        if (one := exhibit.at(row, first)) is not None
+        and (other := exhibit.at(row, of_source)) is not None
+        and one.ours is not None
+        and other.ours is not None
+        and one.paper is not None
+    ]
+    if ranges:
+        near = sum(is_close(min(max(printed, least), most), printed) for (least, most), printed in ranges)
+        question = f"gains between those of two orders of loads, or within {CLOSE_POINTS} points"
+        yield Finding(question, f"{near} of {len(ranges)}", f"{len(ranges)}", near == len(ranges))
+
+
 def _absolute(exhibit: Exhibit) -> Iterator[Finding]:
     pairs = [(v.ours, v.paper) for v in exhibit.values if v.ours and v.paper]
     if pairs:
         n = sum(is_like_ipc(ours, printed) for ours, printed in pairs)
+        near = sum(is_like_ipc(ours, printed, 2 * LIKE_IPC) for ours, printed in pairs)
         apart = statistics.geometric_mean(max(ours / printed, printed / ours) for ours, printed in pairs)
         question = f"thread IPC without sharing within {100 * LIKE_IPC:.0f}%"
-        shown = f"{n} of {len(pairs)}, a factor of {apart:.2f} apart on average"
+        shown = f"{n} of {len(pairs)}, {near} within {200 * LIKE_IPC:.0f}%, a factor of {apart:.2f} apart on average"
         yield Finding(question, shown, f"{len(pairs)}", n == len(pairs))
 
 

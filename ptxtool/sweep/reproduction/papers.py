@@ -18,8 +18,8 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One `change` that turns a cause on or off, and what it `shows` if the `claim` holds.
 
     `sample` is another sample, `kernel` and `launch` are other files in the sample's folder, `settings` keys of the
-    machine. The claim is about the row of this `change` beside that of `beside`: the application as it is, or another
-    experiment.
+    machine; `source_order` leaves the loads where the source has them. The claim is about the row of this `change`
+    beside that of `beside`: the application as it is, or another experiment.
     """
 
     change: str
@@ -37,6 +37,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernel: str = ""
     launch: str = ""
     settings: tuple[str, ...] = ()
+    source_order: bool = False
     beside: str = "as it is"
 
 
@@ -47,11 +48,11 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `launch` is a file in the sample's folder, where the one that goes with the sample is not meant; `second` one with
     another grid; `working` one in which the kernel does what it should, where `launch` has faults that the papers'
-    simulator had; `experiment` explain its result. `gain` is that of the full scheme at 90% over Unshared-LRR, in
-    percent; `ladder` the same of partial schemes, where the text names them; `unused_percent` is what no CTA has of the
-    resource. `resident` (CTAs on an SM) and `ipc` (thread IPC) are by sharing percentage. `loads_first` are registers:
-    the sample's PTX is lowered within these after its loads were put first (`hoist-loads`), as compilers to machine
-    code do; 0: its PTXPlus as it is.
+    simulator had; `as_ptx` one that does the same to PTX, which has no such faults; `experiment` explain its result.
+    `gain` is that of the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial schemes,
+    where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM) and
+    `ipc` (thread IPC) are by sharing percentage. `loads_first` are registers: the sample's PTX is lowered within
+    these after its loads were put first (`hoist-loads`), as compilers to machine code do; 0: its PTXPlus as it is.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     second: str = ""
     registers: int | None = None
     working: str = ""
+    as_ptx: str = ""
     loads_first: int = 0
     unused_percent: float | None = None
     worse_than_double: bool | None = None
@@ -79,6 +81,11 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def working_name(self) -> str:
         """What its runs without the faults are called."""
         return f"{self.name}, working"
+
+    @property
+    def as_ptx_name(self) -> str:
+        """What its runs as PTX are called."""
+        return f"{self.name}, as PTX"
 
     @property
     def unscheduled_name(self) -> str:

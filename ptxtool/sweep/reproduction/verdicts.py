@@ -27,9 +27,9 @@ def is_close(one: float, other: float) -> bool:
     return abs(one - other) <= CLOSE_POINTS
 
 
-def is_like_ipc(ours: float, printed: float) -> bool:
+def is_like_ipc(ours: float, printed: float, within: float = LIKE_IPC) -> bool:
     """Whether an absolute IPC is the paper's, which is not 0."""
-    return abs(ours / printed - 1) <= LIKE_IPC
+    return abs(ours / printed - 1) <= within
 
 
 def in_sign(question: str, ours: float, printed: float, *, has_sign: bool = True) -> Finding:

@@ -19,8 +19,9 @@ from ptxtool.base.render import printable
 PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS, REPEAT = (
     range(13)
 )
-# execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
-SP, SFU, LDST, EITHER = range(4)
+# classes of instructions, by the unit that executes them (timing-model section 1.3): EITHER is SP if free, else SFU;
+# the last three are of machines whose classes share collector units
+SP, SFU, LDST, EITHER, TENSOR, DP, INT = range(7)
 # spaces of a memory access; GENERIC is decided per access when it executes
 NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
 # what a memory access does

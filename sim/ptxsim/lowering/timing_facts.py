@@ -23,7 +23,7 @@ from ptxtool.ir.symbols import Register
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import arithmetic_class
 
-_PORTS = {"SP": program.SP, "SFU": program.SFU, "EITHER": program.EITHER}
+_PORTS = {name: getattr(program, name) for name in ("SP", "SFU", "EITHER", "INT", "DP", "TENSOR")}
 
 
 def set_access(builder: UopBuilder, op: Operation, record: np.void, gpu: Gpu) -> None:

@@ -6,7 +6,8 @@ A machine has one of two functions of a register's number r and the warp w (`pip
     reg       r mod b, within the partition w mod p     Maxwell; r is the first 32-bit register that the name means,
                                                         b = banks / p of the file's p partitions
 
-Both are the banks of warp 0 turned by w times a constant (`bank_turn`). Predicates take a bank in the first alone.
+An SM with sub-cores (`core/shared_collectors.py`) has the first, within the banks of each. Both are otherwise the
+banks of warp 0 turned by w times a constant (`bank_turn`). Predicates take a bank in the first alone.
 
 Handled simply: a 64-bit register is one read of the bank of its lower half.
 Reference: timing-model section 1.5.
@@ -28,6 +29,8 @@ _banks: IdentityCache[tuple[Any, Any]] = IdentityCache(32)
 
 def banks_of_warp(gpu: Gpu) -> int:
     """The banks among which the registers of one warp lie."""
+    if gpu.pipeline.sub_cores:
+        return gpu.pipeline.register_banks // gpu.sm.schedulers
     in_partitions = gpu.pipeline.bank_function == "reg"
     return gpu.pipeline.register_banks // (gpu.sm.register_partitions if in_partitions else 1)
 

@@ -27,6 +27,7 @@ from ptxsim.timing.sm_state import WHEEL_MARGIN
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_parts import Dispatch
 
 _AHEAD = 64
 """Cycles that an SM may run ahead of the others: with more it is not faster."""
@@ -51,7 +52,7 @@ def build(
     arrays = _arrays(program, image, gpu, contexts, ctas)
 
     run = run_record(gpu)
-    _describe_launch(run[0], program, plan, n_ctas, resident, contexts)
+    _describe_launch(run[0], program, plan, gpu.dispatch, n_ctas, resident, contexts)
     _describe_sharing(run[0], gpu, plan.sharing, resident)
     if plan.sections is not None:
         run[0]["sections"], run[0]["sees_heads"] = plan.sections.sections, 1
@@ -114,7 +115,7 @@ def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas:
 
 
 def _describe_launch(
-    r: Any, program: Program, plan: LaunchPlan, n_ctas: int, resident: int, contexts: int
+    r: Any, program: Program, plan: LaunchPlan, dispatch: Dispatch, n_ctas: int, resident: int, contexts: int
 ) -> None:
     """Write program, grid and options into the record of a run."""
     threads = math.prod(plan.block)
@@ -126,6 +127,7 @@ def _describe_launch(
     r["wheel"] = max(64, 1 << (longest + WHEEL_MARGIN - 1).bit_length()) - 1
     r["code"] = program.instructions.ctypes.data
     r["n_ctas"] = n_ctas
+    r["cycle"] = dispatch.launch_cycles + dispatch.cta_launch_cycles * n_ctas
     r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
     r["resident_ctas"], r["contexts"] = resident, contexts
 

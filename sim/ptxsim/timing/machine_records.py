@@ -29,6 +29,7 @@ from ptxsim.timing.sm_state import (
     MAX_SCHEDULERS,
     MOST_CTAS,
     NARROW_CTAS,
+    OUT_PORTS,
     PENDING,
     QUEUED_BITS,
     SHARED_PIPE,
@@ -91,9 +92,14 @@ def needs_wide(gpu: Gpu) -> bool:
 def check_machine(gpu: Gpu) -> None:
     """Raise E502 where the records of `sm_state.py` cannot hold a machine: before memory is laid out for it."""
     pipeline = gpu.pipeline
-    widths = [pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem]
-    widths += [pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem]
+    shared = pipeline.collectors_shared > 0
+    classes = ("sp", "sfu", "mem", "int", "dp", "tensor") if shared else ("sp", "sfu", "mem")
+    widths = [getattr(pipeline, f"{stage}_{name}") for stage in ("id_oc", "oc_ex") for name in classes]
     collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
+    units = pipeline.sp_units + pipeline.sfu_units
+    if shared:
+        collectors = pipeline.collectors_shared
+        units += pipeline.int_units + pipeline.dp_units + pipeline.tensor_units
     longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
     if gpu.sm.warp_size != 32:
         what = f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}"
@@ -107,7 +113,8 @@ def check_machine(gpu: Gpu) -> None:
         ("pipeline collectors", collectors, COLLECTORS),
         ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
         ("pipeline.register_banks", pipeline.register_banks, 32),
-        ("pipeline.sp_units and sfu_units", pipeline.sp_units + pipeline.sfu_units, UNITS),
+        ("pipeline.sp_units and the other units together", units, UNITS),
+        ("pipeline.out_ports_shared", pipeline.out_ports_shared, OUT_PORTS),
         ("pipeline entries before the LDST unit", _before_unit(gpu), LDST_QUEUE),
         ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
         ("longest latency", longest, WHEEL - WHEEL_MARGIN),
@@ -118,6 +125,7 @@ def check_machine(gpu: Gpu) -> None:
     if pipeline.register_banks & (pipeline.register_banks - 1):
         what = f"{gpu.name}: pipeline.register_banks: {pipeline.register_banks}"
         raise error("E502", what, help="it has to be a power of two")
+    _check_classes(gpu)
     if pipeline.bank_function == "reg" and pipeline.register_banks % gpu.sm.register_partitions:
         what = (
             f"{gpu.name}: {pipeline.register_banks} register banks in {gpu.sm.register_partitions} partitions"
@@ -127,9 +135,67 @@ def check_machine(gpu: Gpu) -> None:
         )
 
 
+_UNITS = {"SP": "sp", "SFU": "sfu", "EITHER": "sp", "INT": "int", "DP": "dp", "TENSOR": "tensor"}
+"""The names of units in keys, by those in `[latency]`."""
+
+
+def _check_classes(gpu: Gpu) -> None:
+    """Raise E502 where an instruction has no unit, or the parts of sub-cores or shared collector units do not fit."""
+    pipeline = gpu.pipeline
+    shared = pipeline.collectors_shared > 0
+    for name, kinds in gpu.latency.items():
+        for kind, timing in kinds.items():
+            key, part = f"latency.{name}.{kind}.unit", _UNITS[timing.unit]
+            alone = timing.unit not in ("SP", "SFU", "EITHER")
+            if shared if timing.unit == "EITHER" else alone and not shared:
+                has = "share their collector units" if shared else "have collector units of their own"
+                help = "EITHER is for units of the classes, INT, DP and TENSOR for pipeline.collectors_shared"
+                raise error("E502", f"{gpu.name}: {key} is '{timing.unit}', but classes {has}", help=help)
+            needs = (f"{part}_units", f"id_oc_{part}", f"oc_ex_{part}")
+            none = next((need for need in needs if not getattr(pipeline, need)), None)
+            if none:
+                what = f"{gpu.name}: {key} is '{timing.unit}', but pipeline.{none} is 0"
+                raise error("E502", what, help="give the machine such units, or the instruction another unit")
+    if shared:
+        _check_shared(gpu)
+    elif pipeline.sub_cores or pipeline.collector_steps > 1:
+        key = "sub_cores" if pipeline.sub_cores else "collector_steps"
+        what = f"{gpu.name}: pipeline.{key} without pipeline.collectors_shared"
+        raise error("E502", what, help="sub-cores and steps of a cycle are those of shared collector units")
+
+
+def _check_shared(gpu: Gpu) -> None:
+    pipeline, sub_cores = gpu.pipeline, gpu.sm.schedulers
+    if not pipeline.ports_shared or not pipeline.out_ports_shared:
+        what = f"{gpu.name}: shared collector units without ports"
+        raise error("E502", what, help="give pipeline.ports_shared and out_ports_shared")
+    if pipeline.bank_function != "reg+warp" or pipeline.collector_step != "own":
+        what = f"{gpu.name}: shared collector units with other banks or another step"
+        raise error("E502", what, help='they need bank_function = "reg+warp" and collector_step = "own"')
+    if not pipeline.sub_cores:
+        return
+    names = ("sp", "sfu", "int", "dp", "tensor")
+    parts = {
+        "register_banks": pipeline.register_banks,
+        "collectors_shared": pipeline.collectors_shared,
+        **{f"{name}_units": getattr(pipeline, f"{name}_units") for name in names},
+    }
+    stages = (f"{stage}_{name}" for stage in ("id_oc", "oc_ex") for name in (*names, "mem"))
+    wrong = next((key for key, value in parts.items() if value % sub_cores), None)
+    wrong = wrong or next((key for key in stages if getattr(pipeline, key) not in (0, sub_cores)), None)
+    if wrong or sub_cores & (sub_cores - 1):
+        what = f"{gpu.name}: pipeline.{wrong or 'sub_cores'} does not go into {sub_cores} sub-cores"
+        raise error(
+            "E502", what, help="sm.schedulers is their number, a power of two; each has as much of everything"
+        )
+
+
 def _before_unit(gpu: Gpu) -> int:
-    """Memory instructions between issue and the end of the LDST unit."""
-    return gpu.pipeline.id_oc_mem + gpu.pipeline.collectors_mem + gpu.pipeline.oc_ex_mem + 1
+    """Memory instructions between issue and the end of the LDST unit, no more than there is room for."""
+    pipeline = gpu.pipeline
+    collectors = pipeline.collectors_shared or pipeline.collectors_mem
+    together = pipeline.id_oc_mem + collectors + pipeline.oc_ex_mem + 1
+    return min(together, LDST_QUEUE) if pipeline.collectors_shared else together
 
 
 def _of_sm(gpu: Gpu) -> dict[str, int]:

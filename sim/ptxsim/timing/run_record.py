@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.program import DP, INT, LDST, SFU, SP, TENSOR
 from ptxsim.timing.banks import bank_turn, banks_of_warp
 from ptxsim.timing.machine_records import PERFECT_LINE, needs_wide
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
@@ -13,6 +14,8 @@ from ptxtool.formats.gpu import Gpu
 
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
 _LOCK_RULES = {"safe": SAFE, "strict": STRICT, "symmetric": SYMMETRIC}
+_PARTS = {"sp": SP, "sfu": SFU, "mem": LDST, "tensor": TENSOR, "dp": DP, "int": INT}
+"""Classes of instructions by their names in keys of GPU files."""
 _runs: IdentityCache[Any] = IdentityCache(8)
 
 
@@ -26,8 +29,11 @@ def _run_of(gpu: Gpu) -> Any:
     r = run[0]
     pipeline, fetch = gpu.pipeline, gpu.fetch
     r["n_sms"], r["contexts"], r["n_schedulers"] = gpu.sm.count, gpu.sm.warps, gpu.sm.schedulers
-    r["port_width"] = pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem
-    r["oc_ex_width"] = pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem
+    for name, k in _PARTS.items():
+        r["port_width"][k] = getattr(pipeline, f"id_oc_{name}")
+        r["oc_ex_width"][k] = getattr(pipeline, f"oc_ex_{name}")
+    r["issue_width"], r["pair_differs"] = pipeline.issue_per_warp, pipeline.issue_pairs == "different-units"
+    _describe_classes(r, gpu)
     collectors = (pipeline.collectors_sp, pipeline.collectors_sfu, pipeline.collectors_mem)
     first = (0, collectors[0], collectors[0] + collectors[1])
     r["first_collector"] = first
@@ -56,3 +62,17 @@ def _run_of(gpu: Gpu) -> Any:
     if gpu.l1d.line_bytes < 128 and not r["segment"]:  # an access lies in one line of the L1
         r["segment"] = gpu.l1d.line_bytes
     return run
+
+
+def _describe_classes(r: Any, gpu: Gpu) -> None:
+    """Collector units that the classes share, sub-cores, and the units of all classes."""
+    pipeline = gpu.pipeline
+    sub_cores = gpu.sm.schedulers if pipeline.sub_cores else 1
+    r["shared_collectors"], r["collector_steps"] = pipeline.collectors_shared, pipeline.collector_steps
+    r["shared_in_ports"], r["shared_out_ports"] = pipeline.ports_shared, pipeline.out_ports_shared
+    r["last_sub_core"], r["sub_core_banks"] = sub_cores - 1, banks_of_warp(gpu)
+    first = 0
+    for name, k in _PARTS.items():
+        if name != "mem":
+            r["class_units"][k], r["first_unit"][k] = getattr(pipeline, f"{name}_units"), first
+            first += int(r["class_units"][k])

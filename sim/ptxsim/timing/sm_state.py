@@ -26,18 +26,22 @@ MAX_RESIDENT = 128  # such CTAs
 MAX_SCHEDULERS = 4
 FRONT = 64  # instructions between issue and their unit
 QUEUED_BITS = 8  # of a front entry in a queue of a 64-bit word
-CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
+CLASSES = (
+    3  # SP, SFU, LDST (program.py's port numbers), of a machine whose classes have their own collector units
+)
+ALL_CLASSES = 7  # with EITHER, and TENSOR, DP, INT
 COLLECTORS = 48  # collector units of all classes
+OUT_PORTS = 16  # of shared collector units; those of classes need one turn for each class
 WHEEL = 1024  # cycles the event wheel looks ahead at most; longer than any fixed latency
 WHEEL_MARGIN = 8  # of those, beyond the longest latency
 # a slot of the wheel: of the cycle in CYCLE, register banks that are written, units that complete an instruction
 # (masks), the number of result buses in use
 CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(4)
 WHEEL_KINDS = 4
-UNITS = 48  # SP units, then SFU units
+UNITS = 48  # SP units, then SFU units; or of all classes in turn
 PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
-LDST_QUEUE = 16  # memory instructions between issue and acceptance
+LDST_QUEUE = 20  # memory instructions between issue and acceptance
 ALL_MEMORY_FREE = (1 << LDST_QUEUE) - 1
 BARRIERS = 16
 SHARED_PIPE = 64  # loads in the pipe after the banks of shared memory
@@ -99,8 +103,19 @@ _RUN = [
     ),  # a register that a load wrote counts as long until an ALU instruction writes it
     ("has_window", "i8"),  # the policy looks at some warps only
     ("eager_slots", "i8"),  # the kind of a slot depends on more than valid and ready warps: count at once
-    ("port_width", "i8", (CLASSES,)),  # ID_OC entries
-    ("oc_ex_width", "i8", (CLASSES,)),
+    ("issue_width", "i8"),  # instructions that a scheduler issues from one warp in a cycle
+    ("pair_differs", "i8"),  # the second of them has to be of another class than the first
+    ("port_width", "i8", (ALL_CLASSES,)),  # ID_OC entries
+    ("oc_ex_width", "i8", (ALL_CLASSES,)),
+    # classes that share collector units (core/shared_collectors.py, core/class_units.py)
+    ("shared_collectors", "i8"),  # their number; 0: every class has its own
+    ("shared_in_ports", "i8"),
+    ("shared_out_ports", "i8"),
+    ("collector_steps", "i8"),  # of a cycle
+    ("last_sub_core", "i8"),  # sub-cores less one: a scheduler each, or 0 for an SM that is not divided
+    ("sub_core_banks", "i8"),  # register banks of one
+    ("class_units", "i8", (ALL_CLASSES,)),
+    ("first_unit", "i8", (ALL_CLASSES,)),
     ("collectors", "i8", (CLASSES,)),  # collector units of a class
     ("first_collector", "i8", (CLASSES,)),
     ("collector_ports", "i8", (CLASSES,)),
@@ -212,7 +227,7 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("in_membar", mask),
         ("in_wait", mask),  # for asynchronous copies
         ("in_atomic", mask),
-        ("head_class", mask, (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
+        ("head_class", mask, (ALL_CLASSES,)),  # warps whose head wants a class
         ("outside", mask),  # head accesses memory beyond the SM
         ("needs_lock", mask),  # head may touch a shared resource, or has a mark: sharing/ decides
         ("lock_wait", mask),
@@ -227,12 +242,12 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("fetch_stuck", mask),  # warps that L1I has refused and that need not try again yet
         # between issue and the units
         ("front_free", "i8"),
-        ("id_oc_n", "i4", (CLASSES,)),
-        ("oc_ex_n", "i4", (CLASSES,)),
+        ("id_oc_n", "i4", (ALL_CLASSES,)),
+        ("oc_ex_n", "i4", (ALL_CLASSES,)),
         ("cu_order_n", "i8"),
         ("cu_busy", "i8"),
         ("cu_ready", "i8"),  # busy, all operands read
-        ("cu_last", "i4", (CLASSES,)),
+        ("cu_last", "i4", (OUT_PORTS,)),
         # LDST unit
         ("head", "i4"),  # front entry in the head register; -1 empty
         ("head_stuck", "i4"),  # 1: L1D, 2: L1C, 3: L1T has refused the head, and has not changed since
@@ -246,8 +261,8 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("pending_free_n", "i8"),
         ("unit_free", "i8", (UNITS,)),
         # queues of front entries, the oldest in the lowest byte
-        ("oc_ex", "i8", (CLASSES,)),
-        ("id_oc", "i8", (CLASSES,)),
+        ("oc_ex", "i8", (ALL_CLASSES,)),
+        ("id_oc", "i8", (ALL_CLASSES,)),
         ("cu_entry", "i4", (COLLECTORS,)),
         ("cu_order", "i4", (COLLECTORS,)),  # units with operands to read, the longest busy first
         # address of bytes [contexts][registers]: written by a load from beyond the SM, and not since by an ALU
@@ -289,6 +304,8 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("front_ins", "i4", (FRONT,)),
         ("front_warp", "i4", (FRONT,)),
         ("front_memory", "i4", (FRONT,)),
+        ("front_class", "i4", (FRONT,)),  # this and the next: where collector units are shared
+        ("front_issue", "i8", (FRONT,)),  # a number that grows with every issue
         ("front_reads", "i8", (FRONT,)),  # bit k: source k still to be read
         ("front_banks", "i8", (FRONT,)),  # banks still to be read, where all sources are read at once
         # events of a cycle, modulo the part of the wheel in use

@@ -6,7 +6,7 @@ docs/accuracy.md has them as a table, with what was measured when `benchmarks/ac
 import numpy as np
 import pytest
 from microkernel import cost, cycles, kernel, loop
-from microkernels import C2050, GPGPUSIM42, VOLTA_MEMORY, Case
+from microkernels import C2050, GPGPUSIM42, VOLTA, VOLTA_MEMORY, Case
 
 import ptxsim
 
@@ -19,6 +19,12 @@ def test_tesla_c2050(case: Case) -> None:  # rows of timing-model section 7.3
 
 @pytest.mark.parametrize("case", GPGPUSIM42, ids=str)
 def test_gpgpusim42_c2050(case: Case) -> None:  # sections of timing-model-42
+    measured = case.measure()
+    assert case.holds(measured), f"{measured} is not {case.expected}"
+
+
+@pytest.mark.parametrize("case", VOLTA, ids=str)
+def test_volta(case: Case) -> None:  # headings of docs/model/volta.md
     measured = case.measure()
     assert case.holds(measured), f"{measured} is not {case.expected}"
 

@@ -56,6 +56,24 @@ def test_expected_results_are_those_of_the_algorithm(name: str) -> None:
         )
 
 
+SECOND_GRIDS = ("backprop", "btree", "hotspot", "stencil")
+"""Those with a second grid for `ptxtool reproduce`; hotspot's results are those of `test_samples.py`."""
+
+
+@pytest.mark.parametrize("name", SECOND_GRIDS)
+def test_the_second_grid_is_another_one_with_results_of_the_algorithm(name: str) -> None:
+    usual, launch = launch_of(name), load_launch(SAMPLES / name / "second-grid.toml")
+    assert launch.grid != usual.grid
+    assert (launch.kernel, launch.block, launch.registers) == (usual.kernel, usual.block, usual.registers)
+    if name in REFERENCES:
+        found = REFERENCES[name]({i.name: i.value for i in (*launch.inputs, *launch.constant_inputs)})
+        assert set(found) == {wanted.arg for wanted in launch.expectations}
+        for wanted in launch.expectations:
+            expected = np.broadcast_to(launch.expected()[wanted.arg], found[wanted.arg].shape)
+            np.testing.assert_allclose(expected, found[wanted.arg], rtol=wanted.rtol, atol=wanted.atol)
+    assert api.run(api.kernel(api.load(name)), launch).problems == ()
+
+
 @pytest.mark.parametrize(("name", "file"), [(name, file) for name in FILES for file in FILES[name]])
 def test_files_of_data_are_as_made(name: str, file: str) -> None:
     there = np.load(SAMPLES / name / file)

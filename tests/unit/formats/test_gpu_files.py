@@ -2,15 +2,20 @@
 
 import re
 import tomllib
+from pathlib import Path
 
+import msgspec
 import pytest
+from modern_runs import modern_machine
 
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.gpu_names import gpu_names
+from ptxtool.formats.settings import with_settings
 
 SOURCE = re.compile(
-    r"\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
+    r"-(?:gpgpu|ptx|dram|icnt|network)_|options of that configuration"
+    r"|\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
     r"|\bTITANX\b|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
     r"|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
 )
@@ -138,3 +143,18 @@ def test_files_give_only_what_differs() -> None:
             if getattr(getattr(base, part), key) == value
         ]
         assert repeated == [], name
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [("QV100", "qv100"), ("TITANX", "titanx"), ("RTX3070", "rtx3070"), ("RTX2060q", "rtx2060")],
+)
+def test_machines_of_gpgpusim_42_are_what_its_files_say(config: str, name: str, shared: Path) -> None:
+    """The packaged machine against the options of the tested configuration, read as any other such file."""
+    read = modern_machine(shared, config)
+    packaged = with_settings(load_gpu(f"gpgpusim42-{name}"), ["dispatch.launch_cycles=0"])
+    if config.endswith("q"):  # a quarter of it
+        quarter = ["sm.count=8", "dram.channels=3", "l2.slices=6"]
+        packaged = with_settings(packaged, quarter)
+    same = {"name": "", "description": "", "target": "", "origin": None}
+    assert msgspec.structs.replace(read, **same) == msgspec.structs.replace(packaged, **same)

@@ -17,6 +17,7 @@ from ptxsim.base.program import CONTEXT
 from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
 from ptxsim.timing.core.ahead import may_go_on
+from ptxsim.timing.core.class_units import execute_classes, next_class_entry
 from ptxsim.timing.core.dispatch import dispatch
 from ptxsim.timing.core.execute import execute_units, next_entry
 from ptxsim.timing.core.fetch import decode, fetch, fetchable, pass_refused
@@ -32,6 +33,7 @@ from ptxsim.timing.core.ldst import (
 from ptxsim.timing.core.operands import collect, is_frozen
 from ptxsim.timing.core.reasons import charge
 from ptxsim.timing.core.retire import next_retirement
+from ptxsim.timing.core.shared_collectors import all_frozen, collect_all
 from ptxsim.timing.memory.l1_pipes import next_look_up
 from ptxsim.timing.memory.l1_sectors import forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
@@ -157,9 +159,14 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
     sm.wakes[slot] = no_warps(sm)
     if sm.lock_wait and sm.release_cycle <= run.cycle:
         retest(run, sm)
-    execute_units(run, sm)
+    if run.shared_collectors:
+        execute_classes(run, sm)
+    else:
+        execute_units(run, sm)
     ldst_cycle(run, sm, l1, memory)
-    if run.collector_stage:
+    if run.shared_collectors:
+        collect_all(run, sm)
+    elif run.collector_stage:
         collect(run, sm)
     if sm.in_membar | sm.in_wait:
         _release_membars(run, sm, l1)
@@ -207,9 +214,14 @@ def _next_cycle(run, sm, l1, issued):
         return soon
     if fetchable(sm) & ~sm.fetch_stuck:
         return soon
-    following = next_entry(run, sm)
-    if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):
-        return soon
+    if run.shared_collectors:
+        following = next_class_entry(run, sm)
+        if following <= soon or ldst_busy(sm, l1) or not all_frozen(run, sm):
+            return soon
+    else:
+        following = next_entry(run, sm)
+        if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):
+            return soon
     # a ready warp has yet to ask for its lock, or another warp to pass a release mark
     if valid & sm.needs_lock and (ready & sm.needs_lock or valid & sm.marked):
         return soon

@@ -37,7 +37,7 @@ def next_entry(run, sm):
 
 
 @inline
-def _slot(run, sm, cycle):
+def wheel_slot(run, sm, cycle):
     """The slot of the wheel for a future cycle, cleared if it still describes an earlier cycle."""
     slot = cycle & run.wheel
     if sm.wheel[slot, CYCLE] != cycle:
@@ -56,7 +56,7 @@ def _enter(run, sm, k, unit):
     i = sm.front_ins[entry]
     instruction = instruction_at(run.code, i)
     done = run.cycle + instruction.latency + 1
-    slot = _slot(run, sm, done)
+    slot = wheel_slot(run, sm, done)
     if sm.wheel[slot, UNITS_DONE] & bit(unit) or sm.wheel[slot, BUSES_USED] >= run.result_buses:
         return
     sm.wheel[slot, UNITS_DONE] |= bit(unit)
@@ -70,5 +70,5 @@ def _enter(run, sm, k, unit):
     sm.done_at[w] = max(sm.done_at[w], writeback)
     if run.model_banks:  # no operand is read in that cycle from the banks that are written
         banks = rotated(run, flat_i64(run.banks_written, run.n_instructions)[i], w)
-        sm.wheel[_slot(run, sm, writeback), BANK_WRITES] |= banks
+        sm.wheel[wheel_slot(run, sm, writeback), BANK_WRITES] |= banks
     release(run, sm, i, w, writeback)

@@ -20,7 +20,6 @@ from ptxsim.base.program import (
     INDIRECT,
     INVOKE,
     MEMBAR,
-    NO_ACCESS,
     REPEAT,
     RETURN,
     SET_REGISTERS,
@@ -38,13 +37,14 @@ from ptxsim.timing.core.ldst import prepare_access
 from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
+from ptxsim.timing.core.shared_collectors import open_sets
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
-from ptxsim.timing.sm_state import CLASSES, IDLE, SCOREBOARD, STALL
+from ptxsim.timing.sm_state import IDLE, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.clusters import enter_cluster, threads_exited, threads_left
 from ptxsim.timing.warps.register_pool import set_registers
-from ptxsim.timing.warps.scoreboard import new_head, reserve
+from ptxsim.timing.warps.scoreboard import class_of, new_head, reserve
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 WRONG_WARP = 101
@@ -113,12 +113,35 @@ def _schedule(run, sm, execution, pick, window, s):
                 sections.pass_mark(run, sm, w)
                 new_head(run, sm, w)
             else:
+                first = instruction_at(run.code, sm.ib_pc[w])
                 _issue_warp(run, sm, execution, w)
+                if run.issue_width > 1 and run.fault_kind == 0:
+                    _issue_more(run, sm, execution, w, class_of(first))
     if run.hotspots and kind <= STALL:
         charge(run, sm, s, kind, own, valid, 1)
     if stale:  # nothing issued: the scan has seen all warps
         flush(sm, stale)
     sm.slots[s, kind] += 1
+
+
+@njit
+def _issue_more(run, sm, execution, w, last):
+    """The next instructions of a warp that has just issued one of class `last`: up to the first that cannot issue, and
+    none that needs a lock. A buffer of the wrong path is flushed at once, as the warp is looked at again."""
+    me = warp_bit(sm, w)
+    for _ in range(1, run.issue_width):
+        if sm.stale & me:
+            flush(sm, me)
+            return
+        if not valid_warps(sm) & sm.ready & ~sm.needs_lock & open_ports(run, sm) & me:
+            return
+        following = class_of(instruction_at(run.code, sm.ib_pc[w]))
+        if run.pair_differs and following == last:
+            return
+        _issue_warp(run, sm, execution, w)
+        if run.fault_kind:
+            return
+        last = following
 
 
 @inline
@@ -161,6 +184,8 @@ def _locked_out(run, sm, execution, valid):
 @inline
 def open_ports(run, sm):
     """Warps whose head's port has a free ID_OC entry."""
+    if run.shared_collectors:
+        return open_sets(run, sm)
     sp_free = sm.id_oc_n[0] < run.port_width[0]
     sfu_free = sm.id_oc_n[1] < run.port_width[1]
     mask = no_warps(sm)
@@ -217,10 +242,8 @@ def _issue_warp(run, sm, execution, w):
 def _enter_pipe(run, sm, execution, i, w, mask):
     """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
     instruction = instruction_at(run.code, i)
-    port = instruction.unit
-    if instruction.access != NO_ACCESS:
-        port = LDST_PORT
-    elif port == EITHER:
+    port = class_of(instruction)
+    if port == EITHER:
         port = SP if sm.id_oc_n[0] < run.port_width[0] else 1
     entry = ctz(sm.front_free)
     sm.front_free &= ~bit(entry)
@@ -229,6 +252,9 @@ def _enter_pipe(run, sm, execution, i, w, mask):
     sm.front_reads[entry] = 0
     sm.id_oc[port] |= queued(entry, sm.id_oc_n[port])
     sm.id_oc_n[port] += 1
+    if run.shared_collectors:
+        sm.front_class[entry] = port
+        sm.front_issue[entry] = sm.warp_instructions
     sm.front_count[w] += 1
     reserve(
         run, sm, instruction, w, execution.access_space if instruction.space == GENERIC else instruction.space
@@ -312,8 +338,7 @@ def _next_head(run, sm, execution, w):
     """Advance the I-buffer, and note whether the next instruction is on the right path."""
     me = warp_bit(sm, w)
     sm.has_head &= ~me
-    for k in range(CLASSES + 1):
-        sm.head_class[k] &= ~me
+    sm.head_class[class_of(instruction_at(run.code, sm.ib_pc[w]))] &= ~me
     # lanes that run off the end of the text exit
     threads = threads_left(run, sm, execution, w) if run.clusters else 0
     while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:

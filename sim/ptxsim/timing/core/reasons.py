@@ -7,8 +7,9 @@ charged to the instruction that this warp cannot issue, or to the one that holds
 branch, exit). `caused` charges the other side: the instruction whose result the warp waits for, or that occupies the
 LDST unit.
 
-A reason follows from the state of the SM alone, not from the cycle number: skipped cycles have the reason that they
-would have had. Loads are distinguished up to L1 only: a miss is a miss, wherever its line comes from.
+The units of INT, DP and TENSOR count as SP units. A reason follows from the state of the SM alone, not from the cycle
+number: skipped cycles have the reason that they would have had. Loads are distinguished up to L1 only: a miss is a
+miss, wherever its line comes from.
 """
 
 from typing import Any
@@ -34,6 +35,7 @@ from ptxsim.execute.boundary import boundary
 from ptxsim.timing.core import reason_codes as codes
 from ptxsim.timing.core.operands import last_queued
 from ptxsim.timing.core.register_windows import note_registers
+from ptxsim.timing.core.shared_collectors import is_closed
 from ptxsim.timing.memory.memory_state import HIT
 from ptxsim.timing.schedulers.warps import oldest, runnable
 from ptxsim.timing.sharing.hold_back import is_held
@@ -108,6 +110,11 @@ def _port_reason(run, sm, w):
     instruction = instruction_at(run.code, sm.ib_pc[w])
     port = LDST_PORT if instruction.access != NO_ACCESS else instruction.unit
     nothing = np.int64(-1)
+    if run.shared_collectors and port != LDST_PORT:
+        units = is_closed(run, sm, port, w)
+        if port == SFU_PORT:
+            return (codes.SFU_UNITS if units else codes.SFU_OPERANDS), nothing
+        return (codes.SP_UNITS if units else codes.SP_OPERANDS), nothing
     if port == SFU_PORT:
         return (codes.SFU_UNITS if sm.oc_ex_n[1] >= run.oc_ex_width[1] else codes.SFU_OPERANDS), nothing
     if port != LDST_PORT:

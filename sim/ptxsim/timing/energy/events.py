@@ -5,7 +5,7 @@ its issues are enough; the rest are counters that the run has anyway. A scheme o
 function of its own, as `switching_events` does: a key of the table, and how often it happens.
 
 Handled simply: an instruction costs the same with one lane as with 32. One that may execute on either unit
-(`unit = "EITHER"`) counts as executed on SP.
+(`unit = "EITHER"`) counts as executed on SP; so do those of INT and DP, and those of TENSOR as executed on SFU.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,8 @@ def instruction_events(instructions: Any, issues: Any) -> dict[str, int]:
     A register read or written is 32 bits of 32 lanes.
     """
     unit = np.where(instructions["access"] != program.NO_ACCESS, program.LDST, instructions["unit"])
-    unit = np.where(unit == program.EITHER, program.SP, unit)
+    unit = np.where(np.isin(unit, (program.EITHER, program.INT, program.DP)), program.SP, unit)
+    unit = np.where(unit == program.TENSOR, program.SFU, unit)
     units = {"sp": program.SP, "sfu": program.SFU, "ldst": program.LDST}
     return {
         "instruction": int(issues.sum()),

@@ -15,7 +15,7 @@ from ptxsim.execute import simt_stack
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
 from ptxsim.timing.sharing.locks import end_lock_wait
 from ptxsim.timing.sharing.pairs import cta_started
-from ptxsim.timing.sm_state import BARRIERS
+from ptxsim.timing.sm_state import ALL_CLASSES, BARRIERS
 from ptxsim.timing.timeline_codes import ABSENT, CTA, WARP
 from ptxsim.timing.timeline_events import note
 from ptxsim.timing.warps.barrier import note_wait
@@ -155,5 +155,5 @@ def _forget(sm, others):
     sm.inner_wait &= others
     sm.fetch_stuck &= others
     sm.needs_lock &= others
-    for k in range(4):
+    for k in range(ALL_CLASSES):
         sm.head_class[k] &= others

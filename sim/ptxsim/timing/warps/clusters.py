@@ -1,7 +1,8 @@
 """Clusters in a timed run: their CTAs are launched together, each on an SM that has room, and know each other's memory.
 
 CTAs are launched cluster after cluster. The first CTA of a cluster waits until there is room for all of them; no other
-CTA is launched before they are. That a cluster's SMs are neighbours is not modelled.
+CTA is launched before they are (dispatch as such: timing-model section 1.8). That a cluster's SMs are neighbours is not
+modelled.
 """
 
 import numpy as np

@@ -9,7 +9,7 @@ ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
 from ptxsim.base.jit import ctz, flat_i64, flat_u8, inline, njit
-from ptxsim.base.program import CONST, LOAD, NO_ACCESS, PARAM, SHARED, instruction_at
+from ptxsim.base.program import CONST, LDST, LOAD, NO_ACCESS, PARAM, SHARED, instruction_at
 from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.sharing.locks import see_head
 from ptxsim.timing.sm_state import FOREVER, LONG
@@ -120,16 +120,19 @@ def accesses_outside(instruction):
 
 
 @inline
+def class_of(instruction):
+    """The class of an instruction: all accesses of memory are for the LDST unit."""
+    return LDST if instruction.access != NO_ACCESS else instruction.unit
+
+
+@inline
 def new_head(run, sm, w):
     """Warp w has a new head instruction: classify it and find its wake-up, unless it has to issue a mark before."""
     me = warp_bit(sm, w)
     instruction = instruction_at(run.code, sm.ib_pc[w])
     if run.sees_heads and see_head(run, sm, instruction, w):
         return
-    if instruction.access != NO_ACCESS:
-        sm.head_class[2] |= me
-    else:
-        sm.head_class[instruction.unit] |= me
+    sm.head_class[class_of(instruction)] |= me
     if accesses_outside(instruction):
         sm.outside |= me
     else:

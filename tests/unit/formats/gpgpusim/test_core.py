@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from gpgpusim_files import NEW, changed, read_config, write_config
 
-from ptxtool.base.diag import PtxError
+from ptxsim.timing.machine_records import check_machine
+from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpgpusim import machine
-from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.isa.types import ArithmeticClass
 
 
 @pytest.mark.parametrize(
@@ -33,19 +35,113 @@ def test_banks_are_by_register_and_warp_whatever_the_option_says(use_warp_id: st
     assert load_gpu(path).pipeline.bank_function == "reg+warp"
 
 
+VOLTA = {
+    "gpgpu_enable_specialized_operand_collector": "0",
+    "gpgpu_operand_collector_num_units_gen": "8",
+    "gpgpu_operand_collector_num_in_ports_gen": "6",
+    "gpgpu_operand_collector_num_out_ports_gen": "7",
+    "gpgpu_operand_collector_num_units_sp": None,
+    "gpgpu_operand_collector_num_units_sfu": None,
+    "gpgpu_operand_collector_num_units_mem": None,
+    "gpgpu_reg_file_port_throughput": "2",
+    "gpgpu_sub_core_model": "1",
+    "gpgpu_num_sched_per_core": "4",
+    "gpgpu_num_sp_units": "4",
+    "gpgpu_num_sfu_units": "4",
+    "gpgpu_num_dp_units": "4",
+    "gpgpu_num_int_units": "4",
+    "gpgpu_num_tensor_core_units": "4",
+    "gpgpu_pipeline_widths": "4,4,4,4,4,4,4,4,4,4,8,4,4",
+    "ptx_opcode_latency_int": "4,13,4,5,145,21",
+    "ptx_opcode_initiation_int": "2,2,2,2,8,4",
+    "ptx_opcode_latency_tesnor": "64",
+    "ptx_opcode_initiation_tensor": "32",
+}
+"""Options of SM7_QV100; ports and the interval of tensor units are others, to tell them apart."""
+
+
+def volta(folder: Path, **changes: str | None) -> tuple[Gpu, list[Diagnostic]]:
+    return read_config(write_config(folder, load_gpu(NEW), 4, **(VOLTA | changes)))
+
+
 def test_generic_collector_units(tmp_path: Path) -> None:
-    path = write_config(
-        tmp_path,
-        load_gpu(NEW),
-        4,
-        gpgpu_enable_specialized_operand_collector="0",
-        gpgpu_operand_collector_num_units_gen="8",
-        gpgpu_pipeline_widths="4,4,4,4,4,4,4,4,4,4,8,4,4",
-    )
-    gpu, _ = read_config(path)
+    gpu, reported = volta(tmp_path)
     p = gpu.pipeline
-    assert (p.id_oc_sp, p.id_oc_sfu, p.id_oc_mem, p.oc_ex_mem, p.ex_wb) == (4, 4, 4, 4, 8)
-    assert (p.collectors_sp, p.collectors_sfu, p.collectors_mem, p.ports_sp) == (8, 4, 4, 4)
+    assert (p.collectors_shared, p.ports_shared, p.out_ports_shared, p.collector_steps) == (8, 6, 7, 2)
+    assert p.sub_cores
+    assert (p.sp_units, p.sfu_units, p.dp_units, p.int_units, p.tensor_units) == (4, 4, 4, 4, 4)
+    assert not reported
+    check_machine(gpu)
+
+
+def test_widths_of_all_classes(tmp_path: Path) -> None:
+    """ID_OC of SP, DP, INT, SFU, MEM; OC_EX of the same; EX_WB; ID_OC and OC_EX of tensor units."""
+    widths = "1,2,3,4,5,6,7,8,9,10,11,12,13"
+    p = volta(tmp_path, gpgpu_pipeline_widths=widths)[0].pipeline
+    assert (p.id_oc_sp, p.id_oc_dp, p.id_oc_int, p.id_oc_sfu, p.id_oc_mem) == (1, 2, 3, 4, 5)
+    assert (p.oc_ex_sp, p.oc_ex_dp, p.oc_ex_int, p.oc_ex_sfu, p.oc_ex_mem) == (6, 7, 8, 9, 10)
+    assert (p.ex_wb, p.id_oc_tensor, p.oc_ex_tensor) == (11, 12, 13)
+
+
+def test_the_unit_of_each_kind_of_instruction(tmp_path: Path) -> None:
+    """Volta: floats on SP, doubles on DP, special functions and quotients on SFU, all others on INT."""
+    latency = volta(tmp_path)[0].latency
+    kinds: tuple[ArithmeticClass, ...] = ("int", "fp32", "fp64")
+    for name in ("add", "minmax", "mul", "mad", "fma"):
+        assert [latency[name][kind].unit for kind in kinds] == ["INT", "SP", "DP"]
+    for name in ("mul24", "mad24", "shfl", "alu", "branch", "barrier"):
+        assert {latency[name][kind].unit for kind in kinds} == {"INT"}
+    for name in ("div", "rem", "sfu"):
+        assert {latency[name][kind].unit for kind in kinds} == {"SFU"}
+    assert [latency["mma"][kind].unit for kind in kinds] == ["TENSOR"] * 3
+    assert (latency["mma"]["fp32"].latency, latency["mma"]["fp32"].interval) == (64, 32)
+    assert (latency["shfl"]["int"].latency, latency["shfl"]["int"].interval) == (21, 4)
+
+
+def test_without_units_of_their_own(tmp_path: Path) -> None:
+    """Pascal: integers on SP, doubles and products of matrices on SFU."""
+    none = dict.fromkeys(("gpgpu_num_dp_units", "gpgpu_num_int_units", "gpgpu_num_tensor_core_units"), "0")
+    gpu, reported = volta(tmp_path, gpgpu_pipeline_widths="4,0,0,4,4,4,0,0,4,4,8", **none)
+    assert (gpu.latency["add"]["int"].unit, gpu.latency["alu"]["fp32"].unit) == ("SP", "SP")
+    assert (gpu.latency["add"]["fp64"].unit, gpu.latency["mma"]["int"].unit) == ("SFU", "SFU")
+    assert not reported
+    check_machine(gpu)
+
+
+def test_a_shuffle_without_its_number_is_reported(tmp_path: Path) -> None:
+    five = {"ptx_opcode_latency_int": "4,4,4,4,21", "ptx_opcode_initiation_int": "2,2,2,2,2"}
+    _, (warning,) = volta(tmp_path, **five)
+    assert "the time of 'shfl', its sixth number, which is missing," in warning.message
+    assert warning.line
+
+
+def test_units_of_classes_that_share_no_collectors_are_reported(tmp_path: Path) -> None:
+    own = {name: value for name, value in VOLTA.items() if "operand_collector" not in name}
+    gpu, reported = read_config(write_config(tmp_path, load_gpu(NEW), 4, **own))
+    found = {d.message.split()[0].strip("'-") for d in reported}
+    assert found == {
+        "gpgpu_num_dp_units",
+        "gpgpu_num_int_units",
+        "gpgpu_num_tensor_core_units",
+        "gpgpu_sub_core_model",
+        "gpgpu_reg_file_port_throughput",
+    }
+    assert gpu.latency["add"]["int"].unit == "SP"
+    check_machine(gpu)
+
+
+@pytest.mark.parametrize(("differs", "pairs"), [("1", "different-units"), ("0", "any")])
+def test_two_instructions_of_a_warp(differs: str, pairs: str, tmp_path: Path) -> None:
+    changes = {"gpgpu_max_insn_issue_per_warp": "2", "gpgpu_dual_issue_diff_exec_units": differs}
+    p = volta(tmp_path, **changes)[0].pipeline
+    assert (p.issue_per_warp, p.issue_pairs) == (2, pairs)
+
+
+def test_latency_of_launches(tmp_path: Path) -> None:
+    changes = {"gpgpu_kernel_launch_latency": "5000", "gpgpu_TB_launch_latency": "7"}
+    gpu, reported = volta(tmp_path, **changes)
+    assert (gpu.dispatch.launch_cycles, gpu.dispatch.cta_launch_cycles) == (5000, 7)
+    assert not reported
 
 
 def test_sms_are_clusters_times_cores(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from gpgpusim_files import NEW, OLD, changed, read_config, write_config
 
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.gpgpusim.core import MOST_LDST
 from ptxtool.formats.gpgpusim.memory import MOST_FRAGMENTS, MOST_MERGES, MOST_READONLY_LINES, MOST_RESULTS
 from ptxtool.formats.gpu import Gpu, load_gpu
 
@@ -114,9 +113,8 @@ def test_the_simulator_holds_what_is_said() -> None:
     from ptxsim.timing.memory import texture_cache as texture
     from ptxsim.timing.memory.memory_state import MAX_WAITERS
     from ptxsim.timing.memory.readonly import MAX_LINES
-    from ptxsim.timing.sm_state import LDST_QUEUE
 
-    assert (MOST_READONLY_LINES, MOST_LDST, MOST_MERGES) == (MAX_LINES, LDST_QUEUE, MAX_WAITERS)
+    assert (MOST_READONLY_LINES, MOST_MERGES) == (MAX_LINES, MAX_WAITERS)
     assert (MOST_READONLY_LINES, MOST_FRAGMENTS, MOST_RESULTS) == (
         MAX_LINES,
         texture.QUEUE,

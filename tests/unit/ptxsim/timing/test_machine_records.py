@@ -7,8 +7,10 @@ from ptxsim.base.wide_masks import mask_of
 from ptxsim.timing.machine_records import check_machine, needs_wide, sm_records
 from ptxsim.timing.sm_state import SM, SM_WIDE
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.settings import with_settings
+
+VOLTA = load_gpu("gpgpusim42-qv100")
 
 
 @pytest.mark.parametrize(
@@ -23,8 +25,8 @@ from ptxtool.formats.settings import with_settings
         ("pipeline.collectors_sp=39", "pipeline collectors: 49"),  # with 8 and 2 others
         ("pipeline.id_oc_mem=13", "pipeline entries of a port: 13"),
         (
-            "pipeline.collectors_mem=14",
-            "before the LDST unit: 17",
+            "pipeline.collectors_mem=18",
+            "before the LDST unit: 21",
         ),  # and two entries, and the head of the unit
         ("ldst.shared_pipe_cycles=65", "ldst.shared_pipe_cycles: 65"),
         ("l1t.result_fifo=100000", "l1t.result_fifo' is 100000"),
@@ -38,6 +40,35 @@ def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) ->
 
     with pytest.raises(PtxError) as refused:
         hold(with_settings(GPU, [setting]))
+    (problem,) = refused.value.diagnostics
+    assert problem.code == "E502"
+    assert message in problem.message
+
+
+@pytest.mark.parametrize(
+    ("gpu", "settings", "message"),
+    [
+        (GPU, ["pipeline.sub_cores=true"], "pipeline.sub_cores without pipeline.collectors_shared"),
+        (GPU, ["pipeline.collector_steps=2"], "pipeline.collector_steps without pipeline.collectors_shared"),
+        (GPU, ['latency.alu.int.unit="INT"'], "latency.alu.int.unit is 'INT', but classes have collector"),
+        (VOLTA, ['latency.alu.int.unit="EITHER"'], "latency.alu.int.unit is 'EITHER', but classes share"),
+        (VOLTA, ["pipeline.int_units=0"], "is 'INT', but pipeline.int_units is 0"),
+        (VOLTA, ["pipeline.dp_units=6"], "pipeline.dp_units does not go into 4 sub-cores"),
+        (VOLTA, ["pipeline.id_oc_int=2"], "pipeline.id_oc_int does not go into 4 sub-cores"),
+        (VOLTA, ["pipeline.collectors_shared=6"], "pipeline.collectors_shared does not go into 4"),
+        (VOLTA, ["sm.schedulers=3"], "does not go into 3 sub-cores"),
+        (VOLTA, ["pipeline.ports_shared=0"], "shared collector units without ports"),
+        (
+            VOLTA,
+            ['pipeline.collector_step="ldst"'],
+            "shared collector units with other banks or another step",
+        ),
+        (VOLTA, ["pipeline.out_ports_shared=17"], "pipeline.out_ports_shared: 17"),
+    ],
+)
+def test_classes_have_units_and_sub_cores_their_parts(gpu: Gpu, settings: list[str], message: str) -> None:
+    with pytest.raises(PtxError) as refused:
+        check_machine(with_settings(gpu, settings))
     (problem,) = refused.value.diagnostics
     assert problem.code == "E502"
     assert message in problem.message

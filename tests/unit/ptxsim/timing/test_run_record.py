@@ -3,6 +3,7 @@
 import pytest
 from built import GPU
 
+from ptxsim.base.program import DP, INT, SFU, SP, TENSOR
 from ptxsim.timing.run_record import run_record
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxtool.formats.gpu import load_gpu
@@ -13,6 +14,14 @@ def test_collector_units_of_the_three_classes_lie_side_by_side() -> None:
     run = run_record(GPU)[0]  # 6, 8 and 2
     assert run["first_collector"].tolist() == [0, 6, 14]
     assert run["collectors"].tolist() == [0x3F, 0x3FC0, 0xC000]
+
+
+def test_units_of_all_classes_lie_side_by_side() -> None:
+    # four of each, in the order SP, SFU, TENSOR, DP, INT
+    run = run_record(load_gpu("gpgpusim42-qv100"))[0]
+    assert run["class_units"].tolist() == [4, 4, 0, 0, 4, 4, 4]
+    assert run["first_unit"][[SP, SFU, TENSOR, DP, INT]].tolist() == [0, 4, 8, 12, 16]
+    assert (int(run["last_sub_core"]), int(run["sub_core_banks"])) == (3, 4)
 
 
 @pytest.mark.parametrize(("first_sm", "before"), [(0, 13), (1, 0), (13, 12)])

@@ -19,7 +19,7 @@ def test_the_runs_of_an_experiment(name: str) -> None:
     papers = msgspec.structs.replace(
         paper(name), application=(application,), unlimited=paper(name).unlimited[:1]
     )
-    runs = configurations(papers)
+    runs = [run for run in configurations(papers) if not str(run.name).endswith("as PTX")]
     labels = [run.label for run in runs]
     assert len(set(labels)) == len(labels)
     baselines = [run for run in runs if run.scheme == "Unshared-LRR"]
@@ -56,19 +56,34 @@ def test_the_runs_without_the_faults_of_the_papers_simulator(experiment: str, na
     working = [run for run in runs if run.name == f"{name}, working"]
     assert [run.scheme.endswith("LRR") for run in working] == [True, False]
     assert launches(working) == {"launch.toml"}
-    assert launches(run for run in runs if run not in working) == {"as-the-papers.toml"}
+    second = [run for run in runs if run.name == f"{name}, second grid"]
+    assert launches(second) == {"second-grid.toml"}
+    assert launches(run for run in runs if run not in working + second) == {"as-the-papers.toml"}
 
 
 def test_the_runs_with_loads_first_and_in_the_order_of_the_source() -> None:
     runs = runs_of("scratchpad-sharing", "NW1")
     of_source = [run for run in runs if run.name == "NW1, order of the source"]
-    assert [run.scheme for run in of_source] == ["Unshared-LRR", "Shared-OWF", "Shared-OWF-0"]
+    assert [run.scheme for run in of_source] == ["Unshared-LRR", "Shared-OWF-0", "Shared-OWF"]
     assert {(run.kernel, run.passes, run.registers) for run in of_source} == {("sharing/nw1", "", None)}
     for run in runs:
-        if run not in of_source:
+        if run not in of_source and run.name != "NW1, as PTX":
             assert str(run.kernel).endswith("sharing/nw1/kernel.ptx")
             assert run.passes.startswith("hoist-loads:registers=64,lower-ptxplus:regs=64")
             assert run.registers == 64
+
+
+def test_scratchpad_kernels_run_as_ptx_with_the_same_order_of_loads() -> None:
+    found = [run for run in runs_of("scratchpad-sharing", "NW1") if run.name == "NW1, as PTX"]
+    assert [run.scheme for run in found] == ["Unshared-LRR", "Shared-OWF-0", "Shared-OWF"]
+    assert {(str(run.kernel)[-22:], run.passes) for run in found} == {
+        ("sharing/nw1/kernel.ptx", "hoist-loads:registers=64")
+    }
+    assert not [run for run in runs_of("register-sharing", "sgemm") if "as PTX" in str(run.name)]
+
+
+def test_every_application_has_a_second_grid() -> None:
+    assert all(a.second for name in SHARING for a in paper(name).application)
 
 
 def test_memory_must_be_the_same_under_all_schemes() -> None:

@@ -37,7 +37,7 @@ def test_the_experiments_of_the_papers_can_be_run(name: str, application: object
     assert {each.beside for each in found.experiment} <= set(rows)
     machine = load_gpu(chosen.gpu)
     for each in found.experiment:
-        assert each.sample or each.kernel or each.launch or each.settings
+        assert each.sample or each.kernel or each.launch or each.settings or each.source_order
         assert not each.settings or with_settings(machine, each.settings) != machine
     for each_run in runs:
         assert each_run.launch is not None
@@ -68,6 +68,24 @@ def test_an_experiment_differs_in_what_it_names() -> None:
         "machine": ("lavamd", ("lavamd", "as-the-papers.toml"), ("l1d.ways=16",)),
     }
     assert "sharing" not in Path(str(base["text"].launch)).parts
+
+
+def test_an_experiment_in_the_order_of_the_source() -> None:
+    chosen = paper("scratchpad-sharing")
+    application = msgspec.structs.replace(
+        application_of(chosen, "NW1"),
+        experiment=(
+            Experiment("source", "s", "gain falls", source_order=True),
+            Experiment("form", "s", "gain stays", kernel="kernel.ptx"),
+        ),
+    )
+    runs = {r.name: r for r in configurations(chosen, application) if r.scheme == "Unshared-LRR"}
+    assert runs[AS_IT_IS].passes == "hoist-loads:registers=64,lower-ptxplus:regs=64"
+    assert (runs["source"].kernel, runs["source"].passes) == ("sharing/nw1", "")
+    assert (Path(str(runs["form"].kernel)).name, runs["form"].passes) == (
+        "kernel.ptx",
+        "hoist-loads:registers=64",
+    )
 
 
 @pytest.mark.parametrize(

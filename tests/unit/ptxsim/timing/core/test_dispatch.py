@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels import sample
-from microkernels.measure import parsed
+from microkernels.measure import parsed, run
 
 import ptxsim
 import ptxsim.launcher
@@ -50,6 +50,17 @@ def test_ctas_go_round_the_sms_in_x_then_y_then_z(gpu: str, first: int) -> None:
     assert places[:, 0, 0].tolist() == sms
     # the slots of an SM in order, three warps each: the second CTA of an SM has warps 3, 4 and 5
     assert places[:, ::32, 1].tolist() == [[3 * (n // 14) + w for w in range(3)] for n in range(24)]
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_a_launch_takes_its_time_before_the_first_cta(skip: bool) -> None:
+    # 100 cycles, and 2 for each of 24 CTAs; nothing goes to DRAM, whose clock runs meanwhile
+    def cycles(launch: int, cta: int) -> int:
+        settings = [f"dispatch.launch_cycles={launch}", f"dispatch.cta_launch_cycles={cta}"]
+        gpu = with_settings(load_gpu("gpgpusim42-qv100"), settings)
+        return int(run("add.f32 %f1, %f1, %f2;", grid=24, gpu=gpu, event_skip=skip).cycles)
+
+    assert cycles(100, 2) == cycles(0, 0) + 148
 
 
 def test_a_small_grid_spreads_over_the_sms() -> None:

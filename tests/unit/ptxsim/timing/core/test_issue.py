@@ -4,10 +4,11 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from microkernels.measure import one_sm, parsed, rate, run
+from microkernels.measure import lines, one_sm, parsed, rate, run, slope
 
 import ptxsim
 import ptxsim.launcher
+from ptxtool.formats.settings import with_settings
 
 OLD, NEW = "tesla-c2050", "gpgpusim42-c2050"
 
@@ -92,3 +93,12 @@ def test_products_of_floats_go_to_the_sfu_where_the_sps_are_full() -> None:
 
     assert 1.15 < pairs("add.f32") <= 4 / 3
     assert pairs("mul.f32") > 4 / 3
+
+
+@pytest.mark.parametrize(("per_warp", "cycles_of_32"), [(2, 28), (1, 32)])
+def test_two_instructions_of_a_warp_for_different_units(per_warp: int, cycles_of_32: int) -> None:
+    # Pascal: seven moves and a reciprocal; the I-buffer has them two by two, and only the last two are of two classes
+    moves = lines("mov.u32 %r{a}, %r1;", 7)
+    body = "\n\t".join(f"{moves}\n\trcp.approx.f32 %f{k}, %f17;" for k in range(1, 5))
+    gpu = with_settings(one_sm("gpgpusim42-titanx"), [f"pipeline.issue_per_warp={per_warp}"])
+    assert slope(body, few=1, many=3, gpu=gpu) == cycles_of_32
