@@ -3,6 +3,7 @@
 #   make test    the whole test suite         make check   format, lint, types, architecture
 #   make test-fast   the tests of single files, the golden cases and the command line: two minutes; not what compiles
 #   make gpu-check   an NVIDIA GPU against the simulator, every instruction; fails where there is none
+#   make site    the documentation as pages that work from files, in build/site
 #   make clean   remove .venv and what the tools leave behind
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -16,7 +17,7 @@ SLOW_UNITS := --ignore=tests/unit/ptxsim/timing --ignore=tests/unit/ptxsim/execu
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: all demo test test-fast check format gpu-check clean
+.PHONY: all demo test test-fast check format gpu-check site clean
 all: demo
 
 demo: $(STAMP)
@@ -41,6 +42,10 @@ format: $(STAMP)
 gpu-check: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CUDA_BINDINGS)
 	cd tests && ../$(BIN)/python -m gpu $(ROWS)
+
+site: $(STAMP)
+	$(BIN)/mkdocs build --quiet --config-file website/mkdocs.yml
+	@echo "build/site/index.html"
 
 $(STAMP): requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv on the PATH; install one, or: make PYTHON=/path/to/python3"; exit 1; }

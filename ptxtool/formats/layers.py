@@ -7,6 +7,7 @@ after it was read: `placed` finds the place of the key that a message names.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
@@ -66,6 +67,7 @@ def locate(source: Source, keys: tuple[str, ...]) -> tuple[int, int]:
     return places.get(keys[:in_list], (0, 0))  # an item of a list: its list is place enough
 
 
+@lru_cache(maxsize=16)  # a machine asks for a few hundred keys of two or three files
 def _key_places(text: str) -> dict[tuple[str, ...], tuple[int, int]]:
     """The offsets of every key of a valid TOML text, those of dotted keys, headers and inline tables included."""
     places: dict[tuple[str, ...], tuple[int, int]] = {}

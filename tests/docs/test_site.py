@@ -1,0 +1,71 @@
+"""The documentation as a site: built without a warning, works from files, has every page and every public name."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from checkout import CHECKOUT
+
+import ptxtool
+from ptxtool.base.diag import CODES
+from ptxtool.formats.gpu_names import gpu_names
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    program = [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--strict", "--quiet"]
+    program += ["--config-file", CHECKOUT / "website" / "mkdocs.yml", "--site-dir", folder]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return folder
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def test_every_page_of_the_documentation_is_there(site: Path) -> None:
+    pages = {p.relative_to(CHECKOUT / "docs").with_suffix(".html") for p in (CHECKOUT / "docs").rglob("*.md")}
+    moved = {Path("README.html"): "jobs.html"}
+    index = {page: moved.get(page, str(page).replace("README", "index")) for page in pages}
+    assert [name for name in index.values() if not (site / name).exists()] == []
+    assert "From a CUDA kernel to a comparison" in text_of(site / "index.html")
+    assert all((site / "errors" / f"{code}.html").exists() for code in CODES)
+
+
+def test_it_works_from_files(site: Path) -> None:
+    # pages name no folder without its page, nothing is loaded from elsewhere, and the index of the search is a script
+    for page in site.rglob("*.html"):
+        text = text_of(page)
+        assert re.findall(r'(?:src|href)="(https?:[^"]*\.(?:js|css|woff2?))"', text) == [], page
+        assert re.findall(r'href="(?!https?:|mailto:)[^"#]*/(?:#[^"]*)?"', text) == [], page
+    assert (site / "search" / "search_index.js").exists()
+
+
+def test_references_are_made_from_the_code(site: Path) -> None:
+    api = text_of(site / "reference" / "api.html")
+    assert [name for name in ptxtool.__all__ if f">{name}<" not in api] == []
+    machines = text_of(site / "reference" / "gpu-files.html")
+    assert all(name in machines for name in [*gpu_names(), "l2.slices", "sm.register_allocation_unit"])
+    assert "thread_insn" in text_of(site / "reference" / "counters.html")
+
+
+def test_names_of_example_files_are_titles(site: Path) -> None:
+    assert ">bilateral.cu<" in text_of(site / "index.html")
+
+
+def test_the_list_by_job_and_the_navigation_have_the_same_pages() -> None:
+    class Loader(yaml.SafeLoader):
+        """YAML of which only the navigation matters."""
+
+    Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
+    configuration = yaml.load(text_of(CHECKOUT / "website" / "mkdocs.yml"), Loader)
+    named = set(re.findall(r"[\w/-]+\.md", repr(configuration["nav"])))
+    listed = set(re.findall(r"\]\(([\w-]+(?:/[\w-]+)*\.md)", text_of(CHECKOUT / "docs" / "README.md")))
+    assert listed - named == set()
