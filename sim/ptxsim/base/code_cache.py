@@ -49,6 +49,8 @@ HOST_ONLY = (
     "ptxsim.timing.drive",
     "ptxsim.timing.dynamic_execution",
     "ptxsim.timing.hotspots",
+    "ptxsim.timing.kernels.build_concurrent",
+    "ptxsim.timing.kernels.members",
     "ptxsim.timing.livelock",
     "ptxsim.timing.machine_records",
     "ptxsim.timing.machine_state",
