@@ -106,7 +106,7 @@ class Dispatch(GpuTable, frozen=True):
     idle_sms: Literal["counted", "asleep"]
     dynamic_scratchpad: Literal["counted", "ignored"]
     kernels: Literal["one-per-sm", "leftover", "spatial"] = "one-per-sm"
-    concurrent_kernels: Count = 32
+    concurrent_kernels: Annotated[int, msgspec.Meta(ge=1, le=128)] = 32
 
 
 class Sharing(GpuTable, frozen=True):

@@ -148,10 +148,11 @@ class Machine:
         function, chosen = self._function(kernel, chosen)
         return function, _passed(args, parameters), chosen
 
-    def stream(self) -> Stream:
-        """A new stream: what is launched on it runs, in order, when the machine synchronizes."""
+    def stream(self, number: int | None = None) -> Stream:
+        """A new stream: what is launched on it runs, in order, when the machine synchronizes. `number` is what results
+        call it; by default streams are counted from 1."""
         self._n_streams += 1
-        return Stream(self._n_streams, self._waiting, self._prepared)
+        return Stream(self._n_streams if number is None else number, self._waiting, self._prepared)
 
     def synchronize(self) -> ConcurrentResult | None:
         """Run the launches that wait on streams, at the same time where nothing orders them, and return their result;

@@ -1,5 +1,5 @@
-"""Kernels for launches on streams, and a small machine on which cycles can be worked out: code and parameters are there,
-and a kernel without stores has no memory accesses, so no kernel delays another one on another SM."""
+"""Kernels for launches on streams, and a small machine on which cycles can be worked out: its caches of code and
+parameters hit always, so a kernel that accesses no memory delays none on another SM."""
 
 from functools import cache
 from typing import Any

@@ -8,12 +8,16 @@ from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, energy_rows, remark_parts, slot_rows
 from ptxtool.report.tables import Part, head, shortened, table
 from ptxtool.results.outcome import LaunchOutcome
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun
+from ptxtool.results.sequences import ConcurrentLaunches, SequenceOutcome, SequenceRun
 from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
 _LAUNCHES = head(
     ">launch | kernel:cyan | >grid | >block | >CTAs/SM | >cycles:bold | >thread IPC:bold | >L1 misses | >L2 misses"
     " | >DRAM reads"
+)
+_STREAMS = head(
+    ">launch | kernel:cyan | >stream | >after | >CTAs | >first cycle | >end | >cycles:bold | >warp instructions"
+    " | >thread IPC:bold"
 )
 _TOTALS = head("total | >value:bold | :cyan")
 _STEPS = head(">launch | kernel:cyan | >grid | >block | >warp instructions:bold")
@@ -29,7 +33,8 @@ def sequence_parts(run: SequenceRun) -> list[Part]:
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
     notes = remark_parts(remark for result in run.results for remark in result.remarks)
     spread = [] if run.replicas is None else ["", str(run.replicas)]
-    shown = [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *spread]
+    streams = [part for each in run.concurrent[:_SHOWN] for part in ("", *_on_streams(each))]
+    shown = [shortened(_LAUNCHES, rows, title, _SHOWN), *streams, "", totals, *_hotspots(run), *spread]
     return [*shown, *notes, *_left_out(run), "", run.verdict]
 
 
@@ -86,6 +91,33 @@ def _launch(number: int, result: SimResult) -> tuple[object, ...]:
         result.l2["misses"],
         result.dram["reads"],
     )
+
+
+def _on_streams(ran: ConcurrentLaunches) -> list[Part]:
+    """Launches that ran at the same time: the share of each, and of each stream with more than one."""
+    rows: list[tuple[object, ...]] = [
+        (
+            number,
+            shown_name(x.kernel),
+            x.stream,
+            " ".join(str(ran.numbers[k - 1]) for k in x.after),
+            x.ctas_done,
+            x.first_cycle,
+            x.end_cycle,
+            x.cycles,
+            x.warp_instructions,
+            f"{x.thread_ipc:.2f}",
+        )
+        for number, x in zip(ran.numbers, ran.result.launches, strict=True)
+    ]
+    title = f"on streams, {ran.result.policy}: {ran.result.cycles} cycles, {ran.result.overlap_cycles} of them shared"
+    several = [x for x in ran.result.streams if x.launches > 1]
+    notes = [
+        f"stream {x.stream}: {x.launches} launches in {x.cycles} cycles, {x.warp_instructions} warp instructions, "
+        f"thread IPC {x.thread_ipc:.2f}"
+        for x in several
+    ]
+    return [shortened(_STREAMS, rows, title, _SHOWN), *notes[:_SHOWN]]
 
 
 def _totals(totals: Totals) -> list[tuple[object, ...]]:

@@ -53,7 +53,7 @@ def check_concurrent(
 ) -> None:
     """Raise E502, placed at the kernel, for a launch on a stream that has something that is simulated alone only."""
     there = {
-        SHARING: plan.sharing.shared_pairs > 0,
+        SHARING: plan.sharing.percent > 0,
         "a register scheme": plan.scheme.name != "none",
         CLUSTERS: in_clusters,
         "'setmaxnreg'": plan.entry_registers > 0,

@@ -18,7 +18,7 @@ from ptxsim.base import record_pool
 from ptxsim.base.program import CONTEXT, Program
 from ptxsim.timing.banks import banks_of
 from ptxsim.timing.build import COUNTED, connect, describe_program, memory_side, set_up_sms
-from ptxsim.timing.kernels.kernel_records import LEFTOVER, MOST_RUNNING, ONE_PER_SM, RUNNING, SPATIAL
+from ptxsim.timing.kernels.kernel_records import LEFTOVER, ONE_PER_SM, RUNNING, SPATIAL
 from ptxsim.timing.kernels.members import Member, describe_needs, joined_program, kernel_records
 from ptxsim.timing.machine_records import sm_records
 from ptxsim.timing.machine_state import MachineState
@@ -52,7 +52,7 @@ def build_concurrent(members: Sequence[Member], gpu: Gpu, state: MachineState) -
     r["kernels"], r["n_kernels"], r["concurrent"] = kernels.ctypes.data, len(members), 1
     r["contexts_of"], r["kernel_policy"] = contexts.ctypes.data, POLICIES[gpu.dispatch.kernels]
     r["has_prints"] = program.prints
-    r["most_running"] = min(gpu.dispatch.concurrent_kernels, MOST_RUNNING)
+    r["most_running"] = gpu.dispatch.concurrent_kernels
     r["running"], r["next_ready"], r["may_dispatch"] = -1, FOREVER, 1
     r["sm_registers"], r["sm_scratchpad"] = gpu.sm.registers, gpu.sm.scratchpad_bytes
     r["sm_ctas"] = gpu.sm.ctas

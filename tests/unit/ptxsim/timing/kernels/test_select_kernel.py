@@ -39,9 +39,9 @@ def test_two_kernels_of_a_cta_each_take_as_long_as_the_longer_one(policy: str) -
 
 
 def test_an_sm_with_one_kernel_waits_until_it_is_empty() -> None:
-    """4 CTAs of the first, at most 2 on an SM (a small grid spreads): cycle 0 SM 0 and SM 1, cycle 1 again. Both SMs have
-    two equal warps then, so both are empty in the cycle in which a run of the first alone ends; the two CTAs of the
-    second begin there, one on each."""
+    """4 CTAs of the first, at most 2 on an SM (a small grid spreads): cycle 0 SM 0 and SM 1, cycle 1 again. Both SMs
+    have two equal warps then, so both are empty in the cycle in which a run of the first alone ends; the two CTAs of
+    the second begin there, one on each."""
     found = spin_twice("one-per-sm", 4, 2)
     first, second = found.launches
     end = alone(ROUNDS, grid=4)
@@ -53,8 +53,8 @@ def test_an_sm_with_one_kernel_waits_until_it_is_empty() -> None:
 
 
 def test_leftovers_go_to_the_next_kernel() -> None:
-    """Cycle 0: two CTAs of the first. Cycle 1: its other two. Cycle 2: the two of the second, on the same SMs, which have
-    8 slots each."""
+    """Cycle 0: two CTAs of the first. Cycle 1: its other two. Cycle 2: the two of the second, on the same SMs, which
+    have 8 slots each."""
     first, second = spin_twice("leftover", 4, 2).launches
     assert (first.first_cycle, second.first_cycle) == (0, 2)
 
@@ -77,13 +77,15 @@ def test_leftovers_are_slots_warps_and_registers(setting: str, begins: bool) -> 
     first, second = spin_twice("leftover", 4, 2, *settings).launches
     assert first.registers == second.registers
     assert (second.first_cycle == 2) == begins
-    if not begins:  # until the CTA that was launched in cycle 0 has ended; its warp has a scheduler of its own
+    if (
+        not begins
+    ):  # until the CTA that was launched in cycle 0 has ended; its warp has a scheduler of its own
         assert second.first_cycle == alone(ROUNDS)
 
 
 def test_sms_are_divided_among_the_kernels_that_have_ctas() -> None:
-    """Cycle 0: SM 0 takes one of the first, SM 1 one of the second; cycle 1 again. The second has none left then: both SMs
-    are for the first, but SM 0 has the two CTAs that it takes of it and SM 1 runs those of the second."""
+    """Cycle 0: SM 0 takes one of the first, SM 1 one of the second; cycle 1 again. The second has none left then: both
+    SMs are for the first, but SM 0 has the two CTAs that it takes of it and SM 1 runs those of the second."""
     found = spin_twice("spatial", 4, 2)
     first, second = found.launches
     assert (first.first_cycle, second.first_cycle) == (0, 0)
