@@ -16,8 +16,8 @@ from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.concurrent_result import concurrent_result
 from ptxsim.observe.remarks import remarks
 from ptxsim.timing.combinations import check_concurrent
-from ptxsim.timing.kernels.build_concurrent import build_concurrent
-from ptxsim.timing.kernels.members import Member
+from ptxsim.timing.concurrent.build_concurrent import build_concurrent
+from ptxsim.timing.concurrent.members import Member
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function

@@ -27,11 +27,11 @@ from ptxsim.observe.remarks import remarks
 from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
 from ptxsim.timing.combinations import check_combination
+from ptxsim.timing.concurrent.members import alone, left_over
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
 from ptxsim.timing.drive import LIVELOCK, account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
-from ptxsim.timing.kernels.members import alone, left_over
 from ptxsim.timing.livelock import livelock
 from ptxsim.timing.machine_records import check_machine, needs_wide
 from ptxsim.timing.machine_state import MachineState

@@ -46,7 +46,9 @@ SIMULATOR_LAYERS = (
     ("launch_options",),
     ("functional_run",),
     ("launcher",),
+    ("concurrent_launcher",),
     ("loaded_modules",),
+    ("streams",),
     ("machine",),
     ("frontends",),
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptxsim.observe.launch_result import launch_result
-from ptxsim.timing.kernels.members import Member
+from ptxsim.timing.concurrent.members import Member
 from ptxsim.timing.simulation import Simulation
 from ptxtool.results.concurrency import ConcurrentResult, LaunchCounts
 

@@ -94,7 +94,7 @@ class Simulation:
     own_scheme: OwnScheme | None = None
     renamer: Renamer | None = None
     members: tuple[Any, ...] = ()
-    """The launches that run at the same time (`kernels/members.py`); none: one launch has the machine to itself."""
+    """The launches that run at the same time (`concurrent/members.py`); none: one launch has the machine to itself."""
 
     @property
     def is_wide(self) -> bool:

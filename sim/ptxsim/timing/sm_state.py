@@ -12,10 +12,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from ptxsim.base.jit import JIT_DISABLED, inline, record, record_at, record_type
+from ptxsim.base.kernel_records import MOST_RUNNING
 from ptxsim.base.program import COPY_GROUPS, N_BARRIERS, stack_fields
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import INT128, WIDE, wide_record
-from ptxsim.timing.kernels.kernel_records import MOST_RUNNING
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES

@@ -4,10 +4,10 @@ Where several launches run at the same time, `kernels/select_kernel.py` says whi
 """
 
 from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, inline, njit
+from ptxsim.base.kernel_records import context_at, kernel_at, special_rows_at
 from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute import simt_stack
 from ptxsim.execute.start import init_warp
-from ptxsim.timing.kernels.kernel_records import context_at, kernel_at, special_rows_at
 from ptxsim.timing.kernels.select_kernel import first_of_free_warps, has_room_for, kernel_for, note_ready
 from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_launched, slot_for_new, warps_launched

@@ -8,6 +8,7 @@ Every scheduler slot of every cycle is charged to exactly one kind (section 4.1)
 """
 
 from ptxsim.base.jit import bit, ctz, flat_i64, inline, njit, popcount
+from ptxsim.base.kernel_records import context_at
 from ptxsim.base.program import (
     ATOMIC,
     BARRIER,
@@ -38,7 +39,6 @@ from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.core.shared_collectors import open_sets
-from ptxsim.timing.kernels.kernel_records import context_at
 from ptxsim.timing.kernels.launches import count_issue, shift_targets
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks

@@ -1,1 +1,1 @@
-"""The kernels of a timed run: one, or several that run at the same time."""
+"""The launches of a timed run, in compiled code: when they begin and end, and which of them an SM serves."""

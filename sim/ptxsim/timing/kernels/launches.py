@@ -1,4 +1,5 @@
-"""The life of a launch: it waits for others and for a place among those that run, has its CTAs launched, and ends.
+"""The life of a launch: it waits for others and for a place among those that run, has its CTAs launched, and ends
+(timing-model section 1.8).
 
 A launch that has nothing to wait for takes the lowest free place, in the order of launches; `launch_cycles` later it is
 ready for its first CTA. When its last CTA has ended, its place is free from the next cycle on, and launches that wait
@@ -7,7 +8,7 @@ for nothing else begin. Reference: GPGPU-Sim 4.2, `gpgpu_sim::launch`, `can_star
 """
 
 from ptxsim.base.jit import flat_i64, inline, njit, popcount
-from ptxsim.timing.kernels.kernel_records import ENDED, RUNNING, WAITING, context_at, kernel_at
+from ptxsim.base.kernel_records import ENDED, RUNNING, WAITING, context_at, kernel_at
 
 
 @njit

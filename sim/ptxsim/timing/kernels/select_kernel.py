@@ -1,4 +1,4 @@
-"""Which launch an SM takes its next CTA from, where several run at the same time.
+"""Which launch an SM takes its next CTA from, where several run at the same time (timing-model section 1.8).
 
 ONE_PER_SM (GPGPU-Sim's default): an SM runs CTAs of one launch. It takes them as long as that launch has some left;
 once none is left and its own have all ended, it changes to the launch that gave the last CTA or, where that has none
@@ -13,7 +13,7 @@ Reference: GPGPU-Sim 4.2, `gpgpu_sim::select_kernel`, `simt_core_cluster::issue_
 """
 
 from ptxsim.base.jit import bit, njit, popcount
-from ptxsim.timing.kernels.kernel_records import LEFTOVER, ONE_PER_SM, kernel_at
+from ptxsim.base.kernel_records import LEFTOVER, ONE_PER_SM, kernel_at
 from ptxsim.timing.sm_state import FOREVER
 
 

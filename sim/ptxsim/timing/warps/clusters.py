@@ -8,10 +8,10 @@ modelled.
 import numpy as np
 
 from ptxsim.base.jit import inline, njit, popcount
+from ptxsim.base.kernel_records import kernel_at
 from ptxsim.base.program import CLUSTER, cluster_at
 from ptxsim.execute.cluster.clusters import cta_at, leave_cluster, rank_of
 from ptxsim.execute.simt_stack import live_lanes
-from ptxsim.timing.kernels.kernel_records import kernel_at
 from ptxsim.timing.sm_state import sm_of
 
 _BYTES = CLUSTER.itemsize

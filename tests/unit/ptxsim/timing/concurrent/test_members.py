@@ -9,8 +9,8 @@ from stream_kernels import kernels, small_machine
 from ptxsim.concurrent_launcher import StreamLaunch
 from ptxsim.launch_options import LaunchOptions
 from ptxsim.launcher import prepare_launch
-from ptxsim.timing.kernels.build_concurrent import build_concurrent
-from ptxsim.timing.kernels.members import (
+from ptxsim.timing.concurrent.build_concurrent import build_concurrent
+from ptxsim.timing.concurrent.members import (
     Member,
     alone,
     first_instructions,

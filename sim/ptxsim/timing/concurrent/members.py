@@ -5,7 +5,6 @@ from a launch's own first instruction is shifted: targets and points of reconver
 that it computes in `launches.shift_targets`. Micro-operations, rows and memory stay those of the launch's own context.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from ptxsim.base.program import Program
 from ptxsim.base.wide_masks import mask_of, set_masks
 from ptxsim.memory_image.image import MemoryImage
-from ptxsim.timing.kernels.kernel_records import KERNEL
+from ptxsim.timing.build import kernel_record
 from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
@@ -40,20 +39,6 @@ def first_instructions(members: Sequence[Member]) -> list[int]:
     """Where the program of each begins, and the end of the last."""
     lengths = [len(member.program.instructions) for member in members]
     return [sum(lengths[:k]) for k in range(len(lengths) + 1)]
-
-
-def kernel_record(program: Program, image: MemoryImage, plan: LaunchPlan) -> Any:
-    """The `KERNEL` record of a launch, as an array of one. Who calls keeps program and image alive."""
-    found = np.zeros(1, KERNEL)
-    record = found[0]
-    record["grid"], record["block"], record["n_ctas"] = plan.grid, plan.block, math.prod(plan.grid)
-    record["threads_per_cta"], record["warps_per_cta"] = math.prod(plan.block), plan.warps_per_cta
-    record["end_instruction"] = len(program.instructions)
-    record["shared_image"], record["shared_bytes"] = image.shared_image.ctypes.data, image.shared_image.nbytes
-    record["special_rows"] = program.special_rows.ctypes.data
-    record["n_special_rows"] = len(program.special_rows)
-    record["first_cycle"] = -1
-    return found
 
 
 def kernel_records(members: Sequence[Member]) -> Any:

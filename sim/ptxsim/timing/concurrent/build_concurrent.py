@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base import record_pool
+from ptxsim.base.kernel_records import LEFTOVER, ONE_PER_SM, RUNNING, SPATIAL
 from ptxsim.base.program import CONTEXT, Program
 from ptxsim.timing.banks import banks_of
 from ptxsim.timing.build import COUNTED, connect, describe_program, memory_side, set_up_sms
-from ptxsim.timing.kernels.kernel_records import LEFTOVER, ONE_PER_SM, RUNNING, SPATIAL
-from ptxsim.timing.kernels.members import Member, describe_needs, joined_program, kernel_records
+from ptxsim.timing.concurrent.members import Member, describe_needs, joined_program, kernel_records
 from ptxsim.timing.machine_records import sm_records
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.schemes import built_in_decision

@@ -6,8 +6,8 @@ import numpy as np
 from stream_kernels import kernels, small_machine
 
 import ptxsim
-from ptxsim.timing.kernels import build_concurrent as builder
-from ptxsim.timing.kernels.kernel_records import LEFTOVER, RUNNING, WAITING
+from ptxsim.base.kernel_records import LEFTOVER, RUNNING, WAITING
+from ptxsim.timing.concurrent import build_concurrent as builder
 
 
 def test_what_launches_need_is_in_their_records(monkeypatch: Any) -> None:
