@@ -1,8 +1,8 @@
 """`KERNEL`: what CTA dispatch and the warps of a launch need of it. A run has one record, or one for every launch.
 
-The programs of several launches lie one after the other in one array of instructions, so that an instruction's number
-says which launch it belongs to (`timing/concurrent/members.py`). Each launch has its own `CONTEXT`, with its parameters,
-its constants and its register rows.
+The programs of several launches lie one after the other in one array of instructions (`timing/concurrent/members.py`):
+an instruction's number says which launch it belongs to. Each launch has its own `CONTEXT`, with its parameters, its
+constants and its register rows.
 """
 
 import numpy as np
