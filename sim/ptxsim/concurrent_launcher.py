@@ -5,22 +5,19 @@ the machine; then all are built together. What a run has once (scheduler, limits
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from ptxsim.base.options import Extent
-from ptxsim.launch_options import LaunchOptions
 from ptxsim.launcher import PreparedLaunch, prepare_launch, run_to_end
 from ptxsim.memory_image.faults import tolerated
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.concurrent_result import concurrent_result
 from ptxsim.observe.remarks import remarks
+from ptxsim.streams import StreamLaunch
 from ptxsim.timing.combinations import check_concurrent
 from ptxsim.timing.concurrent.build_concurrent import build_concurrent
 from ptxsim.timing.concurrent.members import Member
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import PtxError, error
-from ptxtool.ir.nodes import Function
 from ptxtool.results.concurrency import ConcurrentResult
 
 OF_A_RUN = (
@@ -34,20 +31,6 @@ OF_A_RUN = (
     "output",
 )
 """Options that all launches of a run have in common."""
-
-
-@dataclass(frozen=True)
-class StreamLaunch:
-    """A launch on a stream that waits to be run. `after` are the launches, by their numbers among those that wait, that
-    have to end before it begins."""
-
-    kernel: Function
-    grid: Extent
-    block: Extent
-    args: Sequence[Any]
-    options: LaunchOptions
-    stream: int
-    after: tuple[int, ...]
 
 
 def concurrent_launch(launches: Sequence[StreamLaunch], state: MachineState) -> ConcurrentResult:

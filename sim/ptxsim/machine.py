@@ -159,7 +159,8 @@ class Machine:
         None if none waits.
 
         CTA dispatch chooses among them as the GPU file's `dispatch.kernels` says. Raises what `launch` raises, and E502
-        for a launch that can only be simulated alone (with sharing, a register scheme, clusters, ...).
+        for a launch that can only be simulated alone (with sharing, a register scheme, clusters, ...). No launch waits
+        after an error.
         """
         waiting = self._waiting.take()
         if not waiting:

@@ -16,11 +16,24 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from ptxsim.base.options import Extent
-from ptxsim.concurrent_launcher import StreamLaunch
 from ptxsim.launch_options import LaunchOptions, MachineKeywords
 from ptxsim.loaded_modules import LoadedKernel
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function
+
+
+@dataclass(frozen=True)
+class StreamLaunch:
+    """A launch on a stream that waits to be run. `after` are the launches, by their numbers among those that wait, that
+    have to end before it begins."""
+
+    kernel: Function
+    grid: Extent
+    block: Extent
+    args: Sequence[Any]
+    options: LaunchOptions
+    stream: int
+    after: tuple[int, ...]
 
 
 class WaitingLaunches:

@@ -90,6 +90,18 @@ end:
 	st.global.u32 [%d1], %r2;
 	ret;
 }
+.visible .entry placed(.param .u64 x)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<4>;
+	ld.param.u64 %d1, [x];
+	mov.u32 %r1, %ctaid.x;
+	mul.wide.u32 %d2, %r1, 4;
+	add.u64 %d1, %d1, %d2;
+	mov.u32 %r2, %smid;
+	st.global.u32 [%d1], %r2;
+	ret;
+}
 .visible .entry stuck(.param .u64 x)
 {
 	bar.sync 0, 64;

@@ -46,9 +46,9 @@ SIMULATOR_LAYERS = (
     ("launch_options",),
     ("functional_run",),
     ("launcher",),
-    ("concurrent_launcher",),
     ("loaded_modules",),
     ("streams",),
+    ("concurrent_launcher",),
     ("machine",),
     ("frontends",),
 )

@@ -29,7 +29,12 @@ def sequence_parts(run: SequenceRun) -> list[Part]:
     schedulers = ", ".join(dict.fromkeys(r.scheduler for r in run.results))
     n = f"{run.of} launch{'es' * (run.of != 1)}"
     title = f"{n} on {run.gpu}{', ' * bool(schedulers)}{schedulers}{ENDED[run.status]}"
-    rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
+    together = {
+        each.numbers[0]: f"{each.numbers[0]}-{each.numbers[-1]}"
+        for each in run.concurrent
+        if each.numbers[1:]
+    }
+    rows = [_launch(together.get(n, n), r) for n, r in zip(run.numbers, run.results, strict=True)]
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
     notes = remark_parts(remark for result in run.results for remark in result.remarks)
     spread = [] if run.replicas is None else ["", str(run.replicas)]
@@ -78,7 +83,7 @@ def _left_out(run: SequenceRun | SequenceOutcome) -> list[Part]:
     return ["", *(f"not in the list: {what}" for what in run.left_out)] if run.left_out else []
 
 
-def _launch(number: int, result: SimResult) -> tuple[object, ...]:
+def _launch(number: int | str, result: SimResult) -> tuple[object, ...]:
     return (
         number,
         shown_name(result.kernel),

@@ -1,8 +1,8 @@
 """Build a simulation of launches that run at the same time, as `build.py` does for one that has a machine to itself.
 
 Registers, scoreboard and local memory are those of warp slots, and a warp slot belongs to one launch at a time: each
-launch has an image with all slots, and uses those of its CTAs. Shared memory is laid out by CTA slots of the largest
-CTA. The state of the machine goes to the launches that follow, as after a single one.
+kernel has memory for all slots, which its launches share, and uses those of its CTAs. Shared memory is laid out by CTA
+slots of the largest CTA. The state of the machine goes to the launches that follow, as after a single one.
 
 Not together with clusters, sharing, schemes of registers, `setmaxnreg`, hot spots and timelines (`combinations.py`).
 Handled simply: a run that only repeats itself is not found (`livelock.py`); an L1 whose size follows the shared memory
@@ -30,6 +30,11 @@ from ptxtool.formats.gpu import Gpu
 
 POLICIES = {"one-per-sm": ONE_PER_SM, "leftover": LEFTOVER, "spatial": SPATIAL}
 """Of `dispatch.kernels`."""
+_OF_WARP_SLOTS = (
+    *("r32", "r64", "predicates", "scratch32", "scratch64"),
+    *("local_memory", "call_stack", "late_products", "tensor_memory"),
+)
+"""The addresses in a context of what a program has for every warp slot."""
 
 
 def build_concurrent(members: Sequence[Member], gpu: Gpu, state: MachineState) -> Simulation:
@@ -71,12 +76,18 @@ def build_concurrent(members: Sequence[Member], gpu: Gpu, state: MachineState) -
 def _contexts(members: Sequence[Member], program: Program) -> Any:
     """The contexts of all launches, which read instructions by their numbers in the run."""
     contexts = np.zeros(len(members), CONTEXT)
+    owners: dict[int, int] = {}
     for k, member in enumerate(members):
         member.image.follow_device()
         contexts[k] = member.image.context[0]
         contexts[k]["instructions"] = program.instructions.ctypes.data
         contexts[k]["n_instructions"] = len(program.instructions)
         member.image.context = contexts[k : k + 1]
+        if not member.program.layout.launch_rows:  # among the constant rows there is none of a launch
+            owner = owners.setdefault(id(member.program), k)
+            for name in _OF_WARP_SLOTS:
+                contexts[k][name] = contexts[owner][name]
+            member.image.keep = members[owner].image.of_cta + member.image.keep[len(member.image.of_cta) :]
     return contexts
 
 

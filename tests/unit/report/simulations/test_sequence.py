@@ -69,6 +69,7 @@ def test_launches_on_streams_have_a_table_of_their_shares() -> None:
     ran = ConcurrentLaunches((4, 6), ConcurrentResult("leftover", (first, second), whole))
     run = SequenceRun("gpu", 2, (4,), (whole,), Totals.of([whole]), "done", (), (), concurrent=(ran,))
     lines = "\n".join(map(str, sequence_parts(run))).splitlines()
+    assert lines[3].split()[0] == "4-6"
     at = lines.index("on streams, leftover: 1000 cycles, 0 of them shared")
     assert [line.split() for line in lines[at + 3 : at + 5]] == [
         ["4", "k", "1", "2", "10", "90", "80", "30", "12.00"],

@@ -37,6 +37,8 @@ def test_what_launches_need_is_in_their_records(monkeypatch: Any) -> None:
         assert contexts["instructions"].tolist() == [int(run["code"])] * 3
         assert len(set(contexts["param_memory"].tolist())) == 3
         assert len(set(contexts["global_memory"].tolist())) == 1
+        # launches of one kernel share its registers
+        assert contexts["r32"][0] == contexts["r32"][1] != contexts["r32"][2]
         return built[0]
 
     monkeypatch.setattr("ptxsim.concurrent_launcher.build_concurrent", build)

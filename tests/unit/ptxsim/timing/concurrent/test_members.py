@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from stream_kernels import kernels, small_machine
 
-from ptxsim.concurrent_launcher import StreamLaunch
 from ptxsim.launch_options import LaunchOptions
 from ptxsim.launcher import prepare_launch
+from ptxsim.streams import StreamLaunch
 from ptxsim.timing.concurrent.build_concurrent import build_concurrent
 from ptxsim.timing.concurrent.members import (
     Member,

@@ -95,6 +95,30 @@ def test_sms_are_divided_among_the_kernels_that_have_ctas() -> None:
     assert first.cta_cycles < 4 * first.cycles
 
 
+@pytest.mark.parametrize(
+    ("policy", "sms"),
+    [
+        # SMs 0 and 1, 2 and 3, 4 and 5 are for a launch each, which has no CTA for a third one in cycle 0
+        ("spatial", [[0, 1], [2, 3], [4, 5]]),
+        # cycle 0: the six of the first; cycle 1: of the second, beside them; cycle 2: of the third
+        ("leftover", [[0, 1, 2, 3, 4, 5]] * 3),
+        # cycle 0: the six of the first, one on each SM, as a small grid spreads
+        ("one-per-sm", [[0, 1, 2, 3, 4, 5]]),
+    ],
+)
+def test_the_sms_of_the_first_ctas(policy: str, sms: list[list[int]]) -> None:
+    machine = ptxsim.Machine(small_machine("sm.count=6", f'dispatch.kernels="{policy}"'))
+    places = [np.full(6, 99, np.uint32) for _ in range(3)]
+    for each in places:
+        machine.stream().launch(kernels()["placed"], 6, 32, [each])
+    result = machine.synchronize()
+    assert result is not None
+    assert [each[: len(want)].tolist() for each, want in zip(places, sms, strict=False)] == sms
+    assert max(each.max() for each in places) == 5
+    begins = [launch.first_cycle for launch in result.launches]
+    assert begins[: len(sms)] == ([0, 1, 2] if policy == "leftover" else [0] * len(sms))
+
+
 def test_warps_of_ctas_of_different_shapes_do_not_overlap() -> None:
     """3 warps and 2 warps and 4 on one SM, at multiples of their own: 0 to 2; 4 and 5; 8 to 11."""
     machine = ptxsim.Machine(small_machine("sm.count=1", 'dispatch.kernels="leftover"'))
