@@ -50,6 +50,7 @@ def build(
         resident, contexts = min(resident, ctas), ctas * switching.warps
         switcher = Switcher(switching, gpu, program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
+    image.time_bulk_copies(gpu.sm.count, contexts)
 
     run = run_record(gpu)
     _describe_launch(run[0], program, plan, gpu.dispatch, n_ctas, resident, contexts)
