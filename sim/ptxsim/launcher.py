@@ -254,8 +254,10 @@ def _divided(gpu: Gpu, split: UnifiedPlan | None) -> Gpu:
 def _adapted(gpu: Gpu, plan: LaunchPlan) -> Gpu:
     """The machine with the L1 that the shared memory of resident CTAs leaves; the same object every time.
 
-    What a machine ignores for the number of CTAs, it ignores here.
+    What a machine ignores for the number of CTAs, it ignores here. Unified memory has divided itself already.
     """
+    if plan.unified:
+        return gpu
     per_sm = -(-plan.grid[0] * plan.grid[1] * plan.grid[2] // gpu.sm.count)
     of_cta = plan.sharing.unshared.needs.allocated_scratchpad
     l1d = gpu.l1d.left_by(of_cta * min(plan.sharing.resident_ctas, per_sm))
