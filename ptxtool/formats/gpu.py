@@ -148,9 +148,8 @@ def _find(name: str, folder: Path) -> Path:
     if name.endswith((".toml", ".config")) or "/" in name or "\\" in name:
         return folder / name
     if name not in gpu_names():
-        otherwise = f"'ptxtool gpus' lists them, such as {DEFAULT_GPU}"
-        then = "(a file of your own is given by its path, such as ./my-gpu.toml)"
-        help = did_you_mean(name, gpu_names(), otherwise, then=then)
+        then = "'ptxtool gpus' lists them; a file of your own is given by its path, such as ./my-gpu.toml"
+        help = did_you_mean(name, gpu_names(), then=then)
         raise error("E502", f"no GPU named '{name}'", help=help)
     return resource_dir("gpus") / f"{name}.toml"
 

@@ -19,7 +19,7 @@ from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
 from ptxtool.formats.files import read_source
-from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
+from ptxtool.formats.gpu_names import gpu_names
 from ptxtool.formats.launch.launch_arguments import check_arguments
 from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, difference
 from ptxtool.formats.launch.launch_memory import address_of, check_placed, read_module
@@ -117,8 +117,8 @@ def _gpu(head: LaunchTable) -> str | None:
     """The name of a packaged machine, None where the key is not there. Raises E502."""
     found = head.text("gpu")
     if found is not None and found not in gpu_names():
-        otherwise = f"'ptxtool gpus' lists them, such as {DEFAULT_GPU}"
-        help = did_you_mean(found, gpu_names(), otherwise, then="(a file of your own goes with --gpu)")
+        then = "'ptxtool gpus' lists them; a file of your own goes with --gpu"
+        help = did_you_mean(found, gpu_names(), then=then)
         raise head.fail(f"no GPU named '{found}'", "gpu", help)
     return found
 
