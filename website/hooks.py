@@ -36,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
     texts["reference/api.md"] = _api()
     texts["reference/gpu-files.md"] = _gpu_files()
     texts["reference/counters.md"] = _counters()
-    texts["site.css"] = _read("website/site.css")
+    texts |= {name: _read(f"website/{name}") for name in ("site.css", "iframe-worker.js")}
     for page, text in texts.items():
         files.append(File.generated(config, page, content=text))
     return files
