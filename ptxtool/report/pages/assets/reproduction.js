@@ -61,7 +61,7 @@ function ReproductionView() {
       <div class="controls"><label>Rows with <input ref=${search} type="search" placeholder="hotspot" value=${words} onInput=${(e) => setWords(e.target.value)} /></label>
         ${FOUND.has_papers && html`<label>Show <select value=${show} onChange=${(e) => setShow(e.target.value)}><option value="all">ours (papers)${FOUND.has_recorded ? " [recorded]" : ""}</option><option value="ours">ours</option><option value="difference">ours minus papers</option></select></label>`}
         ${judged.length > 0 && html`<label>Findings <select value=${which} onChange=${(e) => setWhich(e.target.value)}><option value="">all</option><option value="differs">that differ</option><option value="agrees">that agree</option></select></label>`}</div>
-      <div class="keys">${KINDS.map(([kind]) => html`<span><i class=${kind}></i>${kind}</span>`)}<span>Click a head to sort by ours.</span></div>
+      <div class="legend">${KINDS.map(([kind]) => html`<span><i class=${kind}></i>${kind}</span>`)}<span>The head of a column sorts by ours.</span></div>
       <nav aria-label="Tables">${FOUND.exhibits.map((exhibit) => html`<a href=${`#${exhibit.key}`}>${exhibit.title}</a>`)}</nav></section>
       <section><h2>${FOUND.has_papers ? "Do the results have the papers' shape?" : "What the results say"}</h2><${Table} label="Findings" columns=${columns} rows=${findings} /></section>
       ${FOUND.exhibits.map((exhibit) => html`<section id=${exhibit.key}><h2>${exhibit.title}</h2><p class="soft">${[`${exhibit.quantity} (${exhibit.place})`, ...exhibit.notes].join("; ")}</p><${ExhibitTable} key=${exhibit.key} exhibit=${exhibit} words=${wanted} show=${show} /></section>`)}
