@@ -9,6 +9,8 @@ from sweep_records import RESULT
 from ptxtool.base.diag import PtxError
 from ptxtool.results.frames import frame, plain
 from ptxtool.results.run_results import Comparison, Run, Rung
+from ptxtool.results.scheme_comparison import SchemeComparison, SchemeRun
+from ptxtool.results.sweeps import StoredResult
 
 
 def test_single_values_by_name() -> None:
@@ -20,6 +22,26 @@ def test_without_pandas_there_is_a_next_step(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(PtxError, match=r"pip install 'ptxtool\[pandas\]'"):
         frame([])
+
+
+def test_results_show_themselves_as_short_tables() -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    runs = (
+        SchemeRun("none", StoredResult("done", {"cycles": 1000, "registers": 20})),
+        SchemeRun(hostile, StoredResult("done", {"cycles": 900, "registers": 20})),
+        SchemeRun("regmutex", StoredResult("failed", problems=({"code": "E301", "message": "too many"},))),
+    )
+    shown = SchemeComparison("k.ptx", hostile, "gpu", runs)._repr_html_()
+    assert "-10.0%" in shown
+    assert "too many" in shown
+    assert "<img" not in shown
+    sweep = RESULT._repr_html_()
+    assert "sweep ladder: 5 done, 1 failed" in sweep
+    assert "out of bounds" in sweep
+    one = Run(sim_result(kernel=hostile), (), ("y",), ())._repr_html_()
+    assert "results: y as expected" in one
+    assert "30.0%" in one  # 30 of 100 slots
+    assert "<img" not in one
 
 
 def test_frames_of_results() -> None:
