@@ -104,6 +104,7 @@ class Launcher:
         try:
             _check_extents(grid, block)
             kernel = self.text_of(kernel, prod(block), dynamic_shared)
+            _check_cluster(kernel.function, cluster, grid)
             if cooperative:
                 self._check_cooperative(kernel, grid, block, dynamic_shared)
             record = self._record(entry, kernel, parameters)
@@ -259,3 +260,15 @@ def _check_extents(grid: tuple[int, ...], block: tuple[int, ...]) -> None:
             )
     if prod(block) > MOST_THREADS:
         raise _Refused(f"{prod(block)} threads in a block", f"a block has at most {MOST_THREADS}")
+
+
+def _check_cluster(function: "Function", cluster: tuple[int, ...] | None, grid: tuple[int, ...]) -> None:
+    """Raises E402 for clusters that the kernel or the grid forbids."""
+    from ptxsim.lowering.cluster_launch import cluster_of
+
+    x, y, z = grid
+    try:
+        cluster_of(function, cluster, (x, y, z), 0)
+    except PtxError as problem:
+        (first,) = problem.diagnostics
+        raise _Refused(first.message, first.help or "", Error.INVALID_CLUSTER_SIZE) from None
