@@ -46,6 +46,9 @@ _ERRORS = {
 }
 """What CUDA returns for what stops a launch; `_error_of` has the rest."""
 _MOST_GRID, _MOST_BLOCK, MOST_THREADS = (2**31 - 1, 65535, 65535), (1024, 1024, 64), 1024
+_HOST_WAITS = (
+    "a launch ends before its call returns: a kernel cannot wait for what its own host thread does next"
+)
 _LOOK_SECONDS = 0.2
 """How often a launch looks whether its process still lives."""
 
@@ -112,7 +115,7 @@ class Launcher:
                 entry = self._run(entry, kernel, parameters)
         except PtxError as problem:
             code = _error_of(problem)
-            self.reporter.problem(problem, str(entry))
+            self.reporter.problem(_advised(problem), str(entry))
             entry = replace(entry, error=code)
         except Gone:
             self.reporter.tell(f"ptxtool exec: {entry}: the process has ended, and so has the launch")
@@ -241,6 +244,14 @@ class _Refused(PtxError):
     def __init__(self, message: str, help: str, code: int = Error.INVALID_CONFIGURATION):
         super().__init__(Diagnostic("E402", message, help=help))
         self.error = code
+
+
+def _advised(problem: PtxError) -> PtxError:
+    """The advice for a launch that waits: what it waits for may be the host."""
+    first = problem.diagnostics[0]
+    if first.code != "E407":
+        return problem
+    return PtxError(replace(first, help=f"{first.help}; {_HOST_WAITS}"))
 
 
 def _error_of(problem: PtxError) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
 from ptxtool.applications.fat_binary import module_text
+from ptxtool.applications.host_writes import may_be_written
 from ptxtool.applications.launching import MOST_THREADS, Launcher
 from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
@@ -46,6 +47,7 @@ class Session:
         self.machine = Machine(settings.gpu, memory=self._memory, options=self._options_of_machine())
         if settings.tracks_writes:
             self.machine.heap.track_writes(mmap.mmap(self.memory_file, n_bytes, offset=n_bytes))
+        self.machine.heap.may_be_written = lambda times: may_be_written(self.process, times)
         self.launcher = Launcher(settings, reporter, self.machine, gone)
         self.process = 0
         self.target = settings.target or 0

@@ -64,6 +64,20 @@ def test_a_fault_of_a_kernel(
 
 
 @pytest.mark.parametrize("timed", [False, True])
+def test_a_kernel_that_waits_for_the_host(
+    timed: bool, faults: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Another thread can write while the launch runs; the one that launched cannot."""
+    ran = run(capfd, faults, "set-by-a-thread", timed=timed)
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "set-by-a-thread: cudaSuccess\n", [])
+    ran = run(capfd, faults, "set-too-late", timed=timed)
+    assert (ran.run.status, ran.printed) == (1, "set-too-late: cudaErrorLaunchTimeout\n")
+    (problem,) = ran.diagnostics
+    assert problem.code == "E407"
+    assert problem.help.endswith("a kernel cannot wait for what its own host thread does next")
+
+
+@pytest.mark.parametrize("timed", [False, True])
 def test_accesses_outside_may_be_counted(
     timed: bool, faults: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
