@@ -25,6 +25,7 @@ def endless(faults: Path) -> list[str]:
     command = [sys.executable, "-m", "ptxtool", "exec", "--", str(faults)]
     done = subprocess.run([*command, "fork"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "forked after the first CUDA call has no device" in done.stderr
     return [*command, "endless"]
 
 

@@ -68,7 +68,11 @@ void refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* r
 
 extern __thread int last_error; /* of the runtime API */
 
-int done(int error); /* keeps an error as the thread's last one; returns it */
+/* Keeps an error as the thread's last one, and returns it. Reports an invalid argument, function or handle by the name of
+ * the call, once, where the call itself has not reported it. */
+#define done(error) ({ static int is_named; done_in(__func__, &is_named, error); })
+int done_in(const char *call, int *is_named, int error);
+extern __thread int is_reported; /* the call under way has reported why it fails */
 int missing(const char *name, int *is_named); /* the body of every call that is not implemented */
 
 /* ---- generated: the functions of the driver API by name, in order */
