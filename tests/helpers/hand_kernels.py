@@ -12,6 +12,9 @@ What a kernel shows, is given and must leave stands in comments directly above i
                                                what a parameter or a variable of the module stands for: type, shape
                                                (x last), options of `ptxsim.Texture`; texels. Also `surface`, and
                                                `sampler name: OPTIONS`; a surface may have a `wanted`
+    // map name: u32 1x4x4 box=4x2 lower=0; 0..15
+                                               a tensor map (`ptxsim.TensorMap`): type and shape of the tensor (x last),
+                                               options, whose dimensions are innermost first; elements. May be `wanted`
     // semantics: gpgpu-sim                    run with `--ptxplus-semantics gpgpu-sim`
     // ends: E414                              the run stops with this error
 
@@ -31,7 +34,7 @@ from typing import Any
 import numpy as np
 from checkout import TESTS
 
-from ptxsim import Sampler, Surface, Texture
+from ptxsim import Sampler, Surface, TensorMap, Texture
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.forms import Form
@@ -41,7 +44,7 @@ from ptxtool.parse import parse
 FOLDER = TESTS / "hand"
 _ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)")
 _NOTE = re.compile(
-    r"//\s*(shows|because|launch|semantics|ends|scalar|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"
+    r"//\s*(shows|because|launch|semantics|ends|scalar|given|wanted|texture|surface|sampler|map)\b\s*([\w$]*)\s*:\s*(.*)"
 )
 _TYPES = {
     f"{letter}{bits}": f"{name}{bits}"
@@ -65,7 +68,7 @@ class HandKernel:
     wanted: dict[str, np.ndarray] = field(default_factory=dict)
     scalars: dict[str, int | float] = field(default_factory=dict)
     opaque: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Textures, surfaces, samplers by name: which of them, and what the note says."""
+    """Textures, surfaces, samplers, tensor maps by name: which of them, and what the note says."""
     semantics: str = "hardware"
     ends: str = ""
     """The code of the error with which the run stops."""
@@ -121,7 +124,7 @@ class HandKernel:
         if end != self.ends:
             wrong.append(f"{self.place}: ends with {end or 'no error'}, not {self.ends}")
         for name, wanted in self.wanted.items():
-            buffer = found[name].array if isinstance(found[name], Surface) else found[name]
+            buffer = found[name].array if isinstance(found[name], Surface | TensorMap) else found[name]
             shown = np.frombuffer(buffer.tobytes()[: wanted.nbytes], wanted.dtype)
             any_nan = np.isnan(wanted) & np.isnan(shown) if wanted.dtype.kind == "f" else False
             if not ((_bits(shown) == _bits(wanted)) | any_nan).all():
@@ -164,8 +167,8 @@ def values(text: str) -> np.ndarray:
     return np.array(wrapped, f"uint{size}").view(_TYPES[kind])
 
 
-def opaque(kind: str, text: str) -> Texture | Surface | Sampler:
-    """A texture or surface from `TYPE SHAPE OPTIONS; TEXELS`, a sampler from `OPTIONS`."""
+def opaque(kind: str, text: str) -> Texture | Surface | Sampler | TensorMap:
+    """A texture, surface or tensor map from `TYPE SHAPE OPTIONS; TEXELS`, a sampler from `OPTIONS`."""
     head, _, texels = text.partition(";")
     words = head.split()
     options: dict[str, Any] = {}
@@ -174,10 +177,13 @@ def opaque(kind: str, text: str) -> Texture | Surface | Sampler:
         options[name] = int(value) if value.isdecimal() else value or True
         if "," in value:
             options[name] = tuple(value.split(","))
+        if kind == "map" and name != "swizzle":
+            options[name] = tuple(int(n) for n in value.split("x"))
     if kind == "sampler":
         return Sampler(**options)
     array = values(f"{words[0]} {texels}").reshape([int(n) for n in words[1].split("x")])
-    return Texture(array, **options) if kind == "texture" else Surface(array, **options)
+    made: Any = {"texture": Texture, "surface": Surface, "map": TensorMap}[kind]
+    return made(array, **options)
 
 
 def _kernels(path: Path) -> Iterator[HandKernel]:
@@ -205,7 +211,7 @@ def _kernels(path: Path) -> Iterator[HandKernel]:
                         made.ends = rest.strip()
                     case "scalar":
                         made.scalars[name] = values(rest)[0].item()
-                    case "texture" | "surface" | "sampler":
+                    case "texture" | "surface" | "sampler" | "map":
                         made.opaque[name] = (word, rest)
                     case _:
                         buffers[word, name] = f"{buffers.get((word, name), '')} {rest}"
