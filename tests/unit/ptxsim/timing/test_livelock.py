@@ -116,3 +116,20 @@ def test_runs_that_follow_are_as_the_first() -> None:
     """What lets lanes proceed changes where they meet, for that run only."""
     both = [launch(LOCK, np.zeros(1, np.uint32), INDEPENDENT).cycles for _ in range(2)]
     assert both[0] == both[1]
+
+
+def test_launches_on_streams_are_looked_at_too() -> None:
+    """Lanes take turns in both launches; without independent lanes the first that waits is reported with its launch."""
+    out, lock = np.zeros(1, np.uint32), kernel(LOCK)
+    for gpu in (INDEPENDENT, STACK):
+        machine = ptxsim.Machine(gpu)
+        machine.stream().launch(kernel("ret;"), 1, 32, [out])
+        for _ in range(2):
+            machine.stream().launch(lock, 1, 40, [out])
+        if gpu is INDEPENDENT:
+            assert machine.synchronize() is not None
+            assert out[0] == 80
+            continue
+        with pytest.raises(PtxError, match=r"E407.*CTA \(0,0,0\)") as found:
+            machine.synchronize()
+        assert "@%p1 bra SPIN" in str(found.value) or "atom.global.cas" in str(found.value)
