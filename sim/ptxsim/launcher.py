@@ -193,7 +193,7 @@ def prepare_launch(
     shape = grid, block, cluster
     configuration = _configuration(kernel, program, gpu, scheme, *shape, options, registers, n_bytes)
     sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
-    gpu = _adapted(gpu, configuration, n_bytes - options.dynamic_shared)
+    gpu = _adapted(gpu, configuration)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
         program = with_physical_numbers(program, kernel, registers)
     return PreparedLaunch(kernel, options, program, image, gpu, configuration, registers, policy, own)
@@ -283,10 +283,16 @@ def _divided(gpu: Gpu, split: UnifiedPlan | None) -> Gpu:
     return gpu if split is None else _machines.get(gpu, split, lambda: gpu.divided(split))
 
 
-def _adapted(gpu: Gpu, plan: LaunchPlan, scratchpad: int) -> Gpu:
-    """The machine with the L1 that the declared shared memory of resident CTAs leaves; the same object every time."""
+def _adapted(gpu: Gpu, plan: LaunchPlan) -> Gpu:
+    """The machine with the L1 that the shared memory of resident CTAs leaves; the same object every time.
+
+    What a machine ignores for the number of CTAs, it ignores here. Unified memory has divided itself already.
+    """
+    if plan.unified:
+        return gpu
     per_sm = -(-plan.grid[0] * plan.grid[1] * plan.grid[2] // gpu.sm.count)
-    l1d = gpu.l1d.left_by(scratchpad * min(plan.sharing.resident_ctas, per_sm))
+    of_cta = plan.sharing.unshared.needs.allocated_scratchpad
+    l1d = gpu.l1d.left_by(of_cta * min(plan.sharing.resident_ctas, per_sm))
     return gpu if l1d is gpu.l1d else _machines.get(gpu, l1d.ways, lambda: gpu.with_l1(l1d))
 
 

@@ -143,6 +143,8 @@ class Launch(LaunchHead):
     """"error" or "count": what becomes of global accesses outside of all buffers."""
     scratchpad: int | None = None
     """What a CTA is counted with, in place of what its text and dynamic shared memory take."""
+    gpu: str | None = None
+    """The packaged machine of `sim` and `compare` where the command line names none."""
     ptxplus_semantics: str | None = None
     steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()

@@ -133,3 +133,23 @@ def test_launches_on_streams_are_looked_at_too() -> None:
         with pytest.raises(PtxError, match=r"E407.*CTA \(0,0,0\)") as found:
             machine.synchronize()
         assert "@%p1 bra SPIN" in str(found.value) or "atom.global.cas" in str(found.value)
+
+
+def test_another_process_sets_the_flag() -> None:
+    """The heap's owner writes it when the run has asked three times in a row."""
+    wait = "L: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;"
+    text = f"{wait}\nst.global.u32 [%d1+4], %r2;\nret;"
+    machine = ptxsim.Machine(STACK, memory=1 << 20)
+    flag = machine.heap.malloc(8)
+    asked: list[int] = []
+
+    def may_be_written(times: int) -> bool:
+        asked.append(times)
+        if times == 2:
+            machine.heap.write(flag, np.array([7], np.uint32))
+        return True
+
+    machine.heap.fill(flag, 0, 8)
+    machine.heap.may_be_written = may_be_written
+    machine.launch(kernel(text), 1, 32, [flag])
+    assert (asked, machine.heap.read(flag + 4, 4)) == ([0, 1, 2], b"\7\0\0\0")
