@@ -386,7 +386,7 @@ def run_to_end(kernel: Function, simulation: Simulation, policy: Policy, options
             if explained is None:
                 raise
             raise explained from None
-    if reason in (cycle.FAULT, cycle.DEADLOCK) and simulation.members:
+    if reason in (cycle.FAULT, cycle.DEADLOCK, LIVELOCK) and simulation.members:
         k = int(simulation.run["fault_kernel"][0]) if reason == cycle.FAULT else left_over(simulation)
         kernel, simulation = simulation.members[k].kernel, alone(simulation, k)
     if reason == cycle.FAULT:

@@ -102,6 +102,19 @@ end:
 	st.global.u32 [%d1], %r2;
 	ret;
 }
+.visible .entry waits(.param .u64 x)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<4>;
+	.reg .pred %p;
+	ld.param.u64 %d1, [x];
+again:
+	ld.volatile.global.u32 %r1, [%d1];
+	setp.eq.u32 %p, %r1, 0;
+	@%p bra again;
+	st.global.u32 [%d1+4], %r1;
+	ret;
+}
 .visible .entry stuck(.param .u64 x)
 {
 	bar.sync 0, 64;

@@ -71,7 +71,7 @@ def check_concurrent(
                 kernel.source,
                 kernel.start,
                 kernel.body_start,
-                help=f"{why}: leave it out, or launch it with Machine.launch, which runs it alone",
+                help=f"{why}: leave it out, or launch without a stream",
             )
 
 

@@ -47,8 +47,7 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
 def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None) -> int:
     """Run to the end; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
     readable."""
-    watches = not simulation.members and may_spin(simulation.program)
-    watch = Livelock(simulation) if watches else None
+    watch = Livelock(simulation) if may_spin(simulation.program) else None
     try:
         return _drive(simulation, policy, watch, progress)
     finally:

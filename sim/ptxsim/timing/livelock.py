@@ -72,15 +72,15 @@ class Livelock:
 
     def _repeats(self) -> bool:
         """Note the state of every warp. Whether all are known."""
-        image, contexts = self._simulation.arrays["image"], int(self._simulation.run["contexts"][0])
-        context, known = image.context[0], True
-        rows = [(r, int(context[f"constant_rows{n}"]), int(context[f"rows{n}"])) for r, n in _files(image)]
+        contexts, known = int(self._simulation.run["contexts"][0]), True
+        rows = [_files(image) for image in self._simulation.images]
         for sm in self._simulation.sms:
             for w in unfinished(sm):
                 top, number = int(sm["depth"][w]) - 1, int(sm["index"]) * contexts + int(sm["context"][w])
                 entries = [int(sm[name][top, w]) for name in ("stack_pc", "stack_mask", "stack_wait")]
+                own = rows[int(sm["cta_kernel"][sm["cta_slot"][w]])]
                 registers = [
-                    r[first + number * n : first + (number + 1) * n].tobytes() for r, first, n in rows
+                    r[first + number * n : first + (number + 1) * n].tobytes() for r, first, n in own
                 ]
                 state = hash((*entries, *registers))
                 seen = self._seen.setdefault((int(sm["index"]), int(sm["context"][w])), set())
@@ -117,10 +117,11 @@ class Livelock:
             self._simulation.program.instructions["reconverge"] = self._reconverge
 
 
-def _files(image: Any) -> tuple[tuple[Any, str], ...]:
-    """The register files with the names of their rows in the context."""
-    r32, r64 = image.of_cta[:2]
-    return (r32, "32"), (r64, "64")
+def _files(image: Any) -> list[tuple[Any, int, int]]:
+    """The register files, with the first row of warp 0 and the rows of a warp."""
+    context, (r32, r64) = image.context[0], image.of_cta[:2]
+    names = (r32, "32"), (r64, "64")
+    return [(r, int(context[f"constant_rows{n}"]), int(context[f"rows{n}"])) for r, n in names]
 
 
 def unfinished(sm: Any) -> list[int]:

@@ -142,6 +142,32 @@ def test_what_is_simulated_alone_only_is_refused(changes: dict[str, Any], said: 
     assert caught.value.diagnostics[0].code == "E502"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("mov.u32 %r1, %envreg2;", "on a stream with a barrier of the grid"),
+        ("setmaxnreg.dec.sync.aligned.u32 24;", "on a stream with 'setmaxnreg'"),
+    ],
+)
+def test_instructions_that_need_the_machine_are_refused(line: str, said: str) -> None:
+    head = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<2>;\n"
+    machine = ptxsim.Machine(small_machine())
+    machine.stream().launch(
+        parse(f"{head}\t{line}\n\tret;\n}}\n", "k.ptx").kernels["k"], 1, 128, registers=32
+    )
+    with pytest.raises(PtxError, match=said) as caught:
+        machine.synchronize()
+    assert caught.value.diagnostics[0].code == "E502"
+
+
+def test_constants_are_for_the_first_launch() -> None:
+    machine = ptxsim.Machine(small_machine())
+    for constants in ({}, {"c": np.zeros(1, np.uint32)}):
+        machine.stream().launch(kernels()["spin"], 1, 32, [1], constants=constants)
+    with pytest.raises(PtxError, match="constants for 'spin', a launch on a stream that is not the first"):
+        machine.synchronize()
+
+
 def test_bulk_copies_are_simulated_alone_only() -> None:
     text = """.version 8.0
 .target sm_90

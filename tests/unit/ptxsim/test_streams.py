@@ -25,6 +25,18 @@ def test_a_launch_waits_for_the_one_before_it_and_for_events() -> None:
     assert [launch.after for launch in result.launches] == [(), (), (1,), (1, 2), (1, 2)]
 
 
+def test_a_kernel_can_wait_for_one_on_another_stream() -> None:
+    """`waits` loads word 0 until it is not 0: without `add` on the other SM it would run for ever."""
+    machine = ptxsim.Machine(small_machine())
+    words = np.zeros(2, np.uint32)
+    machine.stream().launch(kernels()["waits"], 1, 1, [words])
+    machine.stream().launch(kernels()["add"], 1, 1, [words, 5])
+    result = machine.synchronize()
+    assert result is not None
+    assert words.tolist() == [5, 5]
+    assert result.launches[0].end_cycle > result.launches[1].first_cycle
+
+
 def test_what_has_run_is_not_waited_for() -> None:
     machine = ptxsim.Machine(small_machine())
     one, other = machine.stream(), machine.stream()

@@ -5,8 +5,7 @@ kernel has memory for all slots, which its launches share, and uses those of its
 slots of the largest CTA. The state of the machine goes to the launches that follow, as after a single one.
 
 Not together with clusters, sharing, schemes of registers, `setmaxnreg`, hot spots and timelines (`combinations.py`).
-Handled simply: a run that only repeats itself is not found (`livelock.py`); an L1 whose size follows the shared memory
-of a kernel has the smallest size of all launches.
+Handled simply: an L1 whose size follows the shared memory of a kernel has the smallest size of all launches.
 """
 
 from collections.abc import Sequence

@@ -118,6 +118,23 @@ def test_runs_that_follow_are_as_the_first() -> None:
     assert both[0] == both[1]
 
 
+def test_launches_on_streams_are_looked_at_too() -> None:
+    """Lanes take turns in both launches; without independent lanes the first that waits is reported with its launch."""
+    out, lock = np.zeros(1, np.uint32), kernel(LOCK)
+    for gpu in (INDEPENDENT, STACK):
+        machine = ptxsim.Machine(gpu)
+        machine.stream().launch(kernel("ret;"), 1, 32, [out])
+        for _ in range(2):
+            machine.stream().launch(lock, 1, 40, [out])
+        if gpu is INDEPENDENT:
+            assert machine.synchronize() is not None
+            assert out[0] == 80
+            continue
+        with pytest.raises(PtxError, match=r"E407.*CTA \(0,0,0\)") as found:
+            machine.synchronize()
+        assert "@%p1 bra SPIN" in str(found.value) or "atom.global.cas" in str(found.value)
+
+
 def test_another_process_sets_the_flag() -> None:
     """The heap's owner writes it when the run has asked three times in a row."""
     wait = "L: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;"

@@ -18,6 +18,7 @@ def paired(unowned: int = UNSHARED) -> tuple[Any, Any]:
     run, sms = np.zeros(1, RUN)[0], np.zeros(1, SM)
     run["resident_ctas"], run["warps_per_cta"], run["unowned_class"] = 5, 1, unowned
     pair_slots(sms, 2, 1)
+    sms["cta_first"][0, :5], sms["cta_size"][0, :5] = range(5), 1
     for slot in range(5):
         classify(run, sms[0], slot)
     return run, sms[0]
