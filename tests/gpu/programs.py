@@ -27,6 +27,8 @@ from ptxtool.sema.features import feature_problems
 
 BATCH = 40
 NOT_MADE = {
+    "wgmma": "a warp group's matrices need a descriptor: tests/programs/test_warpgroup.py",
+    "tcgen05": "tensor memory needs an allocation by another instruction: tests/hand/tcgen05.ptx",
     "prefetch tensormap": "it needs a tensor map",
     "createpolicy.cvt": "its operand comes from the runtime of CUDA alone",
     "mapa": "programs are launched without clusters",

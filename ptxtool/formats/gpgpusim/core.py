@@ -90,6 +90,9 @@ def _pipeline(given: Given) -> None:
     given.put("pipeline.issue_pairs", pairs, "gpgpu_dual_issue_diff_exec_units")
     given.take("dispatch.launch_cycles", "gpgpu_kernel_launch_latency")
     given.take("dispatch.cta_launch_cycles", "gpgpu_TB_launch_latency")
+    policy = "leftover" if given.is_on("gpgpu_concurrent_kernel_sm") else "one-per-sm"
+    given.put("dispatch.kernels", policy, "gpgpu_concurrent_kernel_sm")
+    given.take("dispatch.concurrent_kernels", "gpgpu_max_concurrent_kernel", 1)
     for part in ("sp", "sfu"):
         given.take(f"pipeline.{part}_units", f"gpgpu_num_{part}_units", 1)
     if _shares(given):

@@ -110,6 +110,10 @@ class LaunchEntry(LaunchHead):
     """Buffers that are copied to the host after it."""
     timed: bool
     """False: executed, but no part of what is simulated."""
+    stream: int
+    """The stream that it is launched on; 0: all streams wait for it, and it waits for all."""
+    after: tuple[int, ...]
+    """The launches on streams, by their numbers in the list, that have to end before it begins."""
     place: tuple[int, int]
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32, rows_u64
-from ptxsim.base.program import CONTEXT, NO_COLUMNS, OUT_OF_BOUNDS, OUTSIDE_COLUMNS, UOP
+from ptxsim.base.program import CONTEXT, NO_COLUMNS, OUT_OF_BOUNDS, OUTSIDE_COLUMNS, SHARED, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import TENSOR_ALLOCATE, TENSOR_COPY, TENSOR_FREE, TENSOR_LOAD, TENSOR_SHIFT
 from ptxsim.execute.tensor.descriptors import chunk_offset, swizzled
@@ -194,6 +194,7 @@ def _copy(context, uops, at, lane):
             offset = chunk_offset(line, chunk, width, leading, stride, False, atom)
             place = swizzled(start + offset, width, base, atom)
             if place < 0 or place + 16 > context.shared_bytes:
+                context.access_space = SHARED
                 return fault(context, OUT_OF_BOUNDS, lane, place)
             pointer = context.shared_memory + np.uint64(place)
             for j in range(4):
