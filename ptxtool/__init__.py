@@ -29,7 +29,7 @@ occupancy switched_occupancy unified_split register_curve demotion_targets stati
 isa overhead
 rewrite prove write_vectors read_vectors load_launch load_recording
 run simulate run_application run_sequence simulate_sequence run_recording simulate_recording
-page compare compare_schemes compare_recording compare_recording_schemes tune sweep reproduce load_sweep
+page compare compare_schemes compare_recording compare_recording_schemes tune sweep reproduce load_sweep plot
 """.split()  # noqa: SIM905
 """The names of `ptxtool.api`, which is imported on first use (a test compares the two)."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptxsim.launcher import launch as launch
     from ptxsim.machine import Machine as Machine
     from ptxsim.memory_image.fixed_memory import FixedMemory as FixedMemory
+    from ptxsim.memory_image.tensor_maps import TensorMap as TensorMap
     from ptxsim.memory_image.texture_objects import Sampler as Sampler
     from ptxsim.memory_image.texture_objects import Surface as Surface
     from ptxsim.memory_image.texture_objects import Texture as Texture
@@ -47,6 +48,7 @@ _HOMES = {
     "StallPoint": "ptxtool.results.simulation",
     "Stream": "ptxsim.streams",
     "Surface": "ptxsim.memory_image.texture_objects",
+    "TensorMap": "ptxsim.memory_image.tensor_maps",
     "Texture": "ptxsim.memory_image.texture_objects",
     "Timeline": "ptxsim.observe.timeline",
     "Totals": "ptxtool.results.simulation",

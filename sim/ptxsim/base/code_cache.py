@@ -67,6 +67,7 @@ HOST_ONLY = (
 ACROSS_BOUNDARY = (
     "ptxsim.timing.core.reasons",
     "ptxsim.timing.timeline_events",
+    "ptxsim.execute.bulk.copies",
     "ptxsim.execute.calls",
     "ptxsim.execute.micro_operations",
     "ptxsim.execute.host",

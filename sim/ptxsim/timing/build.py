@@ -52,6 +52,7 @@ def build(
         resident, contexts = min(resident, ctas), ctas * switching.warps
         switcher = Switcher(switching, gpu, program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
+    image.time_bulk_copies(gpu.sm.count, contexts)
 
     run = run_record(gpu)
     describe_program(run[0], program, plan)

@@ -42,6 +42,7 @@ ALONE: dict[str, str] = {
     CLUSTERS: "the SMs that a cluster needs are not kept for it",
     "'setmaxnreg'": "the registers of a CTA are counted for one kernel",
     "a barrier of the grid": "there is one for all launches, and it needs all SMs",
+    "bulk copies": "the copy engine of an SM is that of one kernel",
     "hot spots": "the reasons of a slot are those of one kernel",
     "a timeline": "its tracks are of CTAs of one shape",
 }
@@ -58,6 +59,7 @@ def check_concurrent(
         CLUSTERS: in_clusters,
         "'setmaxnreg'": plan.entry_registers > 0,
         "a barrier of the grid": any(name in program.layout.launch_rows for name in WORKSPACE_REGISTERS),
+        "bulk copies": program.has_bulk_copies,
         "hot spots": plan.hotspots,
         "a timeline": has_timeline,
     }

@@ -142,6 +142,17 @@ def test_what_is_simulated_alone_only_is_refused(changes: dict[str, Any], said: 
     assert caught.value.diagnostics[0].code == "E502"
 
 
+def test_bulk_copies_are_simulated_alone_only() -> None:
+    text = """.version 8.0
+.target sm_90
+.visible .entry k() { cp.async.bulk.commit_group; ret; }
+"""
+    machine = ptxsim.Machine("tesla-c2050")
+    machine.stream().launch(parse(text).kernels["k"], 1, 32, [])
+    with pytest.raises(PtxError, match="on a stream with bulk copies"):
+        machine.synchronize()
+
+
 def test_a_run_has_one_scheduler() -> None:
     machine = ptxsim.Machine(small_machine())
     machine.stream().launch(kernels()["spin"], 1, 32, [1])
