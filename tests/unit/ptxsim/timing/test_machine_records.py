@@ -4,7 +4,13 @@ import pytest
 from built import GPU
 
 from ptxsim.base.wide_masks import mask_of
-from ptxsim.timing.machine_records import check_machine, needs_wide, sm_records
+from ptxsim.timing.machine_records import (
+    check_machine,
+    l1_records,
+    memory_records,
+    needs_wide,
+    sm_records,
+)
 from ptxsim.timing.sm_state import SM, SM_WIDE
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -107,3 +113,10 @@ def test_a_perfect_cache_is_one_line_that_is_there() -> None:
 def test_sets_that_are_no_power_of_two_have_no_mask() -> None:
     masks = [sm_records(with_settings(GPU, [f"fetch.sets={n}"])).array["l1i"]["set_mask"][0] for n in (3, 4)]
     assert masks == [-1, 3]
+
+
+def test_a_machine_of_80_sms_has_records_of_megabytes() -> None:
+    """A process that simulates it takes 410 MiB, of which the interpreter and machine code are more than half."""
+    gpu = load_gpu("gpgpusim42-qv100")
+    of_sms, of_l1s, of_memory = sm_records(gpu), l1_records(gpu), memory_records(gpu)
+    assert sum(records.array.nbytes for records in (of_sms, of_l1s, of_memory)) < 256 << 20
