@@ -29,6 +29,13 @@ BATCH = 40
 NOT_MADE = {
     "wgmma": "a warp group's matrices need a descriptor: tests/programs/test_warpgroup.py",
     "tcgen05": "tensor memory needs an allocation by another instruction: tests/hand/tcgen05.ptx",
+    **dict.fromkeys(
+        ("cp.async.bulk", "cp.reduce.async.bulk", "st.bulk", "clusterlaunchcontrol"),
+        "one thread copies for all, and an mbarrier or a group tells of it: tests/hand/bulk_copies.ptx",
+    ),
+    **dict.fromkeys(
+        ("tensormap", "fence.proxy.tensormap::generic"), "it needs a tensor map: tests/hand/tensor_copies.ptx"
+    ),
     "prefetch tensormap": "it needs a tensor map",
     "createpolicy.cvt": "its operand comes from the runtime of CUDA alone",
     "mapa": "programs are launched without clusters",
