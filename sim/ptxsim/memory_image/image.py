@@ -85,6 +85,8 @@ class MemoryImage:
     """Asynchronous operations complete when they are waited for."""
     workspace: int = 0
     """Where the memory for barriers of the grid lies, if the kernel asks for it."""
+    bounds: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    """Start and end of what the kernel can access beside the device's buffers and variables."""
     bulk: Any = field(default=None, repr=False)
     """The `BULK` record of a program with bulk copies."""
     transfers: Any = field(default=None, repr=False)
@@ -212,6 +214,7 @@ class MemoryImage:
             bounds.append((heap[0], sum(heap)))
         if any(name in variable_layout.WORKSPACE_REGISTERS for name in layout.launch_rows):
             bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
+        self.bounds = tuple(bounds)
         allocations = self.device.ranges(bounds)
         textures = table.array()
         tiles = np.zeros(SCRATCH_WORDS if program.multiplies_tiles else 1, np.float64)
@@ -260,6 +263,16 @@ class MemoryImage:
         x["n_instructions"], x["n_uops"] = len(program.instructions), len(program.uops)
         x["cluster_shape"] = 1
         x["host_bytes"], x["heap_start"], x["heap_bytes"] = self.host.nbytes, *heap
+
+    def follow_device(self) -> None:
+        """Take over where the device's memory lies, and what it has, after images of other launches were built."""
+        x, device = self.context[0], self.device
+        allocations = device.ranges(self.bounds)
+        self.arena, self.keep = device.arena, (*self.keep, allocations)
+        x["global_memory"], x["allocations"] = self.arena.ctypes.data, allocations.ctypes.data
+        x["global_bytes"], x["n_allocations"] = device.used_bytes, len(allocations)
+        if x["tolerated_end"]:
+            x["tolerated_start"], x["tolerated_end"] = device.tolerated
 
     def time_bulk_copies(self, sms: int, warps: int) -> None:
         """Bulk copies complete when they are due: on so many SMs with so many warp slots each."""
