@@ -79,15 +79,16 @@ def textures(launch: Launch) -> dict[str, Any]:
 
 
 def simulator_value(launch: Launch, of: Input, value: Any) -> Any:
-    """An argument as the simulator takes it: an array that is declared a texture or surface becomes one, one with an
-    address is that address."""
+    """An argument as the simulator takes it: an array that is declared a texture, surface or tensor map becomes one,
+    one with an address is that address."""
     if of.address is not None:
         return of.address
     if of.opaque is None:
         return value
+    from ptxsim.memory_image.tensor_maps import TensorMap
     from ptxsim.memory_image.texture_objects import Surface, Texture
 
-    classes: dict[str, Any] = {"texture": Texture, "surface": Surface}
+    classes: dict[str, Any] = {"texture": Texture, "surface": Surface, "tensor_map": TensorMap}
     try:
         return classes[of.opaque.kind](value, **of.opaque.options)
     except PtxError as problem:

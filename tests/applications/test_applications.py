@@ -78,6 +78,14 @@ def test_clusters_of_blocks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.slow
+def test_tensor_maps(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Those that cuTensorMapEncodeTiled makes, found by cudaGetDriverEntryPoint."""
+    program = compiled("tensor_maps", tmp_path, "-cudart", "shared", "-arch", "compute_90", "-std=c++17")
+    ran = run(capfd, program, options={"asynchronous": "late"})
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "tensor maps are right\n", [])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pipeline", "graphs", "transpose"])
 def test_a_default_stream_for_each_thread(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -7,12 +7,13 @@ import math
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ptxsim
+import ptxtool
 from ptxsim.frontends.python_kernels import entry_name
 from ptxtool.parse import parse
 
@@ -255,16 +256,22 @@ def test_flash_attention(shared: Path) -> None:
     np.testing.assert_allclose(out, expected, atol=2e-3)
 
 
-@pytest.mark.parametrize("when", ["early", "late"])
-def test_a_product_through_tensor_maps(shared: Path, when: Literal["early", "late"]) -> None:
+@pytest.mark.parametrize("way", ["checked", "late", "allocated", "timed"])
+def test_a_product_through_tensor_maps(shared: Path, way: str) -> None:
     """A times B transposed; the kernel makes its tensor maps in scratch memory, 3 of 128 bytes for each CTA. M and N
     are no multiples of the tile of 128."""
     path = shared / "corpus" / "ptx" / "triton" / "matmul_tma_f16.sm90.ptx"
-    kernel = parse(path.read_bytes(), path.name).kernels["matmul_tma"]
+    module = parse(path.read_bytes(), path.name)
+    module = ptxtool.rewrite(module, "allocate").module if way == "allocated" else module
+    kernel = module.kernels["matmul_tma"]
     m, n, k = 200, 136, 160
     a, b = (RANDOM.integers(-4, 5, shape).astype(np.float16) for shape in ((m, k), (n, k)))
     c, scratch = np.zeros((m, n), np.float16), np.zeros(4 * 384, np.uint8)
-    ptxsim.run(
-        kernel, (2, 2), 128, [a, b, c, m, n, k, scratch], dynamic_shared=MOST_SHARED, asynchronous=when
-    )
+    launched = kernel, (2, 2), 128, [a, b, c, m, n, k, scratch]
+    if way == "timed":
+        ptxsim.launch(*launched, dynamic_shared=MOST_SHARED, gpu="gpgpusim42-rtx3070")
+    elif way == "checked":
+        assert ptxsim.run(*launched, dynamic_shared=MOST_SHARED, check=("all",)).problems == ()
+    else:
+        ptxsim.run(*launched, dynamic_shared=MOST_SHARED, asynchronous="late")
     assert np.array_equal(c, a @ b.T)  # small integers: sums are exact

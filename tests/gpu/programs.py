@@ -26,6 +26,7 @@ from ptxtool.parse import parse
 from ptxtool.sema.features import feature_problems
 
 BATCH = 40
+_BULK = "bulk copies need more than one instruction: tests/programs/test_tiles.py"
 NOT_MADE = {
     "wgmma": "a warp group's matrices need a descriptor: tests/programs/test_warpgroup.py",
     "tcgen05": "tensor memory needs an allocation by another instruction: tests/hand/tcgen05.ptx",
@@ -37,6 +38,12 @@ NOT_MADE = {
         ("tensormap", "fence.proxy.tensormap::generic"), "it needs a tensor map: tests/hand/tensor_copies.ptx"
     ),
     "prefetch tensormap": "it needs a tensor map",
+    "cp.async.bulk": _BULK,
+    "cp.reduce.async.bulk": _BULK,
+    "st.bulk": _BULK,
+    "tensormap": _BULK,
+    "fence.proxy.tensormap::generic": _BULK,
+    "clusterlaunchcontrol": "a GPU may grant the request",
     "createpolicy.cvt": "its operand comes from the runtime of CUDA alone",
     "mapa": "programs are launched without clusters",
     "getctarank": "programs are launched without clusters",

@@ -11,9 +11,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TARGETS = (75, 90)
-SM_80 = frozenset({"barriers", "clusters", "tensor", "warpgroup"})
+SM_80 = frozenset({"barriers", "clusters", "tensor", "tiles", "warpgroup"})
 """Programs of which sm_75 lacks instructions."""
-OWN = frozenset({"warpgroup"})
+OWN = frozenset({"tiles", "warpgroup"})
 """Programs with instructions of one architecture alone: compiled for `sm_90a`."""
 
 

@@ -95,9 +95,10 @@ def _one(
     u32 = TYPES["u32"]
     if sem in ("bra", "callp", "breakaddr"):
         (label,) = given[:1]
-        if not isinstance(label, Name) or label.text not in kernel.labels:
+        target = kernel.label_table.resolve(label.text, i) if isinstance(label, Name) else None
+        if target is None:
             raise Unsupported(f"target of '{kernel.text(instruction)}'")
-        return Code(sem, guard, None, target=kernel.labels[label.text])
+        return Code(sem, guard, None, target=target)
     if sem == "brx_idx":
         return Code(
             sem, guard, None, targets=_table(kernel, given[1]), reader=operands.read(given[0], u32, i)

@@ -1,5 +1,6 @@
 """Whether the arguments of a launch fit a kernel's parameters: their number, kinds and sizes. For all that runs one."""
 
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -87,9 +88,14 @@ def _mismatch(parameter: Declaration, argument: Input, by_address: bool) -> tupl
 
 
 def _opaque_mismatch(parameter: Declaration, opaque: Opaque, what: str) -> tuple[str, str] | None:
-    """The same for a texture or surface: its parameter is a handle of 64 bits, or of its type."""
+    """The same for a texture or surface, whose parameter is a handle of 64 bits, or of its type, and for a tensor map,
+    whose parameter has 128 bytes."""
     types = {"texture": "texref", "surface": "surfref"}
     known = TYPES.get(parameter.type)
+    if opaque.kind == "tensor_map":
+        n_bytes = known.bytes * prod(n or 1 for n in parameter.declarators[0].dimensions) if known else 0
+        advice = "its parameter must be '.align 64 .b8 NAME[128]'; check the order"
+        return None if n_bytes == 128 else (f"{what} is a tensor map", advice)
     is_handle = known is not None and known.kind in "usb" and known.bits == 64
     if parameter.declarators[0].dimensions or not (is_handle or parameter.type == types[opaque.kind]):
         return f"{what} is a {opaque.kind}", "its parameter must be a number of 64 bits; check the order"

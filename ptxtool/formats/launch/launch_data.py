@@ -37,7 +37,7 @@ class Input:
     """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` treats as unwritten."""
 
     opaque: Opaque | None = None
-    """The texture or surface that the array is passed as, if it is one."""
+    """The texture, surface or tensor map that the array is passed as, if it is one."""
 
     address: int | None = None
     """Where the buffer lies in global memory, if that is fixed."""

@@ -197,23 +197,26 @@ def _memory(head: LaunchTable, known: set[str]) -> tuple[Input, ...]:
 
 
 def _opaque(row: LaunchTable, name: str, value: Any) -> Opaque | None:
-    """The texture or surface that an argument is, if it is one."""
+    """The texture, surface or tensor map that an argument is, if it is one."""
     kinds = [kind for kind in OPTIONS if kind in row.values]
     if not kinds:
         return None
     kind = kinds[-1]
     if len(kinds) > 1:
-        raise row.fail(f"argument '{name}' is a texture and a surface", kind, "give one of them")
+        raise row.fail(f"argument '{name}' is a {kinds[0]} and a {kind}", kind, "give one of them")
     if not isinstance(value, np.ndarray):
         raise row.fail(f"scalar '{name}' cannot be a {kind}", kind, "give it a shape")
     options = row.values[kind]
     if not isinstance(options, dict):
-        raise row.fail(f"'{kind}' must be a table of options", kind, f"for example {kind} = {{}}")
+        example = "{ box = [64, 32] }" if kind == "tensor_map" else "{}"
+        raise row.fail(f"'{kind}' must be a table of options", kind, f"for example {kind} = {example}")
+    if kind == "tensor_map" and "box" not in options:
+        raise row.fail("a tensor map without a box", kind, "add box = [...], innermost dimension first")
     return _checked(row, kind, options, row.span(kind))
 
 
 def _checked(table: LaunchTable, kind: str, options: dict[str, Any], span: Span) -> Opaque:
-    """A texture or surface with these options."""
+    """A texture, surface or tensor map with these options."""
     for key in options:
         if key not in OPTIONS[kind]:
             help = f"keys of a {kind} are {', '.join(OPTIONS[kind])}"

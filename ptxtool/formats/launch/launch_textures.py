@@ -1,7 +1,8 @@
-"""Textures and surfaces of a launch file: the options that turn an array into one.
+"""Textures, surfaces and tensor maps of a launch file: the options that turn an array into one.
 
 For `launch_file.py`. `texture = { filter = "linear" }` in an argument, `[textures.NAME]` for a variable; `surface`
-likewise. The names are those of `ptxsim.Texture` and `ptxsim.Surface`, which are created when the launch is run.
+likewise; `tensor_map = { box = [64, 32] }` in an argument. The names are those of `ptxsim.Texture`, `ptxsim.Surface`
+and `ptxsim.TensorMap`, which are created when the launch is run.
 """
 
 from collections.abc import Mapping
@@ -17,16 +18,21 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "compare": ("never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"),
 }
 _SWITCHES = ("normalized", "layered")
+_LISTS = ("box", "sizes", "strides", "steps", "lower", "upper")
+_TEXTS = ("type", "swizzle", "fill", "promotion")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "texture": ("address", "filter", "normalized", "read", "channels", "layered", "compare", "samples"),
     "surface": ("channels", "layered"),
+    "tensor_map": (
+        *("box", "sizes", "strides", "steps", "type", "swizzle", "fill", "promotion", "lower", "upper"),
+    ),
 }
 """The options of each kind."""
 
 
 @dataclass(frozen=True)
 class Opaque:
-    """A texture or surface that an array is passed as: the kind, its options, and their place in the file."""
+    """What an array is passed as (texture, surface, tensor map): the kind, its options, their place in the file."""
 
     kind: str
     options: Mapping[str, Any]
@@ -39,6 +45,10 @@ def check_options(options: Mapping[str, Any]) -> None:
     for key, value in options.items():
         if key in _SWITCHES and not isinstance(value, bool):
             raise ValueProblem(key, f"'{key}' must be true or false")
+        if key in _LISTS and not (isinstance(value, list) and all(type(n) is int for n in value)):
+            raise ValueProblem(key, f"'{key}' must be a list of whole numbers", "innermost dimension first")
+        if key in _TEXTS and not isinstance(value, str):
+            raise ValueProblem(key, f"'{key}' must be a text")
         if key in _WORDS and value not in _WORDS[key]:
             raise ValueProblem(key, f"'{value}' is no {key}", f"there are {', '.join(_WORDS[key])}")
         if key == "channels" and value not in (1, 2, 4):

@@ -4,7 +4,7 @@ their accesses to shared memory are known early. For `lower.py`.
 The lock on shared scratchpad is asked for by address, before anything executes (timing-model section 5.2). So the
 micro-operations up to an instruction's last access to shared memory have to give the addresses without changing what
 the warp can see: they may write temporary rows, and no register. Where they write a register before the last access
-(PTXPlus increments after the first of two), every byte counts as accessed.
+(PTXPlus increments after the first of two), and of bulk copies, every byte counts as accessed.
 """
 
 from collections.abc import Mapping, Set
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base import program
-from ptxsim.execute.codes import ACCESS32, ACCESS64, FIRST, PREDICATE
+from ptxsim.execute.codes import ACCESS32, ACCESS64, BULK_COPY, BULK_FILL, BULK_TENSOR, FIRST, PREDICATE
 from ptxtool.ir.marks import ACQUIRE_EXTENDED, EXTENDED, REGISTERS, SCRATCHPAD, marks, release_marks
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.lanes import operations
@@ -64,3 +64,6 @@ def set_reach(instructions: Any, uops: Any, temporaries: Mapping[int, Set[int]])
         instructions["reach_unknown"][i] = any(
             int(u["d"]) not in temporaries[bits[int(u["op"])]] for u in writes
         )
+    for k in np.flatnonzero(np.isin(op, (BULK_COPY, BULK_TENSOR, BULK_FILL))):
+        i = np.searchsorted(starts, k, side="right") - 1
+        instructions["reach_end"][i], instructions["reach_unknown"][i] = k + 1, 1

@@ -105,8 +105,11 @@ def set_control(builder: UopBuilder, op: Operation, record: np.void) -> None:
 
 
 def _label(builder: UopBuilder, operand: Operand) -> int:
-    if isinstance(operand, Name) and operand.text in builder.kernel.labels:
-        return builder.start + builder.kernel.labels[operand.text]
+    """Where a label leads that the instruction names: one of its own block, or of one around it."""
+    if isinstance(operand, Name):
+        target = builder.kernel.label_table.resolve(operand.text, builder.position)
+        if target is not None:
+            return builder.start + target
     unsupported("a target that is no label of the kernel")
 
 
@@ -141,27 +144,27 @@ def _trap(builder: UopBuilder, op: Operation) -> None:
 @rule("brx_idx")
 def _brx_idx(builder: UopBuilder, op: Operation) -> None:
     """Jump to one of a list of labels; a fault where the index is beyond it."""
-    targets = _branch_targets(builder.kernel, op.operands[1])
+    targets = _branch_targets(builder.kernel, op.operands[1], op.index)
     index = builder.source(op, 0, TYPES["u32"])
     zero = builder.constant(0)
     builder.emit(codes.TARGET, a=zero, b=zero, e=-1)
-    for k, name in enumerate(targets):
-        builder.emit(
-            codes.TARGET, a=index, b=builder.constant(k), e=builder.start + builder.kernel.labels[name]
-        )
+    for k, target in enumerate(targets):
+        builder.emit(codes.TARGET, a=index, b=builder.constant(k), e=builder.start + target)
     builder.emit(codes.CHECK_TARGET, a=index, c=len(targets))
 
 
-def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
-    """The labels of a `.branchtargets` list, by its label or in place."""
+def _branch_targets(kernel: Function, operand: Operand, position: int) -> list[int]:
+    """Where the labels of a `.branchtargets` list lead, by its label or in place."""
     if isinstance(operand, Vector):
         names = [item.text for item in operand.items if isinstance(item, Name)]
     else:
         directive = directive_at(kernel, operand.text if isinstance(operand, Name) else "")
         names = [word.strip() for word in directive.text.split(",")] if directive else []
-    if not names or any(name not in kernel.labels for name in names):
+    targets = [kernel.label_table.resolve(name, position) for name in names]
+    found = [target for target in targets if target is not None]
+    if not found or len(found) < len(targets):
         unsupported("a list of targets that are no labels of the kernel")
-    return names
+    return found
 
 
 @rule("brx")

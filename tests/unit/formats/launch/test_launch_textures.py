@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import ptxsim
 from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_file import Launch, check_arguments, parse_launch
 from ptxtool.parse import parse
+from ptxtool.runs.launch_inputs import simulator_value
 
 KERNEL = """.version 8.0
 .target sm_75
@@ -143,3 +146,90 @@ def test_what_no_texture_can_be_made_of() -> None:
     (problem,) = caught.value.diagnostics
     assert problem.code == "E401"
     assert "launch.toml:8:" in str(problem)
+
+
+MAP_KERNEL = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 out)
+{
+	.reg .pred %p;
+	.reg .b64 %d<4>;
+	.shared .align 128 .b8 tile[128];
+	.shared .align 8 .b64 bar;
+	mov.b64 %d1, map;
+	cvta.param.u64 %d1, %d1;
+	ld.param.u64 %d2, [out];
+	mbarrier.init.shared.b64 [bar], 1;
+	mbarrier.arrive.expect_tx.shared.b64 _, [bar], 32;
+	cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%d1, {2, 1}], [bar];
+L:
+	mbarrier.try_wait.parity.shared.b64 %p, [bar], 0;
+	@!%p bra L;
+	cp.async.bulk.global.shared::cta.bulk_group [%d2], [tile], 32;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	ret;
+}
+"""
+MAP_TEXT = """grid = 1
+block = 1
+
+[[args]]
+name = "m"
+type = "u32"
+range = [0, 32]
+tensor_map = { box = [4, 2], sizes = [8, 4], strides = [32] }
+
+[[args]]
+name = "q"
+type = "u32"
+count = 8
+output = true
+"""
+
+
+def test_a_tensor_map(tmp_path: Path) -> None:
+    """Rows of 8 numbers from 0 on: the box at column 2 of row 1 has 10 to 13 and 18 to 21."""
+    launch = parse_launch(Source("l.toml", MAP_TEXT), tmp_path)
+    kernel = parse(MAP_KERNEL).kernels["k"]
+    assert not check_arguments(launch, kernel)
+    values = [simulator_value(launch, i, i.fresh()) for i in launch.inputs]
+    ptxsim.run(kernel, 1, 1, values)
+    assert isinstance(values[1], np.ndarray)
+    assert values[1].tolist() == [10, 11, 12, 13, 18, 19, 20, 21]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{ box = [4, 2], sizes = [8, 4], strides = [32] }", "{}", "a tensor map without a box"),
+        (
+            "{ box = [4, 2], sizes = [8, 4], strides = [32] }",
+            "{ box = 4 }",
+            "'box' must be a list of whole numbers",
+        ),
+        (
+            "{ box = [4, 2], sizes = [8, 4], strides = [32] }",
+            "{ box = [4, 2], swizzle = 128 }",
+            "'swizzle' must be a text",
+        ),
+        (
+            "{ box = [4, 2], sizes = [8, 4], strides = [32] }",
+            "{ box = [4, 2], filter = 1 }",
+            "unknown key 'filter'",
+        ),
+    ],
+)
+def test_mistakes_in_a_tensor_map(old: str, new: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(PtxError) as caught:
+        parse_launch(Source("l.toml", MAP_TEXT.replace(old, new)), tmp_path)
+    assert message in str(caught.value)
+
+
+def test_a_tensor_map_for_another_parameter(tmp_path: Path) -> None:
+    launch = parse_launch(Source("l.toml", MAP_TEXT), tmp_path)
+    kernel = parse(MAP_KERNEL.replace("map[128]", "map[64]")).kernels["k"]
+    (problem,) = check_arguments(launch, kernel)
+    assert problem.code == "E401"
+    assert "is a tensor map" in problem.message

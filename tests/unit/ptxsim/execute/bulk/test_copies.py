@@ -85,6 +85,13 @@ def test_what_is_no_bulk_copy(code: str, copy: str) -> None:
         first_word(body, 0, "early")
 
 
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_bytes_that_never_come_are_a_deadlock(when: str) -> None:
+    """80 bytes are expected, 64 copied."""
+    with pytest.raises(PtxError, match="E407"):
+        first_word(EXPECT.replace(" 64;", " 80;") + LOAD + WAIT, 0, when)
+
+
 def test_time_of_a_copy() -> None:
     """2048 bytes take (2048 - 64) / BYTES_PER_CYCLE cycles more than 64; a second copy takes as many again, since an
     SM has one engine: its latency is hidden."""

@@ -28,6 +28,12 @@ def test_an_index_beyond_the_list_has_no_target() -> None:
     assert program.instructions[0]["kind"] == p.INDIRECT
 
 
+def test_a_label_of_a_block_is_its_own() -> None:
+    """Two blocks with a loop each, to a label of the same name: instructions 1 and 3."""
+    program = lowered("mov.u32 %r1, 0; { A: bra A; } mov.u32 %r1, 0; { A: bra A; } exit;")
+    assert program.instructions["target"][[1, 3]].tolist() == [1, 3]
+
+
 def test_ptxplus_jumps_to_the_address_in_a_label_s_name() -> None:
     program = lowered("brx $r1; l0x00000058: exit;", PTXPLUS)
     targets = {
