@@ -24,7 +24,8 @@ Configuration PassResult PtxError Remark TextEdit
 load parse emit fmt save check check_recovered kernel
 first_use shared_use liveness pressure register_need register_counts
 cfg dominators post_dominators reconvergence_points loops uniformity diff gate
-gpu gpus samples occupancy switched_occupancy unified_split register_curve demotion_targets static_scratchpad
+gpu gpus fitting_gpu samples
+occupancy switched_occupancy unified_split register_curve demotion_targets static_scratchpad
 isa overhead
 rewrite prove write_vectors read_vectors load_launch load_recording
 run simulate run_application run_sequence simulate_sequence run_recording simulate_recording

@@ -302,6 +302,16 @@ def gpu(
     return with_settings(machine_of(name_or_path, tell), settings)
 
 
+def fitting_gpu(target: str) -> str:
+    """The name of the packaged machine that fits texts of a `.target`: the oldest that runs them, or else the newest.
+
+    A text without a target (""), or with an unknown one, has the machine that is the default everywhere.
+    """
+    from ptxtool.formats.gpu_names import fitting_gpu
+
+    return fitting_gpu(target)
+
+
 def occupancy(
     threads: int,
     registers: int,

@@ -46,6 +46,9 @@ _ERRORS = {
 }
 """What CUDA returns for what stops a launch; `_error_of` has the rest."""
 _MOST_GRID, _MOST_BLOCK, MOST_THREADS = (2**31 - 1, 65535, 65535), (1024, 1024, 64), 1024
+_HOST_WAITS = (
+    "a launch ends before its call returns: a kernel cannot wait for what its own host thread does next"
+)
 _LOOK_SECONDS = 0.2
 """How often a launch looks whether its process still lives."""
 
@@ -104,6 +107,7 @@ class Launcher:
         try:
             _check_extents(grid, block)
             kernel = self.text_of(kernel, prod(block), dynamic_shared)
+            _check_cluster(kernel.function, cluster, grid)
             if cooperative:
                 self._check_cooperative(kernel, grid, block, dynamic_shared)
             record = self._record(entry, kernel, parameters)
@@ -111,7 +115,7 @@ class Launcher:
                 entry = self._run(entry, kernel, parameters)
         except PtxError as problem:
             code = _error_of(problem)
-            self.reporter.problem(problem, str(entry))
+            self.reporter.problem(_advised(problem), str(entry))
             entry = replace(entry, error=code)
         except Gone:
             self.reporter.tell(f"ptxtool exec: {entry}: the process has ended, and so has the launch")
@@ -242,6 +246,14 @@ class _Refused(PtxError):
         self.error = code
 
 
+def _advised(problem: PtxError) -> PtxError:
+    """The advice for a launch that waits: what it waits for may be the host."""
+    first = problem.diagnostics[0]
+    if first.code != "E407":
+        return problem
+    return PtxError(replace(first, help=f"{first.help}; {_HOST_WAITS}"))
+
+
 def _error_of(problem: PtxError) -> int:
     """What CUDA returns for a launch that was stopped, or never began."""
     if isinstance(problem, _Refused):
@@ -259,3 +271,15 @@ def _check_extents(grid: tuple[int, ...], block: tuple[int, ...]) -> None:
             )
     if prod(block) > MOST_THREADS:
         raise _Refused(f"{prod(block)} threads in a block", f"a block has at most {MOST_THREADS}")
+
+
+def _check_cluster(function: "Function", cluster: tuple[int, ...] | None, grid: tuple[int, ...]) -> None:
+    """Raises E402 for clusters that the kernel or the grid forbids."""
+    from ptxsim.lowering.cluster_launch import cluster_of
+
+    x, y, z = grid
+    try:
+        cluster_of(function, cluster, (x, y, z), 0)
+    except PtxError as problem:
+        (first,) = problem.diagnostics
+        raise _Refused(first.message, first.help or "", Error.INVALID_CLUSTER_SIZE) from None

@@ -52,6 +52,7 @@ class Error(IntEnum):
     MISALIGNED = 716
     LAUNCH_FAILURE = 719
     NOT_SUPPORTED = 801
+    INVALID_CLUSTER_SIZE = 912
 
 
 HEAD = struct.Struct("<II")

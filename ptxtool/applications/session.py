@@ -6,6 +6,7 @@ same addresses. What the user has to know goes to `Reporter`; the process gets t
 
 import mmap
 import os
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,17 +14,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
 from ptxtool.applications.fat_binary import module_text
+from ptxtool.applications.host_writes import may_be_written
 from ptxtool.applications.launching import MOST_THREADS, Launcher
 from ptxtool.applications.protocol import LAUNCH, NEEDS, PARAMETER, TEXTURE, Error, Gone, Message, Request
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.textures import texture_object
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.mangled import shown_name
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
     from ptxsim.loaded_modules import LoadedKernel, LoadedModule
 
+_SYMBOL = re.compile(r"\b_Z\w+")
 _OLDEST_TARGET = 75
 """That the compilers of CUDA 13 know: sm_75."""
 _MORE_MEMORY = (
@@ -46,6 +50,7 @@ class Session:
         self.machine = Machine(settings.gpu, memory=self._memory, options=self._options_of_machine())
         if settings.tracks_writes:
             self.machine.heap.track_writes(mmap.mmap(self.memory_file, n_bytes, offset=n_bytes))
+        self.machine.heap.may_be_written = lambda times: may_be_written(self.process, times)
         self.launcher = Launcher(settings, reporter, self.machine, gone)
         self.process = 0
         self.target = settings.target or 0
@@ -260,7 +265,8 @@ class Session:
         return Error.SUCCESS, b""
 
     def _refused(self, data: bytes) -> tuple[int, bytes]:
-        self.reporter.problem(error("E401", _text(data), help="look at the call in the application"))
+        text = _SYMBOL.sub(lambda found: shown_name(found[0]), _text(data))
+        self.reporter.problem(error("E401", text, help="look at the call in the application"))
         return Error.SUCCESS, b""
 
     _HANDLERS: ClassVar["dict[int, Callable[[Session, bytes], tuple[int, bytes]]]"] = {

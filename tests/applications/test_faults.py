@@ -25,6 +25,7 @@ def endless(faults: Path) -> list[str]:
     command = [sys.executable, "-m", "ptxtool", "exec", "--", str(faults)]
     done = subprocess.run([*command, "fork"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "forked after the first CUDA call has no device" in done.stderr
     return [*command, "endless"]
 
 
@@ -61,6 +62,20 @@ def test_a_fault_of_a_kernel(
     assert problem.message.startswith(f"launch {len(ran.run.launches)}, ")
     assert what in problem.message
     assert problem.to_dict()["cuda"] == f"faults.cu:{line_of(source)}"
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_kernel_that_waits_for_the_host(
+    timed: bool, faults: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Another thread can write while the launch runs; the one that launched cannot."""
+    ran = run(capfd, faults, "set-by-a-thread", timed=timed)
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "set-by-a-thread: cudaSuccess\n", [])
+    ran = run(capfd, faults, "set-too-late", timed=timed)
+    assert (ran.run.status, ran.printed) == (1, "set-too-late: cudaErrorLaunchTimeout\n")
+    (problem,) = ran.diagnostics
+    assert problem.code == "E407"
+    assert problem.help.endswith("a kernel cannot wait for what its own host thread does next")
 
 
 @pytest.mark.parametrize("timed", [False, True])

@@ -47,6 +47,8 @@ SIMULATOR_LAYERS = (
     ("functional_run",),
     ("launcher",),
     ("loaded_modules",),
+    ("streams",),
+    ("concurrent_launcher",),
     ("machine",),
     ("frontends",),
 )

@@ -105,8 +105,11 @@ static struct answer exchange(enum message kind, const void *head, size_t head_b
         return answer;
     }
     received[header[1]] = 0;
+    is_reported |= header[0] != SUCCESS || kind == MESSAGE_REFUSED || kind == MESSAGE_RANGE;
     return (struct answer){(int)header[0], header[1], received};
 }
+
+static int is_silent_fork; /* a child without a device, which has made no call yet */
 
 static void forked(void) {
     pthread_mutex_init(&lock, NULL);
@@ -115,6 +118,7 @@ static void forked(void) {
     close(simulator);
     simulator = -1;
     failure = NOT_INITIALISED;
+    is_silent_fork = 1;
 }
 
 static int shared_file = -1;
@@ -178,6 +182,11 @@ static void open_connection(void) {
 int ready(void) {
     if (!failure)
         pthread_once(&once, open_connection);
+    if (is_silent_fork) {
+        is_silent_fork = 0;
+        fail(failure, "a process that was forked after the first CUDA call has no device: its calls return "
+                      "cudaErrorInitializationError; fork before, or start another program");
+    }
     return failure;
 }
 

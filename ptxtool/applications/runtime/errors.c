@@ -66,7 +66,16 @@ static const struct { int code; const char *name, *text; } known[] = {
 
 __thread int last_error;
 
-int done(int error) {
+__thread int is_reported;
+const char *cudaGetErrorString(int error);
+
+int done_in(const char *call, int *is_named, int error) {
+    int is_mistake = error == INVALID_VALUE || error == INVALID_FUNCTION || error == INVALID_HANDLE;
+    if (is_mistake && !is_reported && !*is_named && !ready()) {
+        *is_named = 1;
+        refuse("%s: %s", call, cudaGetErrorString(error));
+    }
+    is_reported = 0;
     if (error)
         last_error = error;
     return error;

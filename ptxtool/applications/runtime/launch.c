@@ -4,6 +4,8 @@
 #include <string.h>
 #include "runtime.h"
 
+int cudaEventRecord(void *event, void *stream);
+
 /* What `<<<...>>>` keeps between its two calls. */
 static __thread struct { struct dim3 grid, block; size_t dynamic_shared; void *stream; int is_set; } configuration;
 
@@ -47,12 +49,10 @@ int gather(const struct function *function, void **arguments, char *data) {
     return SUCCESS;
 }
 
-static __thread uint32_t cluster[3]; /* what the launch under way asks for */
-
 int launch_function(const struct function *function, struct dim3 grid, struct dim3 block, const void *data, size_t bytes,
-                    size_t dynamic_shared, int is_cooperative) {
-    struct launch_record record = {function->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                                   (uint32_t)is_cooperative, {cluster[0], cluster[1], cluster[2]}, dynamic_shared};
+                    size_t dynamic_shared, const struct asked *asked) {
+    struct launch_record record = {function->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, asked->is_cooperative,
+                                   {asked->cluster.x, asked->cluster.y, asked->cluster.z}, dynamic_shared};
     struct answer answer = request(MESSAGE_LAUNCH, &record, sizeof record, data, bytes);
     if (answer.bytes >= sizeof simulated_seconds) {
         memcpy(&simulated_seconds, answer.data, sizeof simulated_seconds);
@@ -61,8 +61,8 @@ int launch_function(const struct function *function, struct dim3 grid, struct di
     return is_fault(answer.error) ? fault(answer.error) : answer.error;
 }
 
-static int launch(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
-                  int is_cooperative) {
+int launch_host(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
+                const struct asked *asked) {
     struct function *function;
     int error = ready();
     if (error || (error = find_function(host, &function)))
@@ -71,24 +71,49 @@ static int launch(const void *host, struct dim3 grid, struct dim3 block, void **
     char data[bytes + 1];
     if ((error = gather(function, arguments, data)))
         return error;
-    return launch_function(function, grid, block, data, bytes, dynamic_shared, is_cooperative);
+    return launch_function(function, grid, block, data, bytes, dynamic_shared, asked);
+}
+
+/* Launch, or capture the launch. */
+static int launch(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared, void *stream,
+                  const struct asked *asked) {
+    return is_capturing(stream) ? capture_launch(stream, host, grid, block, arguments, dynamic_shared, asked)
+                                  : launch_host(host, grid, block, arguments, dynamic_shared, asked);
 }
 
 API int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
                          void *stream) {
-    if (is_capturing(stream))
-        return done(capture_launch(stream, host, grid, block, arguments, dynamic_shared, 0));
-    return done(launch(host, grid, block, arguments, dynamic_shared, 0));
+    return done(launch(host, grid, block, arguments, dynamic_shared, stream, &(struct asked){0}));
 }
 
 API int cudaLaunchCooperativeKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments,
                                     size_t dynamic_shared, void *stream) {
-    if (is_capturing(stream))
-        return done(capture_launch(stream, host, grid, block, arguments, dynamic_shared, 1));
-    return done(launch(host, grid, block, arguments, dynamic_shared, 1));
+    return done(launch(host, grid, block, arguments, dynamic_shared, stream, &(struct asked){.is_cooperative = 1}));
 }
 
-struct launch_attribute { int id; char pad[4]; int value[16]; };
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_PROGRAMMATIC_EVENT = 7, ATTRIBUTE_COMPLETION_EVENT = 12,
+       ATTRIBUTE_UPDATABLE_NODE = 13, LAST_ATTRIBUTE = 16 };
+
+/* A launch begins when all before it have ended, which `programmatic stream serialization` allows, and an event that a
+ * kernel may trigger is recorded when it has ended. The other attributes change neither results nor order. */
+int read_attributes(const char *call, struct asked *asked, const struct launch_attribute *attributes, unsigned n) {
+    *asked = (struct asked){0};
+    for (unsigned k = 0; k < n; k++) {
+        int id = attributes[k].id;
+        if (id < 0 || id > LAST_ATTRIBUTE || id == ATTRIBUTE_UPDATABLE_NODE) {
+            refuse("%s: launch attribute %d is not supported", call, id);
+            return NOT_SUPPORTED;
+        }
+        if (id == ATTRIBUTE_COOPERATIVE)
+            asked->is_cooperative = attributes[k].number != 0;
+        else if (id == ATTRIBUTE_CLUSTER)
+            asked->cluster = attributes[k].extent;
+        else if (id == ATTRIBUTE_PROGRAMMATIC_EVENT || id == ATTRIBUTE_COMPLETION_EVENT)
+            asked->event = attributes[k].event;
+    }
+    return SUCCESS;
+}
+
 struct launch_configuration {
     struct dim3 grid, block;
     size_t dynamic_shared;
@@ -96,28 +121,18 @@ struct launch_configuration {
     struct launch_attribute *attributes;
     unsigned n_attributes;
 };
-enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
 
 API int cudaLaunchKernelExC(const struct launch_configuration *chosen, const void *host, void **arguments) {
-    int is_cooperative = 0;
-    if (!chosen)
-        return done(INVALID_VALUE);
-    for (unsigned k = 0; k < chosen->n_attributes; k++) {
-        const struct launch_attribute *attribute = chosen->attributes + k;
-        if (attribute->id == ATTRIBUTE_COOPERATIVE)
-            is_cooperative = attribute->value[0];
-        if (attribute->id == ATTRIBUTE_CLUSTER)
-            memcpy(cluster, attribute->value, sizeof cluster);
-    }
-    int error;
-    if (cluster[0] && is_capturing(chosen->stream)) {
-        refuse("cudaLaunchKernelExC: a launch in clusters is not captured");
-        error = done(NOT_SUPPORTED);
-    } else
-        error = (is_cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
-            host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, chosen->stream);
-    memset(cluster, 0, sizeof cluster);
-    return error;
+    struct asked asked;
+    int error = ready();
+    if (error || !chosen)
+        return done(error ? error : INVALID_VALUE);
+    if ((error = read_attributes("cudaLaunchKernelExC", &asked, chosen->attributes, chosen->n_attributes)))
+        return done(error);
+    error = launch(host, chosen->grid, chosen->block, arguments, chosen->dynamic_shared, chosen->stream, &asked);
+    if (!error && asked.event)
+        return cudaEventRecord(asked.event, chosen->stream);
+    return done(error);
 }
 
 /* From CUDA 12 on a launch goes through a handle, which the code asks for once: here, the registered function. */
@@ -189,7 +204,7 @@ API int cudaFuncSetSharedMemConfig(const void *host, int bank) {
     return done(error ? error : bank < 0 || bank > 2 ? INVALID_VALUE : find_function(host, &function));
 }
 
-int check_dynamic_shared(const char *call, const struct function *function, int bytes) {
+static int check_dynamic_shared(const char *call, const struct function *function, int bytes) {
     struct needs_record needs;
     int error = needs_of_function(function, &needs);
     if (error || (bytes >= 0 && bytes + needs.shared_bytes <= device.shared_bytes_cta))
@@ -200,14 +215,21 @@ int check_dynamic_shared(const char *call, const struct function *function, int 
     return INVALID_VALUE;
 }
 
+enum { DYNAMIC_SHARED = 8, CARVEOUT = 9, LARGE_CLUSTERS = 14, CLUSTER_SCHEDULING = 15 };
+
+/* Clusters of more than eight CTAs run in any case. */
+int set_function_attribute(const char *call, const struct function *function, int attribute, int value) {
+    if (attribute == DYNAMIC_SHARED)
+        return check_dynamic_shared(call, function, value);
+    return attribute == CARVEOUT || attribute == LARGE_CLUSTERS || attribute == CLUSTER_SCHEDULING ? SUCCESS : INVALID_VALUE;
+}
+
 API int cudaFuncSetAttribute(const void *host, int attribute, int value) {
     struct function *function;
     int error = ready();
     if (error || (error = find_function(host, &function)))
         return done(error);
-    if (attribute == 8)
-        return done(check_dynamic_shared("cudaFuncSetAttribute", function, value));
-    return done(attribute == 9 ? SUCCESS : INVALID_VALUE);
+    return done(set_function_attribute("cudaFuncSetAttribute", function, attribute, value));
 }
 
 int resident_ctas_of(const struct function *function, int threads, size_t dynamic_shared, int *ctas) {

@@ -68,7 +68,11 @@ void refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* r
 
 extern __thread int last_error; /* of the runtime API */
 
-int done(int error); /* keeps an error as the thread's last one; returns it */
+/* Keeps an error as the thread's last one, and returns it. Reports an invalid argument, function or handle by the name of
+ * the call, once, where the call itself has not reported it. */
+#define done(error) ({ static int is_named; done_in(__func__, &is_named, error); })
+int done_in(const char *call, int *is_named, int error);
+extern __thread int is_reported; /* the call under way has reported why it fails */
 int missing(const char *name, int *is_named); /* the body of every call that is not implemented */
 
 /* ---- generated: the functions of the driver API by name, in order */
@@ -140,12 +144,18 @@ int copy_rows(const char *call, char *to, size_t to_pitch, const char *from, siz
 
 /* ---- launch.c */
 
+struct launch_attribute { int id; char pad[4]; union { int number; struct dim3 extent; void *event; char bytes[64]; }; };
+struct asked { uint32_t is_cooperative; struct dim3 cluster; void *event; }; /* by attributes of a launch; zeros: nothing */
+
+int read_attributes(const char *call, struct asked *asked, const struct launch_attribute *attributes, unsigned n);
 int launch_function(const struct function *function, struct dim3 grid, struct dim3 block, const void *data, size_t bytes,
-                    size_t dynamic_shared, int is_cooperative); /* `data`: the parameters, one after the other */
+                    size_t dynamic_shared, const struct asked *asked); /* `data`: the parameters, one after the other */
+int launch_host(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t dynamic_shared,
+                const struct asked *asked); /* the same by the address of the host's function */
 size_t parameter_bytes(const struct function *function);
 int gather(const struct function *function, void **arguments, char *data); /* the parameters, from one pointer for each */
 int needs_of_function(const struct function *function, struct needs_record *needs);
-int check_dynamic_shared(const char *call, const struct function *function, int bytes);
+int set_function_attribute(const char *call, const struct function *function, int attribute, int value);
 int resident_ctas_of(const struct function *function, int threads, size_t dynamic_shared, int *ctas);
 
 /* ---- device.c */
@@ -202,7 +212,7 @@ int destroy_texels(uint64_t handle);
 int is_capturing(const void *stream);
 int refuse_capture(const char *call, const void *stream); /* SUCCESS, if it is not captured */
 int capture_launch(const void *stream, const void *host, struct dim3 grid, struct dim3 block, void **arguments,
-                   size_t dynamic_shared, int is_cooperative);
+                   size_t dynamic_shared, const struct asked *asked);
 int capture_box(const void *stream, const struct box *box);
 int capture_rows(const void *stream, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t height, int direction);

@@ -71,7 +71,7 @@ def command(
             raise click.UsageError("RUN needs a launch: give --launch FILE, or --grid, --block and --arg")
         function = api.kernel(common.load_module(job.file), job.kernel)
         threads = common.cta_threads(job.block) if job.block else None
-        machine = common.limits_of(gpu)
+        machine = common.limits_of(gpu, function.module.target)
         page = api.page(function, gpu=machine, threads=threads, sources=sources, ptxas=not no_ptxas)
         _put(page, sink)
         return 0
@@ -79,7 +79,7 @@ def command(
     reads_scheduler(others["scheduler"])
     reads_scheme(others["scheme"])
     others["ptxplus_semantics"] = launch.ptxplus_semantics or "hardware"
-    machine = common.limits_of(gpu)
+    machine = common.limits_of(gpu, function.module.target)
     status = SimulationStatus(quiet)
     try:
         page = api.page(

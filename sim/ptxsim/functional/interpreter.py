@@ -87,6 +87,8 @@ class FunctionalLaunch:
         self.members = [Member.first(image, checks, -(-int(block.prod()) // 32))]
         self.members += [self.members[0].another() for _ in range(1, cluster.size)]
         own = [self.state, *(array for member in self.members for array in member.arrays)]
+        if program.has_bulk_copies:
+            own += [image.bulk, image.transfers]
         self.watch = Watch([*own, image.device.contents])
         self.launched = np.concatenate([self._record(member) for member in self.members])
         of_checks = [array for member in self.members for array in member.of_checks]
@@ -126,10 +128,11 @@ class FunctionalLaunch:
         for cta in range(int(self.grid.prod()) // self.cluster.size):
             if not self._run_cta(cta, fresh=True):
                 self._swap_out(cta)
-        before = b""
+        before, in_vain = b"", 0
         while self.residents.swapped_out:
             memory = digest([self.image.device.contents])
-            if memory == before:
+            in_vain = in_vain + 1 if memory == before else 0
+            if in_vain and not self.image.device.may_be_written(in_vain - 1):
                 raise self._deadlock(next(iter(self.residents.swapped_out)))
             before = memory
             for cta in list(self.residents.swapped_out):

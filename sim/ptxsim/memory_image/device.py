@@ -111,6 +111,10 @@ class Device:
             self.allocator = Heap(arena, self.end)
         return self.allocator
 
+    def may_be_written(self, times: int) -> bool:
+        """`Heap.may_be_written`; without a heap no other process has this memory."""
+        return self.allocator is not None and self.allocator.may_be_written(times)
+
     def _allocate(self, n_bytes: int) -> int:
         """An address for so many bytes."""
         if self.allocator is not None:

@@ -10,7 +10,7 @@ A freed range is remembered until its bytes are allocated again: reports name it
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,9 @@ class Heap:
         self._ranges: Any = None
         self.written: Any = None
         """uint8, for each byte of `memory`: 1 if it was written since it was allocated. None: see `track_writes`."""
+        self.may_be_written: Callable[[int], bool] = lambda times: False
+        """Whether a launch that only repeats itself looks again, because another process may write this memory; called
+        with how many times in a row it has done so."""
         self.most = start
         """The first address after all blocks that ever were."""
 

@@ -45,14 +45,19 @@ class Livelock:
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
+        self._device = simulation.arrays["image"].device
         self.next_cycle = simulation.cycles + PERIOD
         self._ctas_done, self._in_vain = 0, 0
         self._seen: dict[tuple[int, int], set[int]] = {}
         self._reconverge: Any = None
 
     def only_repeats(self) -> bool:
-        """Look at all warps; whether the run only repeats itself, and no lanes can be let proceed."""
-        return self._look() and not self._let_lanes_proceed()
+        """Look at all warps; whether the run only repeats itself, no lanes can be let proceed, and no other process can
+        write what they wait for."""
+        return self._look() and not self._let_lanes_proceed() and not self._may_be_written()
+
+    def _may_be_written(self) -> bool:
+        return self._device.may_be_written(self._in_vain - PATIENCE - 1)
 
     def _look(self) -> bool:
         simulation = self._simulation

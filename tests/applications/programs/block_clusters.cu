@@ -49,6 +49,28 @@ int main() {
     CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++)
         EXPECT(out[i] == in[i ^ 32]);
+
+    cudaLaunchAttribute both[2] = {attribute, {}}; // captured: the graph launches in the same clusters
+    both[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    both[1].val.programmaticStreamSerializationAllowed = 1;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    CHECK(cudaStreamCreate(&chosen.stream));
+    chosen.attrs = both;
+    chosen.numAttrs = 2;
+    CHECK(cudaMemset(device_out, 0, sizeof out));
+    CHECK(cudaStreamBeginCapture(chosen.stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaLaunchKernelEx(&chosen, asked, (const int *)device_in, device_out));
+    CHECK(cudaStreamEndCapture(chosen.stream, &graph));
+    CHECK(cudaGraphInstantiate(&run, graph));
+    CHECK(cudaGraphLaunch(run, chosen.stream));
+    CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++)
+        EXPECT(out[i] == in[i / 128 * 128 + (i + 32) % 128]);
+
+    CHECK(cudaFuncSetAttribute(asked, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    both[0].val.clusterDim.x = 3; // does not divide the grid
+    EXPECT(cudaLaunchKernelEx(&chosen, asked, (const int *)device_in, device_out) == cudaErrorInvalidClusterSize);
     puts("block clusters are right");
     return 0;
 }

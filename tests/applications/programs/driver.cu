@@ -29,6 +29,26 @@ static const char text[] = R"(
 }
 )";
 
+static const char clusters_text[] = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry ranks(.param .u64 out)
+{
+	.reg .u32 %r<5>;
+	.reg .u64 %rd<4>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %cluster_ctarank;
+	mov.u32 %r2, %cluster_nctarank;
+	mad.lo.u32 %r3, %r1, 100, %r2;
+	mov.u32 %r4, %ctaid.x;
+	mul.wide.u32 %rd2, %r4, 4;
+	add.u64 %rd3, %rd1, %rd2;
+	st.global.u32 [%rd3], %r3;
+	ret;
+}
+)";
+
 enum { N = 256 };
 
 static void check_counts(CUdeviceptr at, uint32_t start, uint32_t step) {
@@ -77,6 +97,52 @@ static void launch_both_ways(CUmodule module) {
     WANT(cuLaunchKernel(count, 0, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL) == CUDA_ERROR_INVALID_VALUE);
     CHECK(cuMemFree(out));
     WANT(cuMemFree(out) == CUDA_ERROR_INVALID_VALUE);
+}
+
+static void attributes(void) {
+    CUmodule module;
+    CUfunction ranks;
+    CUdeviceptr out;
+    CUevent begin, end;
+    float milliseconds = -1;
+    CHECK(cuModuleLoadData(&module, clusters_text));
+    CHECK(cuModuleGetFunction(&ranks, module, "ranks"));
+    CHECK(cuFuncSetAttribute(ranks, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    CHECK(cuMemAlloc(&out, 16));
+    CHECK(cuEventCreate(&begin, CU_EVENT_DEFAULT));
+    CHECK(cuEventCreate(&end, CU_EVENT_DEFAULT));
+    CHECK(cuEventRecord(begin, NULL));
+    CUlaunchAttribute asked[3] = {};
+    asked[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    asked[0].value.clusterDim.x = 2, asked[0].value.clusterDim.y = asked[0].value.clusterDim.z = 1;
+    asked[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    asked[1].value.programmaticStreamSerializationAllowed = 1;
+    asked[2].id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+    asked[2].value.launchCompletionEvent.event = end;
+    CUlaunchConfig configuration = {};
+    configuration.gridDimX = 4, configuration.gridDimY = configuration.gridDimZ = 1;
+    configuration.blockDimX = configuration.blockDimY = configuration.blockDimZ = 1;
+    configuration.attrs = asked, configuration.numAttrs = 3;
+    void *arguments[] = {&out};
+    CHECK(cuLaunchKernelEx(&configuration, ranks, arguments, NULL));
+    uint32_t found[4];
+    CHECK(cuMemcpyDtoH(found, out, sizeof found));
+    WANT(found[0] == 2 && found[1] == 102 && found[2] == 2 && found[3] == 102);
+    CHECK(cuEventElapsedTime(&milliseconds, begin, end));
+    WANT(milliseconds > 0);
+
+    asked[0].value.clusterDim.x = 3;
+    WANT(cuLaunchKernelEx(&configuration, ranks, arguments, NULL) == CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    asked[0].id = (CUlaunchAttributeID)99;
+    WANT(cuLaunchKernelEx(&configuration, ranks, arguments, NULL) == CUDA_ERROR_NOT_SUPPORTED);
+    asked[0].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    asked[0].value.cooperative = 1;
+    CHECK(cuLaunchKernelEx(&configuration, ranks, arguments, NULL)); // now without clusters
+    CHECK(cuMemcpyDtoH(found, out, sizeof found));
+    WANT(found[0] == 1 && found[3] == 1);
+    CHECK(cuEventDestroy(begin));
+    CHECK(cuEventDestroy(end));
+    CHECK(cuMemFree(out));
 }
 
 static void questions(CUmodule module) {
@@ -193,6 +259,7 @@ int main() {
     WANT(strstr(log, "nonsense"));
     WANT(cuModuleLoadData(&module, "\x7f" "ELF...") == CUDA_ERROR_NO_BINARY_FOR_GPU);
 
+    attributes();
     streams();
     CUgraph graph;
     WANT(cuGraphCreate(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);

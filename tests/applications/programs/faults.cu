@@ -17,6 +17,18 @@ __global__ void endless(volatile int *flag) {
         *flag = (*flag + 1) & 0xffffff;
 }
 
+__global__ void waits(volatile int *flag, int *out) {
+    while (*flag == 0)
+        ;
+    *out = *flag;
+}
+
+static void *set(void *flag) {
+    usleep(700000);
+    *(volatile int *)flag = 41;
+    return nullptr;
+}
+
 static void *later(void *what) {
     usleep(1500000);
     if (!strcmp((char *)what, "crash-in-launch"))
@@ -61,6 +73,17 @@ int main(int argc, char **argv) {
         puts("launched");
         fflush(stdout);
         endless<<<1, 1>>>(data);
+    } else if (!strcmp(what, "set-by-a-thread") || !strcmp(what, "set-too-late")) {
+        int *flag, found = 0;
+        pthread_t thread;
+        CHECK(cudaHostAlloc(&flag, 4, cudaHostAllocMapped));
+        *flag = 0;
+        if (!strcmp(what, "set-by-a-thread"))
+            pthread_create(&thread, nullptr, set, flag);
+        waits<<<1, 1>>>(flag, data);
+        *(volatile int *)flag = 42;
+        if (cudaMemcpy(&found, data, 4, cudaMemcpyDeviceToHost) == cudaSuccess)
+            EXPECT(found == 41);
     } else if (!strcmp(what, "fork")) {
         int status;
         if (fork() == 0) {

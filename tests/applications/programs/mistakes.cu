@@ -34,6 +34,9 @@ int main() {
     store<<<dim3(1, 70000), 1>>>(data);
     FAILS(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
     FAILS(cudaEventRecord(nullptr), cudaErrorInvalidResourceHandle);
+    for (int k = 0; k < 2; k++)
+        FAILS(cudaMalloc((void **)nullptr, 4), cudaErrorInvalidValue);
+    FAILS(cudaLaunchKernel((void *)store, dim3(1), dim3(1), nullptr, 0, 0), cudaErrorInvalidValue);
     cudaIpcMemHandle_t handle;
     FAILS(cudaIpcGetMemHandle(&handle, data), cudaErrorNotSupported);
     FAILS(cudaIpcGetMemHandle(&handle, data), cudaErrorNotSupported);

@@ -6,7 +6,7 @@ enum { END = 0, BUFFER = 1, BUFFER_BYTES = 2 }; /* of `extra`: pairs of a number
 
 /* The parameters as one block, which `extra` describes. */
 static int launch_block(const struct kernel *kernel, struct dim3 grid, struct dim3 block, size_t dynamic_shared,
-                        int is_cooperative, void **extra) {
+                        const struct asked *asked, void **extra) {
     const void *data = NULL;
     size_t bytes = 0, needed = parameter_bytes(&kernel->function);
     for (; extra[0] != (void *)END; extra += 2) {
@@ -22,42 +22,41 @@ static int launch_block(const struct kernel *kernel, struct dim3 grid, struct di
                data ? bytes : 0, needed);
         return INVALID_VALUE;
     }
-    return launch_function(&kernel->function, grid, block, data, needed, dynamic_shared, is_cooperative);
+    return launch_function(&kernel->function, grid, block, data, needed, dynamic_shared, asked);
 }
 
-static int launch(const struct kernel *kernel, struct dim3 grid, struct dim3 block, size_t dynamic_shared, int is_cooperative,
-                  void **arguments, void **extra) {
+static int launch(const struct kernel *kernel, struct dim3 grid, struct dim3 block, size_t dynamic_shared,
+                  const struct asked *asked, void **arguments, void **extra) {
     int error = begin();
     if (error || !is_kernel(kernel))
         return error ? error : INVALID_HANDLE;
     if (arguments && extra)
         return INVALID_VALUE;
     if (extra)
-        return as_result(launch_block(kernel, grid, block, dynamic_shared, is_cooperative, extra));
+        return as_result(launch_block(kernel, grid, block, dynamic_shared, asked, extra));
     size_t bytes = parameter_bytes(&kernel->function);
     char data[bytes + 1];
     if ((error = gather(&kernel->function, arguments, data)))
         return error;
-    return as_result(launch_function(&kernel->function, grid, block, data, bytes, dynamic_shared, is_cooperative));
+    return as_result(launch_function(&kernel->function, grid, block, data, bytes, dynamic_shared, asked));
 }
 
 API int cuLaunchKernel(const struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned dynamic_shared, struct stream *stream,
                        void **arguments, void **extra) {
     (void)stream;
-    return launch(kernel, (struct dim3){grid_x, grid_y, grid_z}, (struct dim3){block_x, block_y, block_z}, dynamic_shared, 0,
-                  arguments, extra);
+    return launch(kernel, (struct dim3){grid_x, grid_y, grid_z}, (struct dim3){block_x, block_y, block_z}, dynamic_shared,
+                  &(struct asked){0}, arguments, extra);
 }
 
 API int cuLaunchCooperativeKernel(const struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_shared,
                                   struct stream *stream, void **arguments) {
     (void)stream;
-    return launch(kernel, (struct dim3){grid_x, grid_y, grid_z}, (struct dim3){block_x, block_y, block_z}, dynamic_shared, 1,
-                  arguments, NULL);
+    return launch(kernel, (struct dim3){grid_x, grid_y, grid_z}, (struct dim3){block_x, block_y, block_z}, dynamic_shared,
+                  &(struct asked){.is_cooperative = 1}, arguments, NULL);
 }
 
-struct launch_attribute { int id; char pad[4]; int value[16]; };
 struct configuration {
     struct dim3 grid, block;
     unsigned dynamic_shared;
@@ -65,23 +64,16 @@ struct configuration {
     struct launch_attribute *attributes;
     unsigned n_attributes;
 };
-enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
 
 API int cuLaunchKernelEx(const struct configuration *chosen, const struct kernel *kernel, void **arguments, void **extra) {
-    int is_cooperative = 0;
-    if (!chosen)
-        return INVALID_VALUE;
-    for (unsigned k = 0; k < chosen->n_attributes; k++) {
-        const struct launch_attribute *attribute = chosen->attributes + k;
-        const int *value = attribute->value;
-        if (attribute->id == ATTRIBUTE_COOPERATIVE)
-            is_cooperative = value[0];
-        if (attribute->id == ATTRIBUTE_CLUSTER && (value[0] > 1 || value[1] > 1 || value[2] > 1)) {
-            refuse("cuLaunchKernelEx: clusters of CTAs are not simulated");
-            return NOT_SUPPORTED;
-        }
-    }
-    return launch(kernel, chosen->grid, chosen->block, chosen->dynamic_shared, is_cooperative, arguments, extra);
+    struct asked asked;
+    int error = begin();
+    if (error || !chosen)
+        return error ? error : INVALID_VALUE;
+    if ((error = read_attributes("cuLaunchKernelEx", &asked, chosen->attributes, chosen->n_attributes)))
+        return error;
+    error = launch(kernel, chosen->grid, chosen->block, chosen->dynamic_shared, &asked, arguments, extra);
+    return error || !asked.event ? error : IN_CONTEXT(cudaEventRecord(asked.event, chosen->stream));
 }
 
 API int cuLaunchHostFunc(struct stream *stream, void (*call)(void *), void *data) {
@@ -89,8 +81,6 @@ API int cuLaunchHostFunc(struct stream *stream, void (*call)(void *), void *data
 }
 
 /* ---- attributes, by the numbers of CUfunction_attribute */
-
-enum { DYNAMIC_SHARED = 8, CARVEOUT = 9 };
 
 static int get_attribute(int *value, int number, const struct kernel *kernel) {
     struct needs_record needs;
@@ -112,9 +102,7 @@ static int set_attribute(const char *call, const struct kernel *kernel, int numb
     int error = begin();
     if (error || !is_kernel(kernel))
         return error ? error : INVALID_HANDLE;
-    if (number == DYNAMIC_SHARED)
-        return as_result(check_dynamic_shared(call, &kernel->function, value));
-    return number == CARVEOUT ? SUCCESS : INVALID_VALUE;
+    return as_result(set_function_attribute(call, &kernel->function, number, value));
 }
 
 API int cuFuncGetAttribute(int *value, int number, const struct kernel *kernel) {

@@ -75,11 +75,15 @@ static struct node *next_node(const void *stream, enum node_type type) {
 }
 
 int capture_launch(const void *stream, const void *host, struct dim3 grid, struct dim3 block, void **arguments,
-                   size_t dynamic_shared, int is_cooperative) {
+                   size_t dynamic_shared, const struct asked *asked) {
+    if (asked->event) {
+        refuse("a launch with an event as an attribute is not captured");
+        return CAPTURE_UNSUPPORTED;
+    }
     struct node *node = next_node(stream, KERNEL_NODE);
     if (!node)
         return INVALID_VALUE;
-    node->is_cooperative = is_cooperative;
+    node->asked = *asked;
     return set_kernel(node, &(struct kernel_parameters){(void *)host, grid, block, (unsigned)dynamic_shared, arguments, NULL});
 }
 

@@ -17,7 +17,8 @@ struct node {
     struct node *next, *origin; /* origin: the node that this one was cloned from */
     struct node **needs;        /* the nodes that come before it */
     size_t n_needs;
-    int is_disabled, is_cooperative, order; /* order: its place in a run */
+    int is_disabled, order; /* order: its place in a run */
+    struct asked asked;     /* of a kernel */
     union {
         struct kernel_parameters kernel; /* with copies of the arguments */
         struct box copy;

@@ -117,7 +117,7 @@ struct graph *cloned(const struct graph *graph) {
     for (struct node *node = graph->first; node; node = node->next) {
         struct node *twin = add_node(copy, node->type, NULL, 0);
         twin->origin = node;
-        twin->is_cooperative = node->is_cooperative;
+        twin->asked = node->asked;
         if (node->type == KERNEL_NODE)
             set_kernel(twin, &node->kernel);
         else if (node->type == GRAPH_NODE)

@@ -3,9 +3,6 @@
 #include <string.h>
 #include "graphs.h"
 
-int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t shared, void *stream);
-int cudaLaunchCooperativeKernel(const void *host, struct dim3 grid, struct dim3 block, void **arguments, size_t shared,
-                                void *stream);
 int cudaMemcpy3D(const struct box *box);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int direction);
 int cudaEventRecord(void *event, void *stream);
@@ -60,8 +57,7 @@ static int run_node(struct node *node) {
     struct node **order;
     switch (node->type) {
     case KERNEL_NODE:
-        return (node->is_cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
-            kernel->host, kernel->grid, kernel->block, kernel->arguments, kernel->dynamic_shared, NULL);
+        return launch_host(kernel->host, kernel->grid, kernel->block, kernel->arguments, kernel->dynamic_shared, &node->asked);
     case COPY_NODE: return cudaMemcpy3D(&node->copy);
     case FILL_NODE: return run_fill(&node->fill);
     case HOST_NODE: node->host.call(node->host.data); return SUCCESS;

@@ -249,3 +249,26 @@ def test_the_limit_of_instructions_says_how_to_raise_it():
         in found.message
     )
     assert "--max-instructions" in found.help
+
+
+def test_another_process_sets_the_flag() -> None:
+    """The heap's owner writes it when the run has asked three times in a row; another launch begins anew."""
+    wait = "L: ld.volatile.global.u32 %r3, [%rd1];\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;"
+    body = f"{wait}\nst.global.u32 [%rd1+4], %r3;\nret;"
+    kernel = ptxtool.parse(f"{HEAD}{body}\n}}\n").kernels["k"]
+    machine = ptxsim.Machine("tesla-c2050", memory=1 << 20)
+    flag = machine.heap.malloc(8)
+    asked: list[int] = []
+
+    def may_be_written(times: int) -> bool:
+        asked.append(times)
+        if times == 2:
+            machine.heap.write(flag, np.array([7], np.uint32))
+        return True
+
+    machine.heap.may_be_written = may_be_written
+    for _ in range(2):
+        machine.heap.fill(flag, 0, 8)
+        machine.run(kernel, 1, 64, [flag])
+        assert machine.heap.read(flag + 4, 4) == b"\7\0\0\0"
+    assert asked == [0, 1, 2, 0, 1, 2]

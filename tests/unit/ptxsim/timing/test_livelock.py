@@ -116,3 +116,23 @@ def test_runs_that_follow_are_as_the_first() -> None:
     """What lets lanes proceed changes where they meet, for that run only."""
     both = [launch(LOCK, np.zeros(1, np.uint32), INDEPENDENT).cycles for _ in range(2)]
     assert both[0] == both[1]
+
+
+def test_another_process_sets_the_flag() -> None:
+    """The heap's owner writes it when the run has asked three times in a row."""
+    wait = "L: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;"
+    text = f"{wait}\nst.global.u32 [%d1+4], %r2;\nret;"
+    machine = ptxsim.Machine(STACK, memory=1 << 20)
+    flag = machine.heap.malloc(8)
+    asked: list[int] = []
+
+    def may_be_written(times: int) -> bool:
+        asked.append(times)
+        if times == 2:
+            machine.heap.write(flag, np.array([7], np.uint32))
+        return True
+
+    machine.heap.fill(flag, 0, 8)
+    machine.heap.may_be_written = may_be_written
+    machine.launch(kernel(text), 1, 32, [flag])
+    assert (asked, machine.heap.read(flag + 4, 4)) == ([0, 1, 2], b"\7\0\0\0")
