@@ -1,6 +1,7 @@
 """What MkDocs does not know of this repository: pages that lie outside docs/, references made from the code, links.
 
-README.md is the site's first page, docs/README.md its list by job; CONTRIBUTING.md and CHANGELOG.md are pages too.
+README.md is the site's first page, docs/README.md its list by job, which the navigation follows; CONTRIBUTING.md and
+CHANGELOG.md are pages too.
 Pages link to each other as files of the repository, so that they work there as well: links are rewritten to where the
 site has these files. Names of example files (```ptx kernel.ptx) become the titles of blocks.
 """
@@ -25,9 +26,54 @@ _SOURCES = {page: source for source, page in MOVED.items()}
 _FENCE = re.compile(r"^( *```)(\w+) +(\S.*)$", re.MULTILINE)
 _CODE = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+_LISTED = re.compile(r"(?<=[('])[\w-]+(?:/[\w-]+)*\.md")
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _LANGUAGES = {"ptx": "ptxplus", "cuda": "cuda", "usage": "text", "output": "text"}
 """Our names of a block's language, and those of Pygments: our lexer of PTX is `ptxplus`."""
+
+
+REFERENCE = [
+    {"Commands": "commands.md"},
+    {"Python API": "reference/api.md"},
+    {"Instructions": "isa.md"},
+    {"Diagnostics": ["errors/README.md", {"Beside those of ptxas": "errors-compared.md"}]},
+    {"GPU files": "reference/gpu-files.md"},
+    {"Counters": "reference/counters.md"},
+]
+EXPLAINING = ("Judge and reproduce results", "Work on ptxtool")
+"""The sections of docs/README.md that explain; the first one has tutorials, the others say how to do something."""
+
+
+def on_config(config: Any) -> None:
+    """The navigation: every page once, under the first section of docs/README.md that lists it."""
+    seen = set(_LISTED.findall(repr(REFERENCE)))
+    sections: dict[str, list[Any]] = {}
+    for title, text in re.findall(r"(?ms)^## (.*?)\n(.*?)(?=^## |\Z)", _read("docs/README.md")):
+        new = [page for page in dict.fromkeys(_LISTED.findall(text)) if page not in seen]
+        seen.update(new)
+        sections[title] = [
+            {"The model": _folder("model")} if page == "model/README.md" else page for page in new
+        ]
+    (_, tutorials), *rest = sections.items()
+    config.nav = [
+        {"Home": "index.md"},
+        {"Tutorials": tutorials},
+        {"How to": ["jobs.md", *({title: pages} for title, pages in rest if title not in EXPLAINING)]},
+        {"Reference": REFERENCE},
+        {
+            "Explanation": [
+                *({title: sections[title]} for title in EXPLAINING),
+                "contributing.md",
+                "changes.md",
+            ]
+        },
+    ]
+
+
+def _folder(name: str) -> list[str]:
+    """The pages of a folder of docs/, its README first."""
+    pages = sorted(path.name for path in (CHECKOUT / "docs" / name).glob("*.md"))
+    return [f"{name}/{page}" for page in ("README.md", *pages[1:])]
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -45,7 +45,7 @@ class KernelUnderTest:
         block: "Extent",
         args: Sequence[Any],
         *,
-        check: Collection[str] = ("all",),
+        check: "str | Collection[str]" = "all",
         **options: Any,
     ) -> "FunctionalResult":
         """Execute the kernel, without time; arrays in `args` are updated in place.
@@ -57,7 +57,7 @@ class KernelUnderTest:
         import ptxsim
 
         with _as_failure():
-            result = ptxsim.run(self.function, grid, block, args, check=tuple(check), **options)
+            result = ptxsim.run(self.function, grid, block, args, check=check, **options)
         lost = f"\nand {result.lost_problems} more" if result.lost_problems else ""
         if result.problems:
             raise AssertionError("\n".join(map(str, result.problems)) + lost)

@@ -1,5 +1,6 @@
 """The pages are whole: README is short, every command and option is documented, links lead to a file and a heading."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -52,6 +53,21 @@ def test_every_command_and_option_is_documented() -> None:
             option = max(parameter.opts, key=len)
             if option.startswith("--") and option not in ("--output",):
                 assert option in section + shared, f"{name} {option}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(CHECKOUT)))
+def test_commands_in_sentences_exist(path: Path) -> None:
+    """`ptxtool COMMAND --option` in running text; blocks of code are run or read by test_examples.py."""
+    prose = re.sub(r"(?ms)^```.*?^```", "", path.read_text(encoding="utf-8"))
+    for name, rest in re.findall(r"`ptxtool ([a-z-]+)([^`\n]*)`", prose):
+        assert name in COMMANDS
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        members = vars(importlib.import_module(command.callback.__module__)).values()
+        parameters = [p for each in members if isinstance(each, click.Command) for p in each.params]
+        options = {option for p in parameters for option in (*p.opts, *p.secondary_opts)}
+        used = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", rest.partition(" -- ")[0]))
+        assert used <= options | {"--help"}, f"ptxtool {name}{rest}"
 
 
 def anchors(path: Path) -> set[str]:

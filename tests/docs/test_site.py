@@ -5,11 +5,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-import yaml
 from checkout import CHECKOUT
 from chromium import browser, needs_chromium
+from scripts import module_of
 
 import ptxtool
 from ptxtool.base.diag import CODES
@@ -87,11 +88,11 @@ def test_names_of_example_files_are_titles(site: Path) -> None:
 
 
 def test_the_list_by_job_and_the_navigation_have_the_same_pages() -> None:
-    class Loader(yaml.SafeLoader):
-        """YAML of which only the navigation matters."""
-
-    Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
-    configuration = yaml.load(text_of(CHECKOUT / "website" / "mkdocs.yml"), Loader)
-    named = set(re.findall(r"[\w/-]+\.md", repr(configuration["nav"])))
-    listed = set(re.findall(r"\]\(([\w-]+(?:/[\w-]+)*\.md)", text_of(CHECKOUT / "docs" / "README.md")))
-    assert listed - named == set()
+    configuration = SimpleNamespace()
+    module_of(CHECKOUT / "website" / "hooks.py").on_config(configuration)
+    named = re.findall(r"[\w/-]+\.md", repr(configuration.nav))
+    pages = {str(page.relative_to(CHECKOUT / "docs")) for page in (CHECKOUT / "docs").rglob("*.md")}
+    of_their_own = {page for page in pages if re.fullmatch(r"errors/[EW]\d+\.md", page)} | {"README.md"}
+    made = {"index.md", "jobs.md", "contributing.md", "changes.md"}
+    made |= {f"reference/{name}.md" for name in ("api", "gpu-files", "counters")}
+    assert sorted(named) == sorted((pages - of_their_own) | made)  # every page, and once
