@@ -44,7 +44,7 @@ gpu-check: $(STAMP)
 	cd tests && ../$(BIN)/python -m gpu $(ROWS)
 
 site: $(STAMP)
-	$(BIN)/mkdocs build --quiet --config-file website/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file website/mkdocs.yml
 	@echo "build/site/index.html"
 
 $(STAMP): requirements.txt pyproject.toml

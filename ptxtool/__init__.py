@@ -24,11 +24,12 @@ Configuration PassResult PtxError Remark TextEdit
 load parse emit fmt save check check_recovered kernel
 first_use shared_use liveness pressure register_need register_counts
 cfg dominators post_dominators reconvergence_points loops uniformity diff gate
-gpu gpus samples occupancy switched_occupancy unified_split register_curve demotion_targets static_scratchpad
+gpu gpus fitting_gpu samples
+occupancy switched_occupancy unified_split register_curve demotion_targets static_scratchpad
 isa overhead
 rewrite prove write_vectors read_vectors load_launch load_recording
 run simulate run_application run_sequence simulate_sequence run_recording simulate_recording
-page compare compare_schemes compare_recording compare_recording_schemes tune sweep reproduce load_sweep
+page compare compare_schemes compare_recording compare_recording_schemes tune sweep reproduce load_sweep plot
 """.split()  # noqa: SIM905
 """The names of `ptxtool.api`, which is imported on first use (a test compares the two)."""
 

@@ -65,10 +65,11 @@ if TYPE_CHECKING:
     from ptxtool.passes.pipeline import RewriteResult
     from ptxtool.passes.syntax import Stage
     from ptxtool.report.pages.resident import CtaTakes
+    from ptxtool.report.plots import Chart
     from ptxtool.results.applications import ApplicationRun
     from ptxtool.results.exhibits import Reproduction
     from ptxtool.results.gates import Gate
-    from ptxtool.results.kernel_runs import KernelPage, KernelRun
+    from ptxtool.results.kernel_runs import KernelPage, KernelRun, RefusedRun
     from ptxtool.results.outcome import Outcome
     from ptxtool.results.proofs import Proof
     from ptxtool.results.recorded_comparisons import RecordedComparison
@@ -299,6 +300,16 @@ def gpu(
     from ptxtool.formats.settings import with_settings
 
     return with_settings(machine_of(name_or_path, tell), settings)
+
+
+def fitting_gpu(target: str) -> str:
+    """The name of the packaged machine that fits texts of a `.target`: the oldest that runs them, or else the newest.
+
+    A text without a target (""), or with an unknown one, has the machine that is the default everywhere.
+    """
+    from ptxtool.formats.gpu_names import fitting_gpu
+
+    return fitting_gpu(target)
 
 
 def occupancy(
@@ -773,7 +784,8 @@ def page(
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[MachineKeywords]",
 ) -> "KernelPage":
-    """A page of a kernel to look at (docs/page.md): `.html` is one self-contained file, `.runs` the runs it shows.
+    """A page of a kernel to look at (docs/page.md): `.html` is one self-contained file, `.runs` the runs it shows,
+    `.refused` those that a pass or the machine declined, with the reason.
 
     With `launch` the kernel is simulated, with the options of `simulate`, and once more for each of `runs`:
     "scheme=finereg", "gpu=gtx480,scheduler=gto", "passes=allocate:max-regs=20". Without, `threads` are those of a CTA,
@@ -791,6 +803,7 @@ def page(
 
     described = [read_change(each) for each in runs]
     found: tuple[KernelRun, ...] = ()
+    refused: tuple[RefusedRun, ...] = ()
     if launch is not None:
         from ptxsim.launch_options import options_of
         from ptxtool.formats.launch.launch_steps import only_one
@@ -801,7 +814,8 @@ def page(
         def rewritten(module: "Module", passes: str) -> "Module":
             return rewrite(module, passes, launch=job, gpu=simulated).module
 
-        found = run_kernel(kernel, job, replace(chosen, gpu=simulated), described, rewritten, announce)
+        options = replace(chosen, gpu=simulated)
+        found, refused = run_kernel(kernel, job, options, described, rewritten, announce)
         machine: Gpu | CudaTarget = simulated
     elif described:
         raise error("E502", "runs need a launch", help="give a launch file, or --grid, --block and --arg")
@@ -809,8 +823,9 @@ def page(
         machine = _limits_of(DEFAULT_GPU if gpu is None else gpu)
     (counts,) = register_counts(kernel.module, [kernel], ptxas=ptxas)
     takes = _cta_takes(kernel, counts, threads, found[0].run if found else None)
-    data = kernel_data(KernelView(kernel, machine, counts, takes, check(kernel.module), found, sources))
-    return KernelPage(kernel_page(data), data, found)
+    view = KernelView(kernel, machine, counts, takes, check(kernel.module), found, refused, sources)
+    data = kernel_data(view)
+    return KernelPage(kernel_page(data), data, found, refused)
 
 
 def _simulated(gpu: "str | Path | Gpu | CudaTarget") -> "Gpu":
@@ -1123,6 +1138,17 @@ def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
 
     with Store(store, reading=True) as kept:
         return kept.result(name)
+
+
+def plot(value: Any) -> "Chart":
+    """A chart of a result, for a notebook or `.save("file.svg")`; `.figure` is matplotlib's.
+
+    `value` is what `pressure`, `simulate`, `compare`, `compare_schemes`, `sweep` or `ptxsim.launch` returned. Raises
+    E502 for another one, for one without numbers, and without matplotlib.
+    """
+    from ptxtool.report.plots import chart
+
+    return chart(value)
 
 
 def _kernel_named(module: "Module", name: str | None) -> "Function":

@@ -13,6 +13,14 @@ from smallkernel import KERNEL, Cli
 
 from ptxtool.cli.main import main
 
+COMPILES = "tests/applications/test_faults.py"
+COMPILES_NOTHING = (
+    "tests/diff/test_mutations_",
+    "tests/diff/test_forms_",
+    "tests/unit/isa/",
+    "tests/unit/analysis/",
+)
+
 settings.register_profile("untimed", deadline=None)  # a loaded machine is no failure
 settings.load_profile("untimed")
 
@@ -86,6 +94,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     casefile.refuse_blessing_in_ci(config)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker compiles the simulator for all; the next begins with what does not need it, not with the same."""
+
+    def turn(item: pytest.Item) -> int:
+        return 0 if item.nodeid.startswith(COMPILES) else 2 - item.nodeid.startswith(COMPILES_NOTHING)
+
+    items.sort(key=turn)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -36,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
     texts["reference/api.md"] = _api()
     texts["reference/gpu-files.md"] = _gpu_files()
     texts["reference/counters.md"] = _counters()
-    texts["site.css"] = _read("website/site.css")
+    texts |= {name: _read(f"website/{name}") for name in ("site.css", "iframe-worker.js")}
     for page, text in texts.items():
         files.append(File.generated(config, page, content=text))
     return files
@@ -93,10 +93,15 @@ def _api() -> str:
 
 
 def _place(package: str, name: str) -> str:
-    """Where a public name is defined: what reads the sources does not follow lazy imports."""
-    value = getattr(__import__(package), name)
-    module = getattr(value, "__module__", package)
-    return f"{module}.{getattr(value, '__qualname__', name)}"
+    """Where a public name is defined: what reads the sources does not follow lazy imports, and the simulator's would
+    load compiled code."""
+    import ptxsim
+    import ptxtool
+
+    if package == "ptxsim":
+        return f"{ptxsim._HOMES[name]}.{name}"
+    value = getattr(ptxtool, name)
+    return f"{value.__module__}.{value.__qualname__}"
 
 
 def _gpu_files() -> str:

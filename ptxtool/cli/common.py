@@ -24,7 +24,7 @@ from ptxtool.cli.completion import (
 )
 from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.streams import print_diagnostics, print_note, print_text
-from ptxtool.formats.gpu_names import DEFAULT_GPU
+from ptxtool.formats.gpu_names import AUTO, DEFAULT_GPU
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,11 +97,20 @@ def _keep_settings(context: click.Context, _: click.Parameter, given: tuple[str,
     context.meta[_SETTINGS] = given
 
 
+_A_MACHINE = (
+    "A packaged machine, the path of a GPU file or of a gpgpusim.config, or auto: the one that fits .target."
+)
+
+
 def gpu_option(function: F) -> F:
     """`--gpu NAME|FILE`, and `--set KEY=VALUE` for single keys of the machine."""
-    return _gpu_option(
-        function, "NAME|FILE", "A packaged machine, or the path of a GPU file or of a gpgpusim.config."
-    )
+    return _gpu_option(function, "NAME|FILE", _A_MACHINE)
+
+
+def launch_gpu_option(otherwise: str) -> Callable[[F], F]:
+    """`--gpu` and `--set` of a command that takes the launch file's machine, or else `otherwise`."""
+    help = f"{_A_MACHINE}  [default: the launch file's, or {otherwise}]"
+    return lambda function: _gpu_option(function, "NAME|FILE|auto", help, has_default=False)
 
 
 def gpu_or_target_option(function: F) -> F:
@@ -110,7 +119,7 @@ def gpu_or_target_option(function: F) -> F:
     return _gpu_option(function, "NAME|FILE|sm_NN", help)
 
 
-def _gpu_option(function: F, metavar: str, help: str) -> F:
+def _gpu_option(function: F, metavar: str, help: str, has_default: bool = True) -> F:
     with_set = click.option(
         "--set",
         metavar="KEY=VALUE",
@@ -123,14 +132,21 @@ def _gpu_option(function: F, metavar: str, help: str) -> F:
         "--gpu",
         metavar=metavar,
         shell_complete=complete_gpu,
-        default=DEFAULT_GPU,
-        show_default=True,
+        default=DEFAULT_GPU if has_default else None,
+        show_default=has_default,
         help=help,
     )(with_set)
 
 
-def machine(name: str) -> "Gpu":
-    """The machine of --gpu and --set; options of a GPGPU-Sim file that are not modelled are printed as warnings."""
+def machine(name: str, target: str | None = None) -> "Gpu":
+    """The machine of --gpu and --set; options of a GPGPU-Sim file that are not modelled are printed as warnings.
+
+    `target` is that of the text, for `--gpu auto`; None: the command has none.
+    """
+    if name == AUTO:
+        if target is None:
+            raise click.UsageError("--gpu auto takes the machine that fits a text: there is none here")
+        name = api.fitting_gpu(target)
     warnings: list[Diagnostic] = []
     settings = click.get_current_context().meta.get(_SETTINGS, ())
     found = api.gpu(name, warnings.append, settings=settings)
@@ -140,12 +156,12 @@ def machine(name: str) -> "Gpu":
     return found
 
 
-def limits_of(gpu: str) -> "Gpu | CudaTarget":
-    """The machine of --gpu and --set, or the limits of a compute capability."""
+def limits_of(gpu: str, target: str | None = None) -> "Gpu | CudaTarget":
+    """The machine of --gpu and --set, or the limits of a compute capability; `target` as of `machine`."""
     from ptxtool.analysis.occupancy.cuda_limits import cuda_target, is_target
 
     if not is_target(gpu):
-        return machine(gpu)
+        return machine(gpu, target)
     if click.get_current_context().meta.get(_SETTINGS):
         raise click.UsageError(f"--set changes keys of a machine: '{gpu}' is a compute capability")
     return cuda_target(gpu)

@@ -51,9 +51,9 @@ def complete_path(
 
 def complete_gpu(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Packaged machines, else files."""
-    from ptxtool.formats.gpu_names import gpu_names
+    from ptxtool.formats.gpu_names import AUTO, gpu_names
 
-    return _beginning(gpu_names(), incomplete) or complete_path(context, parameter, incomplete)
+    return _beginning((AUTO, *gpu_names()), incomplete) or complete_path(context, parameter, incomplete)
 
 
 def complete_scheduler(

@@ -19,6 +19,7 @@ from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats import gpu_parts as parts
 from ptxtool.formats.files import is_file, read_source
@@ -147,8 +148,8 @@ def _find(name: str, folder: Path) -> Path:
     if name.endswith((".toml", ".config")) or "/" in name or "\\" in name:
         return folder / name
     if name not in gpu_names():
-        known = ", ".join(gpu_names())
-        help = f"there are {known}; a file of your own is given by its path, such as ./my-gpu.toml"
+        then = "'ptxtool gpus' lists them; a file of your own is given by its path, such as ./my-gpu.toml"
+        help = did_you_mean(name, gpu_names(), then=then)
         raise error("E502", f"no GPU named '{name}'", help=help)
     return resource_dir("gpus") / f"{name}.toml"
 

@@ -105,6 +105,8 @@ class Dispatch(GpuTable, frozen=True):
     cta_launch_cycles: Cycles
     idle_sms: Literal["counted", "asleep"]
     dynamic_scratchpad: Literal["counted", "ignored"]
+    kernels: Literal["one-per-sm", "leftover", "spatial"] = "one-per-sm"
+    concurrent_kernels: Annotated[int, msgspec.Meta(ge=1, le=128)] = 32
 
 
 class Sharing(GpuTable, frozen=True):

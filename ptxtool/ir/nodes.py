@@ -300,6 +300,14 @@ class Function:
             f"{counted(len(self.instructions), 'instruction')}>"
         )
 
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import MOST_ROWS, table
+
+        n = len(self.instructions)
+        rows = [(i, self.line(i), self.text(i)) for i in range(min(n, MOST_ROWS))]
+        note = f"and {n - MOST_ROWS} more" if n > MOST_ROWS else ""
+        return table(repr(self)[1:-1], ("instruction", "line", "text"), rows, note)
+
     @property
     def source(self) -> Source:
         """The text that all offsets of its nodes are into."""
@@ -404,6 +412,13 @@ class Module:
             f"{counted(len(self.functions) - len(self.kernels), 'other function')}, "
             f"{counted(len(self.source.text), 'character')}>"
         )
+
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        found = self.functions.values()
+        rows = [(f".{f.kind}", f.name, len(f.params), len(f.instructions)) for f in found]
+        return table(repr(self)[1:-1], ("kind", "name", "parameters", "instructions"), rows)
 
     def __post_init__(self) -> None:
         for item in self.items:

@@ -6,7 +6,10 @@ of slot that GPGPU-Sim counts. docs/hotspots.md says which warp a slot is blamed
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
 
 ISSUED = "issued"
 
@@ -153,6 +156,15 @@ class Hotspots:
         """The instructions at which slots were lost, most first."""
         found = [spot for spot in self.instructions if spot.lost]
         return sorted(found, key=lambda spot: (-spot.lost, spot.instruction))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per instruction: its place, its figures, lost slots by reason. Raises E502 without
+        pandas."""
+        from ptxtool.results.frames import frame
+
+        reasons = {name: 0 for name in self.reasons if name != ISSUED}
+        rows = [{**vars(spot), "lost": spot.lost, **reasons, **spot.reasons} for spot in self.instructions]
+        return frame({k: v for k, v in row.items() if k != "reasons"} for row in rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; reasons by name, those of an instruction only where there are any."""

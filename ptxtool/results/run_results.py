@@ -7,7 +7,7 @@ in percent.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage_data, percentage_text
 from ptxtool.base.diag import Diagnostic
@@ -15,6 +15,9 @@ from ptxtool.base.mangled import cpp_name_data, shown_name
 from ptxtool.results.outcome import expected_to_dict, verdict
 from ptxtool.results.replicas import Replicas, Spread, gains
 from ptxtool.results.simulation import SimResult, StallPoint
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def first_stall(points: Sequence[StallPoint]) -> StallPoint | None:
@@ -44,6 +47,15 @@ class Run:
             "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
             **({"replicas": self.replicas.to_dict()} if self.replicas else {}),
         }
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The counters as a data frame of one row (`SimResult.to_pandas`)."""
+        return self.result.to_pandas()
+
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import text
+
+        return f"{self.result._repr_html_()}<small>{text(self.verdict)}</small>"
 
     def __str__(self) -> str:
         return f"{self.result}\n{self.verdict}"
@@ -186,6 +198,25 @@ class Comparison:
                 for rung in self.rungs
             ],
         }
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per rung: its name, `gain_percent`, and every single counter. Raises E502 without
+        pandas."""
+        from ptxtool.results.frames import frame, plain
+
+        return frame(plain(rung) for rung in self.to_dict()["rungs"])
+
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        rows = []
+        for rung in self.rungs:
+            result, gain = rung.result, self.gain(rung)
+            shown = result.status if gain is None else f"{gain:+.2f}%"
+            rows.append((rung.name, result.resident_ctas, result.cycles, result.thread_ipc, shown))
+        title = f"{shown_name(self.kernel)}, {percentage_text(self.percent)}% of {self.resource} shared"
+        columns = ("scheme", "resident CTAs", "cycles", "thread IPC", "gain")
+        return table(title, columns, rows, "; ".join(each.message for each in self.problems))
 
     def __str__(self) -> str:
         lines = [f"{shown_name(self.kernel)}, {percentage_text(self.percent)}% of {self.resource} shared"]

@@ -6,11 +6,14 @@ with the reason and without counters.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.mangled import cpp_name_data
 from ptxtool.results.sweeps import StoredResult
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,24 @@ class SchemeComparison:
                 for run in self.runs
             ],
         }
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per scheme: its name, status and change, and every single counter. Raises E502
+        without pandas."""
+        from ptxtool.results.frames import frame, plain
+
+        return frame(plain(scheme) for scheme in self.to_dict()["schemes"])
+
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        rows = []
+        for run in self.runs:
+            change = self.change(run, "cycles")
+            shown = run.outcome.reason if change is None else f"{change:+.1f}%"
+            rows.append((run.scheme, run.registers, run.counters.get("cycles"), shown))
+        columns = ("scheme", "registers", "cycles", "change or reason")
+        return table(f"{self.kernel} on {self.gpu}", columns, rows)
 
     def __str__(self) -> str:
         lines = [f"{self.kernel} on {self.gpu}"]

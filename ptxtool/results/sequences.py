@@ -4,14 +4,34 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.results.concurrency import ConcurrentResult
 from ptxtool.results.outcome import Buffer, LaunchOutcome, expected_to_dict, verdict
 from ptxtool.results.replicas import Replicas
 from ptxtool.results.simulation import SimResult, Totals
 
 
 @dataclass(frozen=True)
+class ConcurrentLaunches:
+    """Launches of a list that ran at the same time, with their numbers in the list."""
+
+    numbers: tuple[int, ...]
+    result: ConcurrentResult
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`; the counters of all together are among the `launches` of the list."""
+        data = self.result.to_dict()
+        del data["whole"]
+        rows = zip(self.numbers, self.result.launches, strict=True)
+        data["launches"] = [
+            {"launch": n, **x.to_dict(), "after": [self.numbers[k - 1] for k in x.after]} for n, x in rows
+        ]
+        return data
+
+
+@dataclass(frozen=True)
 class SequenceRun:
     """A list of launches that was simulated: `results` of those with time, `numbers` of which of the list they are.
+    Launches on streams that ran at the same time have one result, at the number of the first.
 
     `totals` are their sums. `of` is the length of the list; `status` is that of the last launch that ran. `arguments`
     are the buffers and scalars of the file, as they are afterwards; `replicas` have the spread of cycles and IPC of
@@ -30,6 +50,8 @@ class SequenceRun:
     left_out: tuple[str, ...] = ()
     """What a list of recorded launches lacks, in words."""
     replicas: Replicas | None = None
+    concurrent: tuple[ConcurrentLaunches, ...] = ()
+    """The launches on streams."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: `launches` with the counters of each, `totals` with GPGPU-Sim's names."""
@@ -43,6 +65,7 @@ class SequenceRun:
             ],
             "totals": self.totals.to_dict(),
             "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
+            **({"concurrent": [each.to_dict() for each in self.concurrent]} if self.concurrent else {}),
             **({"replicas": self.replicas.to_dict()} if self.replicas else {}),
             **({"left_out": list(self.left_out)} if self.left_out else {}),
         }

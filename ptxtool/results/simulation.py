@@ -9,13 +9,16 @@ counts, IPC the quotient of sums. Reference: timing-model section 4.1.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxtool.analysis.energy.breakdown import EnergyBreakdown
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan
 from ptxtool.base.cuda_places import CudaPlace
 from ptxtool.base.mangled import shown_name
 from ptxtool.results.hotspots import Hotspots
+
+if TYPE_CHECKING:
+    import pandas
 
 SLOT_NAMES = {
     "idle": "sched_w0_idle",
@@ -360,6 +363,30 @@ class SimResult:
     def to_json(self) -> str:
         """The result as one JSON object."""
         return json.dumps(self.to_dict(), indent=2)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame of one row with every single counter, `slots.stall` and those of `stats` among them. Raises E502
+        without pandas."""
+        from ptxtool.results.frames import frame, plain
+
+        return frame([plain(self.to_dict())])
+
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        total = max(1, sum(self.slots.values()))
+        rows: list[tuple[str, object]] = [
+            ("status", self.status),
+            ("cycles", self.cycles),
+            ("thread IPC", self.thread_ipc),
+            ("resident CTAs", self.resident_ctas),
+            ("limited by", self.limiter),
+            ("registers per thread", self.registers),
+            *((f"slots {name}", f"{n / total:.1%}") for name, n in self.slots.items()),
+            ("energy", f"{self.energy.total_uj:.1f} µJ"),
+        ]
+        title = f"{shown_name(self.kernel)} on {self.gpu}, {self.scheduler}{self.sharing}"
+        return table(title, ("counter", "value"), rows, "; ".join(self.remarks))
 
     def __str__(self) -> str:
         total = max(1, sum(self.slots.values()))

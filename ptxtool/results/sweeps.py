@@ -22,6 +22,8 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
+    import pandas
+
     from ptxtool.formats.launch.launch_file import Launch
 
 RunStatus = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
@@ -326,6 +328,27 @@ class SweepResult:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: nothing in it depends on when or where the runs took place."""
         return {"name": self.name, "complete": self.complete, "runs": [r.to_dict() for r in self.records]}
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per run: label, axes, status, reason, and every single counter. Raises E502 without
+        pandas."""
+        from ptxtool.results.frames import frame, plain
+
+        return frame(
+            {"label": r.label, **r.axes, "status": r.status, "reason": r.outcome.reason}
+            | {k: v for k, v in plain(r.counters).items() if k not in r.axes and k != "status"}
+            for r in self.records
+        )
+
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        rows = [
+            (r.label, r.outcome.reason or r.status, r.counters.get("cycles"), r.counters.get("thread_ipc"))
+            for r in self.records
+        ]
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())
+        return table(f"sweep {self.name}: {counts}", ("run", "status", "cycles", "thread IPC"), rows)
 
     def __str__(self) -> str:
         lines = [f"sweep {self.name}: {', '.join(f'{n} {status}' for status, n in self.counts().items())}"]

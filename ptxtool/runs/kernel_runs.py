@@ -10,14 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.settings import with_settings
 from ptxtool.ir.kernel_names import kernel_named
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.results.kernel_runs import KernelRun
+from ptxtool.results.kernel_runs import KernelRun, RefusedRun
+from ptxtool.results.sweeps import REFUSALS
 from ptxtool.runs.launch_runs import run_launch
 from ptxtool.runs.scheme_texts import scheme_passes
 
@@ -68,25 +69,34 @@ def run_kernel(
     changes: Sequence[Mapping[str, str]],
     rewrite: Rewrite,
     announce: Callable[[str], object] | None = None,
-) -> tuple[KernelRun, ...]:
+) -> tuple[tuple[KernelRun, ...], tuple[RefusedRun, ...]]:
     """Simulate the launch as `options` say, and then with each change, under measurement of where the time goes.
 
-    Ends early after an interrupt. Raises E502 for values that are none, and what passes and the simulator raise.
+    The second tuple has the changed runs that a pass or the machine declined. Ends early after an interrupt. Raises
+    E502 for values that are none, before the first run, and what passes and the simulator raise.
     """
     found: list[KernelRun] = []
+    refused: list[RefusedRun] = []
     options = replace(options, hotspots=True)
     texts: dict[str, Function] = {"": kernel}
-    for change in ({}, *changes):
+    chosen = [(change, _changed(options, change)) for change in ({}, *changes)]
+    for change, own in chosen:
         name = change.get("name") or ", ".join(f"{k}={v}" for k, v in change.items()) or FIRST
+        different = {k: v for k, v in change.items() if k != "name"}
         if announce is not None:
             announce(name)
-        chosen = _changed(options, change)
-        text = _text(kernel, change.get("passes", ""), chosen.scheme or "", texts, rewrite)
-        run = run_launch(text, launch, chosen)
-        found.append(KernelRun(name, {k: v for k, v in change.items() if k != "name"}, text, run))
+        try:
+            text = _text(kernel, change.get("passes", ""), own.scheme or "", texts, rewrite)
+            run = run_launch(text, launch, own)
+        except PtxError as problem:
+            if not found or problem.diagnostics[0].code not in REFUSALS:
+                raise
+            refused.append(RefusedRun(name, different, problem))
+            continue
+        found.append(KernelRun(name, different, text, run))
         if not run.complete:
             break
-    return tuple(found)
+    return tuple(found), tuple(refused)
 
 
 def _text(
@@ -111,9 +121,12 @@ def _changed(options: "LaunchOptions", change: Mapping[str, str]) -> "LaunchOpti
     if "gpu" in change or "set" in change:
         machine = machine_of(change.get("gpu", options.gpu))
         new["gpu"] = with_settings(machine, filter(None, change.get("set", "").split(";")))
-    for key in ("scheduler", "scheme"):
-        if key in change:
-            new[key] = change[key] or None
+    if "scheduler" in change:
+        from ptxsim.timing.schedulers import policy
+
+        new["scheduler"] = policy(change["scheduler"]) if change["scheduler"] else None
+    if "scheme" in change:
+        new["scheme"] = change["scheme"] or None
     for key in ("share-registers", "share-scratchpad"):
         if key in change:
             new[key.replace("-", "_")] = change[key] or "0"

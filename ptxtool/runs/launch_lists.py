@@ -3,6 +3,9 @@
 For `sim` and `run`. All arguments are checked before anything runs. The buffers are copied to the machine in the order
 of the file before the first launch, as a program does that uploads everything first, and those named in `copy_back`
 are copied to the host after their launch; caches see both if the machine models that.
+
+Launches on streams run at the same time: all of them up to the next launch without a stream, or to the first after
+which buffers are copied back or compared.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +20,8 @@ from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import launch_of_step
 from ptxtool.ir.nodes import Function
 from ptxtool.results.outcome import Buffer, LaunchOutcome
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun
+from ptxtool.results.sequences import ConcurrentLaunches, SequenceOutcome, SequenceRun
+from ptxtool.results.simulation import SimResult
 from ptxtool.runs.functional_runs import changed, launched
 from ptxtool.runs.launch_inputs import simulator_value, textures, with_inputs
 from ptxtool.runs.launch_runs import chosen_policy, limit_reached
@@ -25,6 +29,7 @@ from ptxtool.runs.launch_runs import chosen_policy, limit_reached
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
     from ptxsim.machine import Machine
+    from ptxsim.streams import Event, Stream
     from ptxsim.timing.schedulers import Policy
 
 KernelNamed = Callable[[str | None], Function]
@@ -60,6 +65,12 @@ class ReadyLaunch:
     """Adds what the file says to the options."""
     end: "Callable[[Machine], Iterable[Diagnostic]]"
     """Called after the launch: copies back, and returns what is not as expected."""
+    stream: int = 0
+    """The stream that it is launched on; 0: it runs alone."""
+    after: tuple[int, ...] = ()
+    """The numbers of the launches on streams that it waits for."""
+    is_waited_for: bool = True
+    """Nothing else is launched before it has ended."""
 
 
 class _Plan:
@@ -137,29 +148,57 @@ def simulate_sequence(
             policies.get(id(planned.step)),
             lambda options: plan.options(planned, options),
             end,
+            planned.step.stream,
+            planned.step.after,
+            bool(planned.step.copy_back) or planned.number in compared,
         )
 
-    numbers = [p.number for p in plan.steps if p.step.timed]
-    status, problems = simulate_all(machine, map(ready, plan.steps), len(plan.steps), announce)
+    compared = {wanted.after for wanted in launch.expectations}
+    numbers, concurrent, status, problems = simulate_all(
+        machine, map(ready, plan.steps), len(plan.steps), announce
+    )
     return SequenceRun(
         gpu=machine.gpu.name,
         of=len(plan.steps),
-        numbers=tuple(numbers[: len(machine.results)]),
+        numbers=numbers,
         results=tuple(machine.results),
         totals=machine.totals,
         status=status,
         checked=launch.compared if status == "done" else (),
         problems=problems,
         arguments=tuple(plan.arrays.values()),
+        concurrent=concurrent,
     )
+
+
+class _OnStreams:
+    """The launches on streams that wait to be run together."""
+
+    def __init__(self, machine: "Machine"):
+        self._machine = machine
+        self._streams: dict[int, Stream] = {}
+        self._events: dict[int, Event] = {}
+        self.waiting: list[ReadyLaunch] = []
+
+    def add(self, each: ReadyLaunch, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Launch on a stream."""
+        if each.stream not in self._streams:
+            self._streams[each.stream] = self._machine.stream(each.stream)
+        stream = self._streams[each.stream]
+        for number in each.after:
+            if number in self._events:
+                stream.wait(self._events[number])
+        self._events[each.number] = stream.launch(each.kernel, *arguments, **options)
+        self.waiting.append(each)
 
 
 def simulate_all(
     machine: "Machine", launches: Iterable[ReadyLaunch], of: int, announce: Announce | None
-) -> tuple[str, tuple[Diagnostic, ...]]:
-    """Run launches on a machine, one after the other, with its options; `of` is how many there are.
+) -> tuple[tuple[int, ...], tuple[ConcurrentLaunches, ...], str, tuple[Diagnostic, ...]]:
+    """Run launches on a machine, in order, with its options; `of` is how many there are.
 
-    The status of the last one that ran, and what is wrong with results. Raises what `ptxsim.Machine.launch` raises.
+    Returns the numbers of the machine's results, the launches on streams, the status of the last one that ran, and what
+    is wrong with results. Raises what `ptxsim.Machine.launch` and `synchronize` raise.
     """
     import ptxsim
 
@@ -170,36 +209,69 @@ def simulate_all(
         ptxplus_semantics=options.ptxplus_semantics,
     )
     problems: list[Diagnostic] = []
+    numbers: list[int] = []
+    concurrent: list[ConcurrentLaunches] = []
     status, cycles = "done", 0
+    streams = _OnStreams(machine)
+
+    def ended(kernel: Function, number: int, result: SimResult) -> None:
+        nonlocal status, cycles
+        numbers.append(number)
+        status, cycles = result.status, cycles + result.cycles
+        if status == "max-cycles":
+            problems.append(limit_reached(kernel, result))
+
+    def synchronize() -> None:
+        waiting, streams.waiting = streams.waiting, []
+        found = machine.synchronize()
+        if found is None:
+            return
+        concurrent.append(ConcurrentLaunches(tuple(each.number for each in waiting), found))
+        ended(waiting[0].kernel, waiting[0].number, found.whole)
+        if status == "done":
+            for each in waiting:
+                problems.extend(each.end(machine))
+
+    def one(each: ReadyLaunch) -> None:
+        kernel, single = each.kernel, each.launch
+        how = single.grid, single.block, each.values
+        if each.policy is None:
+            machine.run(kernel, *how, options=each.options(without_time))
+            problems.extend(each.end(machine))
+            return
+        chosen: dict[str, Any] = {
+            "options": each.options(options),
+            "scheduler": each.policy,
+            "registers": single.registers if options.registers is None else options.registers,
+            "scratchpad": single.scratchpad if options.scratchpad is None else options.scratchpad,
+            "max_cycles": options.max_cycles and max(1, options.max_cycles - cycles),
+        }
+        if each.stream:
+            streams.add(each, how, chosen)
+            return
+        ended(kernel, each.number, machine.launch(kernel, *how, **chosen))
+        if status == "done":
+            problems.extend(each.end(machine))
+
     try:
         for each in launches:
-            kernel, single = each.kernel, each.launch
-            if announce is not None:
-                announce(f"{each.number} of {of}, {kernel.name}")
-            how = single.grid, single.block, each.values
-            if each.policy is None:
-                machine.run(kernel, *how, options=each.options(without_time))
-            else:
-                result = machine.launch(
-                    kernel,
-                    *how,
-                    options=each.options(options),
-                    scheduler=each.policy,
-                    registers=single.registers if options.registers is None else options.registers,
-                    scratchpad=single.scratchpad if options.scratchpad is None else options.scratchpad,
-                    max_cycles=options.max_cycles and max(1, options.max_cycles - cycles),
-                )
-                status, cycles = result.status, cycles + result.cycles
-                if status == "max-cycles":
-                    problems.append(limit_reached(kernel, result))
-                if status != "done":
-                    break
-            problems += each.end(machine)
+            if not each.stream:
+                synchronize()
+            if status == "done":
+                if announce is not None:
+                    announce(f"{each.number} of {of}, {each.kernel.name}")
+                one(each)
+            if each.stream and each.is_waited_for:
+                synchronize()
+            if status != "done":
+                break
+        if status == "done":
+            synchronize()
     except KeyboardInterrupt:  # between two launches; within one it is a status
         if options.on_interrupt == "raise":
             raise
         status = "interrupted"
-    return status, tuple(problems)
+    return tuple(numbers), tuple(concurrent), status, tuple(problems)
 
 
 def run_sequence(kernel_named: KernelNamed, launch: Launch, options: "LaunchOptions") -> SequenceOutcome:

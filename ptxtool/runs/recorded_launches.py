@@ -96,12 +96,11 @@ def simulate_recording(
             )
 
     n = len(recording.launches)
-    status, problems = simulate_all(machine, ready(), n, announce)
-    numbers = [each.number for each in recording.launches if each.timed]
+    numbers, _, status, problems = simulate_all(machine, ready(), n, announce)
     return SequenceRun(
         gpu=machine.gpu.name,
         of=n,
-        numbers=tuple(numbers[: len(machine.results)]),
+        numbers=numbers,
         results=tuple(machine.results),
         totals=machine.totals,
         status=status,

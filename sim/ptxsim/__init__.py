@@ -20,19 +20,25 @@ if TYPE_CHECKING:
     from ptxsim.launcher import launch as launch
     from ptxsim.machine import Machine as Machine
     from ptxsim.memory_image.fixed_memory import FixedMemory as FixedMemory
+    from ptxsim.memory_image.tensor_maps import TensorMap as TensorMap
     from ptxsim.memory_image.texture_objects import Sampler as Sampler
     from ptxsim.memory_image.texture_objects import Surface as Surface
     from ptxsim.memory_image.texture_objects import Texture as Texture
     from ptxsim.observe.timeline import Timeline as Timeline
+    from ptxsim.streams import Event as Event
+    from ptxsim.streams import Stream as Stream
     from ptxsim.timing.dynamic_execution import DynamicExecution as DynamicExecution
     from ptxsim.timing.dynamic_execution import DynamicResult as DynamicResult
+    from ptxtool.results.concurrency import ConcurrentResult as ConcurrentResult
     from ptxtool.results.simulation import SimResult as SimResult
     from ptxtool.results.simulation import StallPoint as StallPoint
     from ptxtool.results.simulation import Totals as Totals
 
 _HOMES = {
+    "ConcurrentResult": "ptxtool.results.concurrency",
     "DynamicExecution": "ptxsim.timing.dynamic_execution",
     "DynamicResult": "ptxsim.timing.dynamic_execution",
+    "Event": "ptxsim.streams",
     "FixedMemory": "ptxsim.memory_image.fixed_memory",
     "FunctionalResult": "ptxsim.functional_run",
     "LaunchOptions": "ptxsim.launch_options",
@@ -40,7 +46,9 @@ _HOMES = {
     "Sampler": "ptxsim.memory_image.texture_objects",
     "SimResult": "ptxtool.results.simulation",
     "StallPoint": "ptxtool.results.simulation",
+    "Stream": "ptxsim.streams",
     "Surface": "ptxsim.memory_image.texture_objects",
+    "TensorMap": "ptxsim.memory_image.tensor_maps",
     "Texture": "ptxsim.memory_image.texture_objects",
     "Timeline": "ptxsim.observe.timeline",
     "Totals": "ptxtool.results.simulation",

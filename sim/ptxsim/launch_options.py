@@ -75,8 +75,8 @@ class LaunchOptions:
     """Warp instructions (64 by default) before the next warp of the CTA runs, unless a barrier, or a load or atomic of
     global or shared memory, ends the slice earlier. 1: the warps proceed in step."""
     asynchronous: Literal["early", "late"] = "early"
-    """When asynchronous operations complete (`wgmma`): "early", when they are executed, or "late", when they are waited
-    for. A program that waits as it should computes the same."""
+    """When asynchronous operations complete (`wgmma`, bulk copies): "early", when they are executed, or "late", when
+    they are waited for. A program that waits as it should computes the same."""
     trace: "Trace | None" = None
     """Selects instructions; called with each of them as it executes (`ptxsim.Trace`)."""
 

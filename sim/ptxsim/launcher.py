@@ -5,7 +5,7 @@ docs/simulator.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -27,6 +27,7 @@ from ptxsim.observe.remarks import remarks
 from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
 from ptxsim.timing.combinations import check_combination
+from ptxsim.timing.concurrent.members import alone, left_over
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
 from ptxsim.timing.drive import LIVELOCK, account_interrupted, drive
@@ -34,7 +35,7 @@ from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.livelock import livelock
 from ptxsim.timing.machine_records import check_machine, needs_wide
 from ptxsim.timing.machine_state import MachineState
-from ptxsim.timing.residency.schemes.own import own_scheme
+from ptxsim.timing.residency.schemes.own import OwnScheme, own_scheme
 from ptxsim.timing.residency.switching_setup import check_limits
 from ptxsim.timing.schedulers import Policy, built_in_policy
 from ptxsim.timing.schedulers import policy as policy_named
@@ -83,6 +84,22 @@ def launch(
     return timed_launch(kernel, grid, block, args, options_of("launch", options, changes))
 
 
+@dataclass(frozen=True)
+class PreparedLaunch:
+    """A launch that can be built: its program, its memory, and what it is simulated with."""
+
+    kernel: Function
+    options: LaunchOptions
+    program: Program
+    image: MemoryImage
+    gpu: Gpu
+    plan: LaunchPlan
+    registers: int
+    """Per thread."""
+    policy: Policy
+    own: OwnScheme | None
+
+
 def timed_launch(
     kernel: Function,
     grid: Extent,
@@ -92,6 +109,44 @@ def timed_launch(
     state: MachineState | None = None,
 ) -> SimResult:
     """`launch`, for a `Machine` too: `state` is what its earlier launches left and what this one changes."""
+    prepared = prepare_launch(kernel, grid, block, args, options, state)
+    program, image, own = prepared.program, prepared.image, prepared.own
+    try:
+        simulation = build(program, image, prepared.gpu, prepared.plan, state)
+    except PtxError as problem:
+        raise prepared.gpu.placed(problem) from None
+    simulation.printer = Printer(options.output)
+    if own is not None:
+        simulation.own_scheme, simulation.decide = own, own.decide
+    if state is not None:
+        state.resume(simulation, prepared.policy.name)
+    status = run_to_end(kernel, simulation, prepared.policy, options)
+    image.read_back()
+    if options.memory is not None:
+        options.memory.read_back(image.device)
+    if options.variables is not None:
+        options.variables.update(image.variables(program.layout))
+    result = launch_result(kernel, simulation, prepared.policy.name, status, prepared.registers)
+    n_tolerated, of_tolerated = tolerated(program, image)
+    notes = (*remarks(kernel, simulation, result), *of_tolerated)
+    result = replace(result, remarks=notes, out_of_bounds=n_tolerated)
+    if state is None:
+        simulation.recycle()
+    elif status == "done":
+        state.keep(simulation)
+    return result
+
+
+def prepare_launch(
+    kernel: Function,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[Any],
+    options: LaunchOptions,
+    state: MachineState | None,
+) -> PreparedLaunch:
+    """Lower a kernel, lay out its memory, and decide what is resident. Raises as `launch` does before its first
+    cycle."""
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
     gpu, own = machine_of(options.gpu), own_scheme(options.scheme_name)
@@ -138,33 +193,10 @@ def timed_launch(
     shape = grid, block, cluster
     configuration = _configuration(kernel, program, gpu, scheme, *shape, options, registers, n_bytes)
     sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
-    gpu = _adapted(gpu, configuration, n_bytes - options.dynamic_shared)
+    gpu = _adapted(gpu, configuration)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
         program = with_physical_numbers(program, kernel, registers)
-    try:
-        simulation = build(program, image, gpu, configuration, state)
-    except PtxError as problem:
-        raise gpu.placed(problem) from None
-    simulation.printer = Printer(options.output)
-    if own is not None:
-        simulation.own_scheme, simulation.decide = own, own.decide
-    if state is not None:
-        state.resume(simulation, policy.name)
-    status = _run_to_end(kernel, simulation, policy, options)
-    image.read_back()
-    if options.memory is not None:
-        options.memory.read_back(image.device)
-    if options.variables is not None:
-        options.variables.update(image.variables(program.layout))
-    result = launch_result(kernel, simulation, policy.name, status, registers)
-    n_tolerated, of_tolerated = tolerated(program, image)
-    notes = (*remarks(kernel, simulation, result), *of_tolerated)
-    result = replace(result, remarks=notes, out_of_bounds=n_tolerated)
-    if state is None:
-        simulation.recycle()
-    elif status == "done":
-        state.keep(simulation)
-    return result
+    return PreparedLaunch(kernel, options, program, image, gpu, configuration, registers, policy, own)
 
 
 def _configuration(
@@ -251,10 +283,16 @@ def _divided(gpu: Gpu, split: UnifiedPlan | None) -> Gpu:
     return gpu if split is None else _machines.get(gpu, split, lambda: gpu.divided(split))
 
 
-def _adapted(gpu: Gpu, plan: LaunchPlan, scratchpad: int) -> Gpu:
-    """The machine with the L1 that the declared shared memory of resident CTAs leaves; the same object every time."""
+def _adapted(gpu: Gpu, plan: LaunchPlan) -> Gpu:
+    """The machine with the L1 that the shared memory of resident CTAs leaves; the same object every time.
+
+    What a machine ignores for the number of CTAs, it ignores here. Unified memory has divided itself already.
+    """
+    if plan.unified:
+        return gpu
     per_sm = -(-plan.grid[0] * plan.grid[1] * plan.grid[2] // gpu.sm.count)
-    l1d = gpu.l1d.left_by(scratchpad * min(plan.sharing.resident_ctas, per_sm))
+    of_cta = plan.sharing.unshared.needs.allocated_scratchpad
+    l1d = gpu.l1d.left_by(of_cta * min(plan.sharing.resident_ctas, per_sm))
     return gpu if l1d is gpu.l1d else _machines.get(gpu, l1d.ways, lambda: gpu.with_l1(l1d))
 
 
@@ -326,7 +364,7 @@ def _dynamic(dynamic: bool | str | DynamicExecution, shares: bool) -> DynamicExe
     return DynamicExecution() if dynamic is True else dynamic
 
 
-def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, options: LaunchOptions) -> str:
+def run_to_end(kernel: Function, simulation: Simulation, policy: Policy, options: LaunchOptions) -> str:
     """Run the cycle loop; the status of the run. Raises for a fault and for a deadlock."""
     about = {
         "kernel": kernel.name,
@@ -348,6 +386,9 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
             if explained is None:
                 raise
             raise explained from None
+    if reason in (cycle.FAULT, cycle.DEADLOCK) and simulation.members:
+        k = int(simulation.run["fault_kernel"][0]) if reason == cycle.FAULT else left_over(simulation)
+        kernel, simulation = simulation.members[k].kernel, alone(simulation, k)
     if reason == cycle.FAULT:
         raise fault_report(kernel, simulation, policy)
     if reason == cycle.DEADLOCK:

@@ -15,10 +15,13 @@ variables by name and parameter layouts) and launches with `parameters`, the byt
     kernel = machine.load(text).kernels["k"]
     machine.run(kernel, grid, block, parameters=struct.pack("<QI", address, 1024))
 
-Not handled: kernels that run at the same time; anything after a launch that was stopped.
+Kernels on streams run at the same time (streams.py): `stream` makes one, `synchronize` runs what waits on all of them.
+`launch` and `run` are the stream that waits for all others and that all others wait for.
+
+Not handled: anything after a launch that was stopped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -29,11 +32,13 @@ from ptxsim.loaded_modules import LoadedKernel, LoadedModule, load_module
 from ptxsim.memory_image.heap import MEMORY_BYTES, Heap
 from ptxsim.memory_image.texture_handles import KeptTextures
 from ptxsim.memory_image.texture_objects import TextureObject
+from ptxsim.streams import Stream, WaitingLaunches
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function, Module
+from ptxtool.results.concurrency import ConcurrentResult
 from ptxtool.results.simulation import SimResult, Totals
 
 if TYPE_CHECKING:
@@ -58,7 +63,11 @@ class Machine:
         self.gpu = machine_of(chosen.gpu if gpu is None else gpu)
         self.options = replace(chosen, gpu=self.gpu)
         self.results: list[SimResult] = []
-        """Of every launch with time, in order."""
+        """Of every launch with time, in order; of launches on streams one for each run of them."""
+        self.concurrent_results: list[ConcurrentResult] = []
+        """Of every run of launches on streams, in order."""
+        self._waiting = WaitingLaunches()
+        self._n_streams = self._on_streams = 0
         self._state = MachineState(self.gpu)
         self._cycles = 0
         self._memory = MEMORY_BYTES if memory is None else memory
@@ -109,20 +118,59 @@ class Machine:
 
         `parameters` are the bytes of all parameters, instead of `args`: laid out as `LoadedKernel.parameters` says.
         Among `args` a number may be an address of the heap. `options` replace the machine's, keyword arguments single
-        ones. Raises what `ptxsim.launch` raises, E401 for another GPU, and E401 after a launch that was stopped or
-        ended with an error.
+        ones. What waits on streams runs before. Raises what `ptxsim.launch` raises, E401 for another GPU, and E401
+        after a launch that was stopped or ended with an error.
         """
+        from ptxsim.launcher import timed_launch
+
+        function, passed, chosen = self._prepared(kernel, args, parameters, options, changes)
+        self.synchronize()
+        result = timed_launch(function, grid, block, passed, chosen, self._state)
+        self.results.append(result)
+        self._cycles += result.cycles
+        return result
+
+    def _prepared(
+        self,
+        kernel: Function | LoadedKernel,
+        args: Sequence[Any],
+        parameters: bytes | None,
+        options: LaunchOptions | None,
+        changes: Mapping[str, Any],
+    ) -> tuple[Function, Sequence[Any], LaunchOptions]:
+        """The kernel, the arguments and the options of a launch with time. Raises E401."""
         chosen = options_of("launch", options or self.options, changes)
         if "gpu" in changes or chosen.gpu not in (self.gpu, DEFAULT_GPU):
             help = 'give it to the machine: Machine("NAME")'
             raise error("E401", "a GPU for one launch of a machine", help=help)
         if chosen.gpu is not self.gpu:
             chosen = replace(chosen, gpu=self.gpu)
-        from ptxsim.launcher import timed_launch
-
         function, chosen = self._function(kernel, chosen)
-        result = timed_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
-        self.results.append(result)
+        return function, _passed(args, parameters), chosen
+
+    def stream(self, number: int | None = None) -> Stream:
+        """A new stream: what is launched on it runs, in order, when the machine synchronizes. `number` is what results
+        call it; by default streams are counted from 1."""
+        self._n_streams += 1
+        return Stream(self._n_streams if number is None else number, self._waiting, self._prepared)
+
+    def synchronize(self) -> ConcurrentResult | None:
+        """Run the launches that wait on streams, at the same time where nothing orders them, and return their result;
+        None if none waits.
+
+        CTA dispatch chooses among them as the GPU file's `dispatch.kernels` says. Raises what `launch` raises, and E502
+        for a launch that can only be simulated alone (with sharing, a register scheme, clusters, ...). No launch waits
+        after an error.
+        """
+        waiting = self._waiting.take()
+        if not waiting:
+            return None
+        from ptxsim.concurrent_launcher import concurrent_launch
+
+        result = concurrent_launch(waiting, self._state)
+        self.concurrent_results.append(result)
+        self.results.append(result.whole)
+        self._on_streams += len(waiting) - 1
         self._cycles += result.cycles
         return result
 
@@ -143,6 +191,7 @@ class Machine:
         """
         from ptxsim.functional_run import functional_launch
 
+        self.synchronize()
         function, chosen = self._function(kernel, options_of("run", options, changes))
         return functional_launch(function, grid, block, _passed(args, parameters), chosen, self._state)
 
@@ -182,7 +231,8 @@ class Machine:
     @property
     def totals(self) -> Totals:
         """The sums over all launches with time."""
-        return Totals.of(self.results)
+        totals = Totals.of(self.results)
+        return replace(totals, launches=totals.launches + self._on_streams)
 
 
 def _passed(args: Sequence[Any], parameters: bytes | None) -> Sequence[Any]:

@@ -41,7 +41,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("ptxtool ", list(COMMANDS)),
         ("ptxtool re", ["rewrite", "reproduce"]),
         ("ptxtool live k.ptx --per ", ["warp", "thread"]),
-        ("ptxtool occupancy --gpu ", list(gpu_names())),
+        ("ptxtool occupancy --gpu ", ["auto", *gpu_names()]),
         ("ptxtool gpus gtx", ["gtx-titan-x", "gtx480", "gtx980-finereg"]),
         ("ptxtool sim saxpy --scheduler ", list(SCHEDULERS)),
         ("ptxtool sim saxpy --scheduler owf", ["owf", "owf_greedy"]),

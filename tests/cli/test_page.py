@@ -61,6 +61,16 @@ def test_runs_side_by_side(cli: Cli, job: Path) -> None:
     assert kernel["texts"][1]["removed"] == []
 
 
+def test_a_refused_run_has_its_reason(cli: Cli, job: Path) -> None:
+    result = cli("page", job, "set=sm.registers=256,name=tiny", "--json", "-q")
+    kernel = json.loads(result.stdout)
+    assert [run["name"] for run in kernel["runs"]] == ["baseline"]
+    (refused,) = kernel["refused"]
+    assert (refused["name"], refused["code"]) == ("tiny", "E402")
+    assert f"tiny is refused: {refused['reason']}" in result.stderr
+    assert result.exit_code == 0
+
+
 def test_the_block_of_a_kernel_without_a_launch(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "alone.ptx"
     path.write_text(SCALE)

@@ -70,7 +70,8 @@ def test_sim(cli: Cli, job: Path) -> None:
     assert third["stats"]["dram_reads"] == third["stats"]["l1i_misses"] == 0 < second["stats"]["l1i_misses"]
     text = cli("sim", job)
     assert text.stderr == ""
-    assert text.stdout.startswith("3 launches on tesla-c2050, lrr\n")
+    fitted = "tesla-c2050 is the machine for .target sm_20; --gpu names another\n"
+    assert text.stdout.startswith(f"{fitted}3 launches on tesla-c2050, lrr\n")
     assert re.search(
         rf"^gpu_tot_sim_cycle +{totals['gpu_tot_sim_cycle']}  cycles$", text.stdout, re.MULTILINE
     )

@@ -26,6 +26,47 @@ def test_sim_counts_and_checks(cli: Cli, job: Path) -> None:
     assert text.stdout.endswith("results: x as expected\n")
 
 
+TARGETED = """.version 8.0
+.target sm_86
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "machine", "is_fitted"),
+    [
+        ("", (), "rtx3070", True),
+        ('gpu = "gtx480"\n', (), "gtx480", False),
+        ('gpu = "gtx480"\n', ("--gpu", "auto"), "rtx3070", True),
+    ],
+)
+def test_the_machine_of_a_run(
+    cli: Cli, tmp_path: Path, head: str, options: tuple[str, ...], machine: str, is_fitted: bool
+) -> None:
+    """That of the command line, else of the launch file, else the one that fits the text."""
+    (tmp_path / "k.ptx").write_text(TARGETED)
+    (tmp_path / "launch.toml").write_text(
+        f'{head}grid = 1\nblock = 32\n[[args]]\ntype = "u32"\nvalue = [0]\n'
+    )
+    done = cli("sim", tmp_path / "k.ptx", *options)
+    fitted = f"{machine} is the machine for .target sm_86; --gpu names another\n" if is_fitted else ""
+    assert done.stdout.startswith(f"{fitted}k on {machine}, ")
+    assert done.stderr == ""
+
+
+def test_compare_and_commands_without_a_text(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(TARGETED)
+    launch = ("--grid", "1", "--block", "32", "--arg", "p:u32[1]")
+    assert cli("compare", tmp_path / "k.ptx", *launch, "--gpu", "auto").stdout.startswith("k on rtx3070:")
+    done = cli("overhead", "--gpu", "auto")
+    assert done.exit_code == 2
+    assert "--gpu auto takes the machine that fits a text: there is none here" in done.stderr
+
+
 def test_sim_options_change_what_they_say(cli: Cli, job: Path) -> None:
     plain = data(cli, "sim", job)
     assert data(cli, "sim", job, "--no-event-skip") == plain

@@ -1,22 +1,19 @@
 """Kernels that numba and Triton compiled give what numpy does. Skipped where the corpus is absent.
 
-Of each file the PTX alone is known, so what it computes was read from it. Those that print are in test_corpus_calls.py;
-those with tensor maps must be refused by name.
+Of each file the PTX alone is known, so what it computes was read from it. Those that print are in test_corpus_calls.py.
 """
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 import ptxsim
 from ptxsim.frontends.python_kernels import entry_name
-from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 
 RANDOM = np.random.default_rng(5)
@@ -258,17 +255,16 @@ def test_flash_attention(shared: Path) -> None:
     np.testing.assert_allclose(out, expected, atol=2e-3)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("matmul_tma_f16.sm90", ("tensormap",)),
-    ],
-)
-def test_what_cannot_be_simulated_is_refused_by_name(shared: Path, name: str, words: Sequence[str]) -> None:
-    a = np.zeros((128, 128), np.float16)
-    numbers = [128] * (3 if "tma" in name else 6)
-    with pytest.raises(PtxError) as caught:
-        triton(shared, name, 1, a, a.copy(), a.copy(), *numbers)
-    messages = [d.message for d in caught.value.diagnostics]
-    assert all(d.code == "E403" for d in caught.value.diagnostics)
-    assert all(any(word in message for message in messages) for word in words)
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_a_product_through_tensor_maps(shared: Path, when: Literal["early", "late"]) -> None:
+    """A times B transposed; the kernel makes its tensor maps in scratch memory, 3 of 128 bytes for each CTA. M and N
+    are no multiples of the tile of 128."""
+    path = shared / "corpus" / "ptx" / "triton" / "matmul_tma_f16.sm90.ptx"
+    kernel = parse(path.read_bytes(), path.name).kernels["matmul_tma"]
+    m, n, k = 200, 136, 160
+    a, b = (RANDOM.integers(-4, 5, shape).astype(np.float16) for shape in ((m, k), (n, k)))
+    c, scratch = np.zeros((m, n), np.float16), np.zeros(4 * 384, np.uint8)
+    ptxsim.run(
+        kernel, (2, 2), 128, [a, b, c, m, n, k, scratch], dynamic_shared=MOST_SHARED, asynchronous=when
+    )
+    assert np.array_equal(c, a @ b.T)  # small integers: sums are exact

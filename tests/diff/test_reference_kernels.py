@@ -16,7 +16,7 @@ from ptxtool.parse import parse
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "u8": np.uint8}
 
 QUICK = ("fma_chain_w1", "fma_ilp_w1", "pointer_chase_w1", "fma_chain_w2", "fma_ilp_w4")
-SLOW = ("nw_diag", "scan", "spmv_csr", "divergent_switch", "histogram", "conv_rows", "sgemm")
+SLOW = ("nw_diag", "scan", "spmv_csr", "divergent_switch", "conv_rows")
 
 
 def load(folder: Path) -> tuple[Any, dict[str, Any]]:

@@ -260,6 +260,8 @@ class Image:
 
         if type(argument).__name__ in OPAQUE_KINDS.values():
             return self._opaque(argument).to_bytes(8, "little")
+        if type(argument).__name__ == "TensorMap":
+            return bytes(argument.encode(self._buffer(argument.array, wrong)))
         if isinstance(argument, np.ndarray) and argument.ndim:
             if declarator.dimensions:
                 if argument.nbytes != n_bytes:

@@ -22,6 +22,7 @@ from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
 from reference.access import MemoryAccess, Step, items_of
 from reference.asynchronous import Asynchronous
+from reference.bulk import BULK_MEANINGS, BulkCopies
 from reference.clusters import ClusterAddresses
 from reference.convert import convert
 from reference.decode import Operands, Reader, Unsupported, Warp, Writer
@@ -146,12 +147,21 @@ MAKERS = WITHOUT_EFFECT | {
     *WARP_GROUP_MEANINGS,
     *TENSOR_MEANINGS,
     *TEXTURE_MEANINGS,
+    *BULK_MEANINGS,
 }
 """Meanings that a method of the decoder's (`_setp`, ...) knows."""
 
 
 class Decoder(
-    MemoryAccess, WarpWide, Asynchronous, ClusterAddresses, Matrices, WarpGroups, Tensors, Textures
+    MemoryAccess,
+    WarpWide,
+    Asynchronous,
+    BulkCopies,
+    ClusterAddresses,
+    Matrices,
+    WarpGroups,
+    Tensors,
+    Textures,
 ):
     """Makes the steps of one kernel."""
 

@@ -30,7 +30,7 @@ LAYERS = (
     ("sweep",),
     ("applications",),
     ("api",),
-    ("cli", "lsp"),
+    ("cli", "lsp", "testing"),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -47,13 +47,15 @@ SIMULATOR_LAYERS = (
     ("functional_run",),
     ("launcher",),
     ("loaded_modules",),
+    ("streams",),
+    ("concurrent_launcher",),
     ("machine",),
     ("frontends",),
 )
 SIMULATOR_RANK = {name: rank for rank, names in enumerate(SIMULATOR_LAYERS) for name in names}
 ANYWHERE = {"jit", "schemes"}  # for schedulers and schemes of users; nothing of ours imports them
 SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "parse", "cfg", "analysis", "formats", "results"}
-MAY_IMPORT_SIMULATOR = {"api", "applications", "cli", "runs", "sweep"}
+MAY_IMPORT_SIMULATOR = {"api", "applications", "cli", "runs", "sweep", "testing"}
 MOST_FILES = 20
 """Files of one folder."""
 

@@ -137,6 +137,26 @@ class Liveness:
             live.update(begins)
             yield i, begins, ends
 
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import MOST_ROWS, curve, table
+
+        counts = [bits.bit_count() for bits in self.before_bits]
+        most = counts.index(max(counts)) if counts else 0
+        first = max(0, min(most - MOST_ROWS // 2, len(counts) - MOST_ROWS))
+        rows = [
+            (self.kernel.line(i), self.kernel.text(i), counts[i], " ".join(self.before[i][:20]))
+            for i in range(first, min(first + MOST_ROWS, len(counts)))
+        ]
+        title = (
+            f"{self.kernel.name}: registers live per {self.per}, most before line {rows[most - first][0]}"
+            if rows
+            else ""
+        )
+        what = "registers live before each instruction"
+        return curve(counts, what) + table(
+            title or "no instructions", ("line", "text", "live", "before it"), rows
+        )
+
     def __str__(self) -> str:
         rows = [(f"{i}", self.kernel.text(i), " ".join(self.before[i])) for i in range(len(self.def_uses))]
         width = max((len(text) for _, text, _ in rows), default=0)

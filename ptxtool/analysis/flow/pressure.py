@@ -131,6 +131,22 @@ class Pressure:
             "addresses": list(self.addresses),
         }
 
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import curve, table
+
+        if self.at is None:
+            return "no instructions"
+        what = f"live 32-bit registers per {self.liveness.per}"
+        title = (
+            f"{self.kernel.name}: {self.maximum} {what} before line {self.line}: {self.kernel.text(self.at)}"
+        )
+        rows = [
+            (h.name, h.kind, h.units, " ".join(map(str, h.def_lines)), " ".join(map(str, h.use_lines)))
+            for h in self.holders
+        ]
+        columns = ("register", "class", "32-bit units", "defined at lines", "used at lines")
+        return curve(self.curve, f"{what} along the text") + table(title, columns, rows)
+
     def __str__(self) -> str:
         if self.at is None:
             return "no instructions"

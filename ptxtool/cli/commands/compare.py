@@ -12,6 +12,7 @@ from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus, SweepStatus
 from ptxtool.cli.streams import print_note
 from ptxtool.formats.cuda_sources import CudaSources
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_file import Launch
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @job_options
 @common.registers_option
-@common.gpu_option
+@common.launch_gpu_option(DEFAULT_GPU)
 @common.scheduler_option
 @click.option(
     "--share-registers", metavar="P", help="Share registers by this percentage, 0 <= P < 100.  [default: 90]"
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 @common.report_options
 def command(
     job: Job,
-    gpu: str,
+    gpu: str | None,
     schemes: str | None,
     jobs: int | None,
     sources: "CudaSources | None",
@@ -100,7 +101,7 @@ def command(
     reads_passes(options["passes"])
     if options["share_scratchpad"] is None and not options["allocate"]:
         _remark(function, launch, options["share_registers"], options["registers"])
-    chosen = common.machine(gpu)
+    chosen = common.machine(gpu or launch.gpu or DEFAULT_GPU, function.module.target)
     status = SimulationStatus(quiet)
     try:
         comparison = api.compare(
@@ -119,7 +120,7 @@ def command(
 
 
 def _compare_all(
-    recording: "LaunchRecording", gpu: str, quiet: bool, sink: common.Sink, options: dict[str, Any]
+    recording: "LaunchRecording", gpu: str | None, quiet: bool, sink: common.Sink, options: dict[str, Any]
 ) -> int:
     """The ladder of every recorded launch."""
     reads_scheduler(options["scheduler"])
@@ -128,7 +129,7 @@ def _compare_all(
     try:
         comparison = api.compare_recording(
             recording,
-            gpu=common.machine(gpu),
+            gpu=common.machine(gpu or DEFAULT_GPU),
             announce=status.announce,
             progress=status.progress,
             on_interrupt="return",
@@ -166,7 +167,7 @@ def _refuse_with_schemes(given: dict[str, Any], options: dict[str, Any]) -> None
 def _compare_schemes(
     job: Job,
     recording: "LaunchRecording | None",
-    gpu: str,
+    gpu: str | None,
     schemes: str,
     jobs: int | None,
     quiet: bool,
@@ -183,9 +184,13 @@ def _compare_schemes(
     names = [name.strip() for name in schemes.split(",")]
     for name in names:
         reads_scheme(name)
+    if one is None:
+        chosen = common.machine(gpu or DEFAULT_GPU)
+    else:
+        chosen = common.machine(gpu or one[1].gpu or DEFAULT_GPU, one[0].module.target)
     with SweepStatus(quiet) as status:
         given: dict[str, Any] = {
-            "gpu": common.machine(gpu),
+            "gpu": chosen,
             "scheduler": options["scheduler"],
             "passes": options["passes"],
             "registers": options["registers"],

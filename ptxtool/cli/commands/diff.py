@@ -100,7 +100,7 @@ def command(
         raise click.UsageError(f"{option} needs --block T, the threads per CTA")
     modules = _load(before), _load(after)
     pairs, alone = _pairs(modules, kernel)
-    chosen = gpu if block is None else machine(gpu)
+    chosen = gpu if block is None else machine(gpu, modules[1].target)
     found = [
         api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=chosen) for old, new in pairs
     ]

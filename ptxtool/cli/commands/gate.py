@@ -114,7 +114,7 @@ def command(
         baseline=before,
         launch=None if launch_file is None else load_launch(launch_file),
         threads=block,
-        gpu=machine(gpu),
+        gpu=machine(gpu, modules[-1].target),
         ptxas=not no_ptxas,
     )
     if save is not None:

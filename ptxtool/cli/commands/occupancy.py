@@ -17,7 +17,7 @@ from ptxtool.isa.targets import is_older
 if TYPE_CHECKING:
     from ptxtool.analysis.occupancy.cuda_limits import CudaTarget
     from ptxtool.formats.gpu import Gpu
-    from ptxtool.ir.nodes import Function
+    from ptxtool.ir.nodes import Function, Module
     from ptxtool.results.register_counts import RegisterCounts
 
 
@@ -90,10 +90,11 @@ def command(
         raise click.UsageError(
             "--scratchpad-per-sm with unified memory: it is --set switching.unified_bytes=BYTES"
         )
-    chosen = _limits(gpu, switched)
+    module = None if file is None else common.load_module(file)
+    chosen = _limits(gpu, switched, None if module is None else module.target)
     settled: _CtaNeeds | None = None
-    if file is not None:
-        settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
+    if file is not None and module is not None:
+        settled = _from_file(file, module, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
         _note_newer(settled.kernel.module.target, chosen)
     if block is None:
@@ -189,6 +190,7 @@ def _dynamic(kernel: "Function") -> list[str]:
 
 def _from_file(
     file: str,
+    module: "Module",
     kernel: str | None,
     registers: int | None,
     block: int | None,
@@ -199,7 +201,6 @@ def _from_file(
     """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
     given = None not in (kernel, registers, block, scratchpad)
     beside = None if given else common.launch_of(file, needed=block is None)
-    module = common.load_module(file)
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
     launch = common.of_kernel(beside, function)
     (counts,) = common.register_counts(module, [function], no_ptxas)
@@ -251,13 +252,13 @@ def _from_file(
     return _CtaNeeds(registers, block, scratchpad, static, source, counts, silence, function)
 
 
-def _limits(gpu: str, switched: bool) -> "Gpu | CudaTarget":
+def _limits(gpu: str, switched: bool, target: str | None) -> "Gpu | CudaTarget":
     """The machine of --gpu and --set, or the limits of a compute capability, which switch no CTAs."""
     from ptxtool.analysis.occupancy.cuda_limits import is_target
 
     if switched and is_target(gpu):
         raise click.UsageError("--scheme needs a machine that is simulated, such as --gpu gtx980-finereg")
-    return common.limits_of(gpu)
+    return common.limits_of(gpu, target)
 
 
 def _note_newer(target: str, limits: "Gpu | CudaTarget") -> None:

@@ -11,6 +11,7 @@ from ptxtool.cli.cuda_source import source_option
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
+from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
     from ptxtool.formats.cuda_sources import CudaSources
@@ -50,7 +51,8 @@ def command(
     With a launch (a launch file, or --grid, --block and --arg) the kernel is simulated as the options say, and once
     more for each RUN, which changes something: scheme=finereg, gpu=gtx480,scheduler=gto,
     passes=allocate:max-regs=20. Keys are name, gpu, set, scheduler, scheme, share-registers, share-scratchpad, dynamic,
-    registers and passes. Runs are shown side by side. --source embeds the lines of the CUDA source.
+    registers and passes. Runs are shown side by side; one that a pass or the
+    machine refuses has the reason. --source embeds the lines of the CUDA source.
 
     The page needs no network and no other file. --json prints what it shows. Exits 1 where results are wrong.
     """
@@ -69,7 +71,7 @@ def command(
             raise click.UsageError("RUN needs a launch: give --launch FILE, or --grid, --block and --arg")
         function = api.kernel(common.load_module(job.file), job.kernel)
         threads = common.cta_threads(job.block) if job.block else None
-        machine = common.limits_of(gpu)
+        machine = common.limits_of(gpu, function.module.target)
         page = api.page(function, gpu=machine, threads=threads, sources=sources, ptxas=not no_ptxas)
         _put(page, sink)
         return 0
@@ -77,7 +79,7 @@ def command(
     reads_scheduler(others["scheduler"])
     reads_scheme(others["scheme"])
     others["ptxplus_semantics"] = launch.ptxplus_semantics or "hardware"
-    machine = common.limits_of(gpu)
+    machine = common.limits_of(gpu, function.module.target)
     status = SimulationStatus(quiet)
     try:
         page = api.page(
@@ -95,6 +97,8 @@ def command(
         )
     finally:
         status.clear()
+    for run in page.refused:
+        print_note(f"{run.name} is refused: {run.reason}")
     _put(page, sink)
     return common.exit_code(page.problems) if page.complete else INTERRUPTED
 

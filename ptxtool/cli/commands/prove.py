@@ -55,7 +55,7 @@ def command(
     """
     before, launch = job.load_any()
     after = common.load_module(rewritten)
-    chosen = common.machine(gpu)
+    chosen = common.machine(gpu, before.target)
     status = SimulationStatus(quiet)
     try:
         proof = api.prove(

@@ -70,7 +70,8 @@ def command(
             on_interrupt="return",
         )
     from ptxtool.formats.files import write_output
-    from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
+    from ptxtool.report.pages.reproduction_page import reproduction_page
+    from ptxtool.report.simulations.reproduction import reproduction_parts
 
     sink.put(reproduction.to_dict, lambda: reproduction_parts(reproduction))
     if page is not None:

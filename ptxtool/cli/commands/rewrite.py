@@ -115,7 +115,7 @@ def command(
             module,
             stages,
             launch=launch,
-            gpu=None if gpu is None else limits_of(gpu),
+            gpu=None if gpu is None else limits_of(gpu, module.target),
             announce=status.announce,
             progress=status.progress,
         )

@@ -12,6 +12,7 @@ from ptxtool.cli.outputs import reads_scheduler, reads_scheme
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.timeline import trace_options
 from ptxtool.formats.cuda_sources import CudaSources
+from ptxtool.formats.gpu_names import AUTO, DEFAULT_GPU
 
 if TYPE_CHECKING:
     from ptxtool.report.tables import Part
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.command()
 @job_options
 @common.registers_option
-@common.gpu_option
+@common.launch_gpu_option("auto")
 @common.scheduler_option
 @common.share_option("registers")
 @common.as_written_option
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 @common.report_options
 def command(
     job: Job,
-    gpu: str,
+    gpu: str | None,
     scheduler: str | None,
     dynamic: bool,
     dynamic_options: str | None,
@@ -87,7 +88,15 @@ def command(
         module, launch = job.load_any(others["ptxplus_semantics"])
     reads_scheduler(scheduler)
     reads_scheme(others["scheme"])
-    chosen = common.machine(gpu)
+    fitted: list[Part] = []
+    if recording is None:
+        name = gpu or launch.gpu or AUTO
+        chosen = common.machine(name, module.target)
+        if name == AUTO:
+            text = f".target {module.target}" if module.target else "a text without .target"
+            fitted = [f"{chosen.name} is the machine for {text}; --gpu names another"]
+    else:
+        chosen = common.machine(gpu or DEFAULT_GPU)  # that of `exec`, which recorded them
     status = SimulationStatus(quiet)
     options = LaunchOptions(
         gpu=chosen,
@@ -124,7 +133,7 @@ def command(
         common.put_text(counters(run.results, version("ptxtool")), sink.output)
     else:
         file = module.source.name if recording is None else job.file
-        common.Sink(as_json, sink.output).put(run.to_dict, lambda: _parts(run, file, sources))
+        common.Sink(as_json, sink.output).put(run.to_dict, lambda: [*fitted, *_parts(run, file, sources)])
     return common.exit_code(run.problems) if run.complete else INTERRUPTED
 
 

@@ -92,7 +92,7 @@ def command(
         tuning = api.tune(
             function,
             launch,
-            gpu=common.machine(gpu),
+            gpu=common.machine(gpu, module.target),
             mode=mode,
             threads=block,
             ptxas=not no_ptxas,

@@ -17,13 +17,22 @@ _MORE_UNITS = {
     "tensor": "gpgpu_num_tensor_core_units",
 }
 _SHARED_ONLY = {
-    "gpgpu_num_dp_units": "doubles run on the SFU",
-    "gpgpu_num_int_units": "integers run on the SP units",
-    "gpgpu_num_tensor_core_units": "products of matrices run on the SFU",
-    "gpgpu_sub_core_model": "the schedulers of an SM share its pipelines, collectors and register banks",
-    "gpgpu_reg_file_port_throughput": "a register bank is read once a cycle",
+    "gpgpu_num_dp_units": ("doubles run on the SFU", "to kernels with doubles alone"),
+    "gpgpu_num_int_units": ("integers run on the SP units", "where integers and floats are both frequent"),
+    "gpgpu_num_tensor_core_units": (
+        "products of matrices run on the SFU",
+        "to kernels with 'mma' or 'wmma' alone",
+    ),
+    "gpgpu_sub_core_model": (
+        "the schedulers of an SM share its pipelines, collectors and register banks",
+        "where warps of one scheduler have more to do than those of the others",
+    ),
+    "gpgpu_reg_file_port_throughput": (
+        "a register bank is read once a cycle",
+        "to instructions with operands in one bank",
+    ),
 }
-"""Options without effect where every class has its own collector units, and what is done instead."""
+"""Options without effect where every class has its own collector units: what is done instead, and where it matters."""
 
 
 def read_core(given: Given) -> None:
@@ -39,7 +48,11 @@ def _limits(given: Given) -> None:
     given.put_all("clocks", clocks.name, core_mhz=core, icnt_mhz=icnt, l2_mhz=l2, dram_mhz=dram)
     per_cluster = given.whole("gpgpu_n_cores_per_cluster", 1)
     if per_cluster > 1:
-        given.differs(given.need("gpgpu_n_cores_per_cluster"), "every SM has a network port of its own")
+        given.differs(
+            given.need("gpgpu_n_cores_per_cluster"),
+            "every SM has a network port of its own",
+            worth="where the SMs of a cluster together receive more than a packet a cycle",
+        )
     given.put("sm.count", given.whole("gpgpu_n_clusters", 1) * per_cluster, "gpgpu_n_clusters")
     pipeline = given.need("gpgpu_shader_core_pipeline")
     threads, warp_size, *_ = values.numbers(pipeline, ":", (2, 3))
@@ -77,6 +90,9 @@ def _pipeline(given: Given) -> None:
     given.put("pipeline.issue_pairs", pairs, "gpgpu_dual_issue_diff_exec_units")
     given.take("dispatch.launch_cycles", "gpgpu_kernel_launch_latency")
     given.take("dispatch.cta_launch_cycles", "gpgpu_TB_launch_latency")
+    policy = "leftover" if given.is_on("gpgpu_concurrent_kernel_sm") else "one-per-sm"
+    given.put("dispatch.kernels", policy, "gpgpu_concurrent_kernel_sm")
+    given.take("dispatch.concurrent_kernels", "gpgpu_max_concurrent_kernel", 1)
     for part in ("sp", "sfu"):
         given.take(f"pipeline.{part}_units", f"gpgpu_num_{part}_units", 1)
     if _shares(given):
@@ -110,10 +126,10 @@ def _collectors(given: Given) -> None:
         out = given.need(f"{_OPERANDS}out_ports_{part}")
         if values.whole(out, 1) != given.whole(ports):
             given.differs(out, f"there are as many out-ports as in-ports: {given.whole(ports)}")
-    for name, instead in _SHARED_ONLY.items():
+    for name, (instead, worth) in _SHARED_ONLY.items():
         found = given.setting(name)
         if found is not None and values.whole(found) > (name == "gpgpu_reg_file_port_throughput"):
-            given.differs(found, f"{instead}: only generic collector units have it")
+            given.differs(found, f"{instead}: only generic collector units have it", worth=worth)
 
 
 def _shared_collectors(given: Given) -> None:
@@ -174,7 +190,8 @@ def _latencies(given: Given) -> None:
         _put_units(given)
         if len(pairs["int"]) < 6 and _units(given)["int"] == "INT":
             what = "the time of 'shfl', its sixth number, which is missing,"
-            given.differs(given.need("ptx_opcode_latency_int"), "'shfl' takes as long as a move", what)
+            instead, worth = "'shfl' takes as long as a move", "to kernels with 'shfl' alone"
+            given.differs(given.need("ptx_opcode_latency_int"), instead, what, worth)
     for key, of_type in pairs.items():
         if given.version == 3:  # whatever the type
             _time(given, "sfu", key, pairs["fp64"][2], "dp")

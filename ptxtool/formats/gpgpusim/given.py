@@ -92,10 +92,11 @@ class Given:
             default = "" if setting is None else " (GPGPU-Sim's default)"
             self.warnings.append(Diagnostic("W501", f"{self.source.name}: {message}{default}", help=help))
 
-    def differs(self, setting: Setting, instead: str, what: str = "") -> None:
-        """Warn that an option, or one part of it, is not modelled, and what is done instead."""
+    def differs(self, setting: Setting, instead: str, what: str = "", worth: str = "") -> None:
+        """Warn that an option, or a part of it, is not modelled: what is done instead, and to what it matters."""
         shown = f"'-{setting.name}': {what}" if what else f"'-{setting.name} {setting.value}'"
-        self.warn(f"{shown} is not modelled", f"here {instead}", setting)
+        matters = f"; it matters {worth}" if worth else ""
+        self.warn(f"{shown} is not modelled", f"here {instead}{matters}", setting)
 
 
 _UNUSED_HELP = "not about the timing of what is modelled; docs/gpgpusim.md says what becomes of every option"

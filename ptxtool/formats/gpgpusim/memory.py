@@ -23,6 +23,8 @@ MOST_BUFFER_FLITS = 128
 MOST_WRITES = 64
 """Places of a DRAM channel's write queue that it holds."""
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
+_WORTH = {("allocation", "s"): "where CTAs with shared memory fill the L1 with misses"}
+"""Policies that are not modelled, and where that matters."""
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
 _POLYNOMIALS = (16, 32, 64)  # sets or slices for which GPGPU-Sim has one
@@ -63,7 +65,9 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     has = (found.replacement, found.write, found.allocation, found.write_allocation)
     for letter, known, what in zip(has, policies.split(), _POLICIES, strict=True):
         if letter and letter not in known:
-            given.differs(setting, f"it is '{known[0]}'", f"{what} '{letter}'")
+            given.differs(
+                setting, f"it is '{known[0]}'", f"{what} '{letter}'", _WORTH.get((what, letter), "")
+            )
     return found
 
 
@@ -101,7 +105,8 @@ def _l1t(given: Given) -> None:
         if size > most:
             given.differs(setting, f"it is {most}", f"a {what} of {size}")
     if found.miss_queue < min(found.mshr_entries, MOST_FRAGMENTS):
-        given.differs(setting, "as many as accesses", f"a reorder buffer of {found.miss_queue}")
+        what = f"a reorder buffer of {found.miss_queue}"
+        given.differs(setting, "as many as accesses", what, "to kernels with textures alone")
 
 
 def _l1d(given: Given) -> None:
@@ -115,7 +120,8 @@ def _l1d(given: Given) -> None:
     if sectored:
         _sectors(given, name, found)
     elif found.is_sectored:
-        given.differs(setting, "a miss brings the whole line", "a sectored L1")
+        worth = "where a warp uses less than the line"
+        given.differs(setting, "a miss brings the whole line", "a sectored L1", worth)
     if given.version == 4:
         _banks(given)
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
@@ -222,7 +228,8 @@ def _dram(given: Given) -> None:
         if places > MOST_WRITES:
             high, low = (max(1, mark * MOST_WRITES // places) for mark in (high, low))
             shorter = f"it is {MOST_WRITES}, with marks at {high} and {low}"
-            given.differs(marks, shorter, f"a write queue of {places}")
+            worth = "to kernels that write more than the L2 holds"
+            given.differs(marks, shorter, f"a write queue of {places}", worth)
             places = MOST_WRITES
         given.put_all("dram", marks.name, write_queue=places, write_queue_high=high, write_queue_low=low)
     chips = given.whole("gpgpu_dram_buswidth", 1) * given.whole("gpgpu_n_mem_per_ctrlr", 1)

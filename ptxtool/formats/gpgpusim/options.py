@@ -76,6 +76,8 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_dual_issue_diff_exec_units": (None, "1"),
     "gpgpu_kernel_launch_latency": (None, "0"),
     "gpgpu_TB_launch_latency": (None, "0"),
+    "gpgpu_concurrent_kernel_sm": (None, "0"),
+    "gpgpu_max_concurrent_kernel": ("8", "32"),
     "gpgpu_operand_collector_num_in_ports_sp": ("1", "1"),
     "gpgpu_operand_collector_num_in_ports_sfu": ("1", "1"),
     "gpgpu_operand_collector_num_in_ports_mem": ("1", "1"),
@@ -170,7 +172,6 @@ FIXED: dict[str, Fixed] = {
     "gpgpu_flush_l2_cache": Fixed("0", "0", "0", "the L2 is not emptied"),
     "gpgpu_simple_dram_model": Fixed(None, "0", "0", "DRAM has banks, rows and its timing parameters"),
     "gpgpu_lrc_enabled": Fixed(None, "0", "0", "loads are merged by the L1 only"),
-    "gpgpu_concurrent_kernel_sm": Fixed(None, "0", "0", "one kernel runs at a time"),
     "gpgpu_n_chiplet_partition": Fixed(None, "1", "1", "the machine is one chip"),
     "gpgpu_max_cycle": Fixed("0", "0", "0", "a run goes to its end; --max-cycles ends it"),
     "gpgpu_max_insn": Fixed("0", "0", "0", "a run goes to its end; --max-cycles ends it"),
@@ -186,7 +187,7 @@ _UNUSED = re.compile(
     r"|(gpuwattch|accelwattch)_\w+|n_regfile_gating_group|gpgpu_clock_gated_\w+|dvfs_enabled|aggregate_power_stats"
     r"|enable_ptx_file_line_stats|ptx_line_stats_filename|gpgpu_memlatency_stat|gpgpu_runtime_stat|liveness_message_freq"
     r"|gpgpu_cflog_interval|gpgpu_deadlock_detect|save_embedded_ptx|keep|gpgpu_warpdistro_shader|gpgpu_warp_issue_shader"
-    r"|gpgpu_compute_capability_\w+|gpgpu_(stack|heap)_size_limit|gpgpu_runtime_\w+_limit|gpgpu_max_concurrent_kernel"
+    r"|gpgpu_compute_capability_\w+|gpgpu_(stack|heap)_size_limit|gpgpu_runtime_\w+_limit"
     r"|gpgpu_experimental_lib_support|gpgpu_cdp_enabled|gpgpu_occupancy_sm_number|gpgpu_registers_per_block"
     r"|gpgpu_ignore_resources_limitation|gpgpu_shmem_per_block|gpgpu_simt_core_sim_order"
     r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id"

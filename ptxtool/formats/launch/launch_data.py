@@ -110,6 +110,10 @@ class LaunchEntry(LaunchHead):
     """Buffers that are copied to the host after it."""
     timed: bool
     """False: executed, but no part of what is simulated."""
+    stream: int
+    """The stream that it is launched on; 0: all streams wait for it, and it waits for all."""
+    after: tuple[int, ...]
+    """The launches on streams, by their numbers in the list, that have to end before it begins."""
     place: tuple[int, int]
 
 
@@ -139,6 +143,8 @@ class Launch(LaunchHead):
     """"error" or "count": what becomes of global accesses outside of all buffers."""
     scratchpad: int | None = None
     """What a CTA is counted with, in place of what its text and dynamic shared memory take."""
+    gpu: str | None = None
+    """The packaged machine of `sim` and `compare` where the command line names none."""
     ptxplus_semantics: str | None = None
     steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
 from ptxtool.formats.files import read_source
+from ptxtool.formats.gpu_names import gpu_names
 from ptxtool.formats.launch.launch_arguments import check_arguments
 from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, difference
 from ptxtool.formats.launch.launch_memory import address_of, check_placed, read_module
@@ -41,6 +43,7 @@ _TOP_KEYS = (
     "registers",
     "scratchpad",
     "scheduler",
+    "gpu",
     "stack_bytes",
     "heap_bytes",
     "out_of_bounds",
@@ -92,6 +95,7 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         **first.head,
         source=source,
         file=folder / file if file else None,
+        gpu=_gpu(head),
         stack_bytes=head.optional_whole("stack_bytes", 0),
         heap_bytes=head.optional_whole("heap_bytes", 64),
         out_of_bounds=_one_of(head, "out_of_bounds", ("error", "count")),
@@ -107,6 +111,16 @@ def parse_launch(source: Source, folder: Path, *, allow_outside: bool = False) -
         steps=steps,
         files=_files(head),
     )
+
+
+def _gpu(head: LaunchTable) -> str | None:
+    """The name of a packaged machine, None where the key is not there. Raises E502."""
+    found = head.text("gpu")
+    if found is not None and found not in gpu_names():
+        then = "'ptxtool gpus' lists them; a file of your own goes with --gpu"
+        help = did_you_mean(found, gpu_names(), then=then)
+        raise head.fail(f"no GPU named '{found}'", "gpu", help)
+    return found
 
 
 def _one_of(head: LaunchTable, key: str, names: tuple[str, str]) -> str | None:

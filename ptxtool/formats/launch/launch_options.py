@@ -211,4 +211,6 @@ def _number(text: str) -> str | None:
 
 
 def _no_form(option: str, given: str) -> PtxError:
-    return error("E502", f"{option} '{given}' is none of the forms", help=_FORMS)
+    name, equals, value = given.partition("=")
+    meant = f"did you mean '{name}:{value}'? " if equals and name.isidentifier() else ""
+    return error("E502", f"{option} '{given}' is none of the forms", help=meant + _FORMS)

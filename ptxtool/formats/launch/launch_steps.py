@@ -19,7 +19,7 @@ from ptxtool.ir.nodes import Function
 
 _FOR_ALL = ("kernel", "grid", "block", "cluster", "dynamic_shared", "registers", "scheduler")
 """Keys that the head of the file may set for all entries."""
-_KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time")
+_KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time", "stream", "after")
 MOST_STEPS = 1_000_000
 
 
@@ -34,7 +34,10 @@ def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[LaunchEntr
     names = {i.name: i for i in inputs}
     once: list[LaunchEntry] = []
     for row in head.rows("launch", _KEYS):
-        step = _step(replace(row, values={**for_all, **row.values}), names)
+        step = _step(replace(row, values={**for_all, **row.values}), names, len(once))
+        if step.after and "repeat" in head.values:
+            help = "repeat single entries instead, or write the list out"
+            raise row.fail("'after' in a list that is repeated as a whole", "after", help)
         once += [step] * row.whole("repeat", 1, 1)
     span = key_span(head.source, "launch")
     if not once:
@@ -45,7 +48,8 @@ def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[LaunchEntr
     return tuple(once * n)
 
 
-def _step(row: LaunchTable, names: Mapping[str, Input]) -> LaunchEntry:
+def _step(row: LaunchTable, names: Mapping[str, Input], n_before: int) -> LaunchEntry:
+    """An entry; `n_before` launches are made before it."""
     arguments = row.values.get("args", [])
     known = f"arguments are {', '.join(names) or 'none'}; define them as [[args]]"
     if not isinstance(arguments, list):
@@ -55,14 +59,32 @@ def _step(row: LaunchTable, names: Mapping[str, Input]) -> LaunchEntry:
             raise row.fail(f"no argument named '{given}'", "args", known)
         if type(given) not in (str, int, float):
             raise row.fail(f"'{given}' is neither a name nor a number", "args", known)
-    timed = row.flag("time", True)
+    timed, stream = row.flag("time", True), row.whole("stream", 0, 0)
+    if stream and not timed:
+        help = "leave out 'stream': without time launches are executed in their order"
+        raise row.fail("a stream for a launch without time", "stream", help)
     return LaunchEntry(
         **row.launch().head,
         arguments=tuple(arguments),
         copy_back=_copy_back(row, names),
         timed=timed,
+        stream=stream,
+        after=_after(row, stream, n_before),
         place=row.span("args"),
     )
+
+
+def _after(row: LaunchTable, stream: int, n_before: int) -> tuple[int, ...]:
+    """The numbers of launches that an entry waits for."""
+    given = row.values.get("after", [])
+    if not isinstance(given, list) or not all(type(n) is int and 1 <= n <= n_before for n in given):
+        help = f"launches are counted from 1; before this one there {'is' if n_before == 1 else 'are'} {n_before}"
+        raise row.fail("'after' must be a list of numbers of earlier launches", "after", help)
+    if given and not stream:
+        raise row.fail(
+            "'after' without a stream", "after", "give 'stream': a launch without one waits for all"
+        )
+    return tuple(given)
 
 
 def _copy_back(row: LaunchTable, names: Mapping[str, Input]) -> tuple[str, ...]:

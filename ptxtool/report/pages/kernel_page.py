@@ -19,7 +19,7 @@ from ptxtool.report.pages.kernel_code import code_data
 from ptxtool.report.pages.page import page
 from ptxtool.report.pages.resident import CtaTakes, resident_data
 from ptxtool.report.pages.run_figures import reasons_data, run_data
-from ptxtool.results.kernel_runs import KernelRun
+from ptxtool.results.kernel_runs import KernelRun, RefusedRun
 from ptxtool.results.register_counts import RegisterCounts
 from ptxtool.sema.called import reached
 
@@ -41,6 +41,7 @@ class KernelView:
     takes: CtaTakes | None
     diagnostics: tuple[Diagnostic, ...] = ()
     runs: tuple[KernelRun, ...] = ()
+    refused: tuple[RefusedRun, ...] = ()
     sources: CudaSources | None = None
 
 
@@ -73,6 +74,7 @@ def kernel_data(view: KernelView) -> dict[str, Any]:
             }
             for run in view.runs
         ],
+        "refused": [run.to_dict() for run in view.refused],
     }
 
 

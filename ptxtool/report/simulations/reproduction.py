@@ -1,8 +1,7 @@
-"""An experiment of the papers as text, and as one self-contained HTML page: all exhibits, ours beside theirs."""
+"""An experiment of the papers as text: all exhibits, ours beside theirs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from ptxtool.report.tables import WIDTH, Column, Part, TextTable, head, split, table
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction
@@ -62,30 +61,3 @@ def _cell(exhibit: Exhibit, value: ExhibitValue | None) -> str:
     ours = exhibit.text(value.ours) or "-"
     papers = "" if value.paper is None else f" ({exhibit.text(value.paper)})"
     return ours + papers + ("" if value.recorded is None else f" [{exhibit.text(value.recorded)}]")
-
-
-def reproduction_page(reproduction: Reproduction) -> str:
-    """The page: no script, no file beside it."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("reproduction.html.j2")
-    return page.render(reproduction=reproduction, agrees=_AGREES, bars=_bars) + "\n"
-
-
-def _bars(exhibit: Exhibit, value: ExhibitValue) -> Iterator[tuple[str, float, float]]:
-    """The bars of a cell: "ours", "paper" or "recorded", beginning and length in percent of the cell's width."""
-    numbers = [n for v in exhibit.values for n in (v.ours, v.paper, v.recorded) if n is not None]
-    low, high = min([0.0, *numbers]), max([0.0, *numbers])
-    if high == low:
-        return
-    for kind, number in (("ours", value.ours), ("paper", value.paper), ("recorded", value.recorded)):
-        if number is not None:
-            begin, end = sorted((0.0, number))
-            yield kind, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)

@@ -8,12 +8,16 @@ from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, energy_rows, remark_parts, slot_rows
 from ptxtool.report.tables import Part, head, shortened, table
 from ptxtool.results.outcome import LaunchOutcome
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun
+from ptxtool.results.sequences import ConcurrentLaunches, SequenceOutcome, SequenceRun
 from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
 _LAUNCHES = head(
     ">launch | kernel:cyan | >grid | >block | >CTAs/SM | >cycles:bold | >thread IPC:bold | >L1 misses | >L2 misses"
     " | >DRAM reads"
+)
+_STREAMS = head(
+    ">launch | kernel:cyan | >stream | >after | >CTAs | >first cycle | >end | >cycles:bold | >warp instructions"
+    " | >thread IPC:bold"
 )
 _TOTALS = head("total | >value:bold | :cyan")
 _STEPS = head(">launch | kernel:cyan | >grid | >block | >warp instructions:bold")
@@ -25,11 +29,17 @@ def sequence_parts(run: SequenceRun) -> list[Part]:
     schedulers = ", ".join(dict.fromkeys(r.scheduler for r in run.results))
     n = f"{run.of} launch{'es' * (run.of != 1)}"
     title = f"{n} on {run.gpu}{', ' * bool(schedulers)}{schedulers}{ENDED[run.status]}"
-    rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
+    together = {
+        each.numbers[0]: f"{each.numbers[0]}-{each.numbers[-1]}"
+        for each in run.concurrent
+        if each.numbers[1:]
+    }
+    rows = [_launch(together.get(n, n), r) for n, r in zip(run.numbers, run.results, strict=True)]
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
     notes = remark_parts(remark for result in run.results for remark in result.remarks)
     spread = [] if run.replicas is None else ["", str(run.replicas)]
-    shown = [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), *spread]
+    streams = [part for each in run.concurrent[:_SHOWN] for part in ("", *_on_streams(each))]
+    shown = [shortened(_LAUNCHES, rows, title, _SHOWN), *streams, "", totals, *_hotspots(run), *spread]
     return [*shown, *notes, *_left_out(run), "", run.verdict]
 
 
@@ -73,7 +83,7 @@ def _left_out(run: SequenceRun | SequenceOutcome) -> list[Part]:
     return ["", *(f"not in the list: {what}" for what in run.left_out)] if run.left_out else []
 
 
-def _launch(number: int, result: SimResult) -> tuple[object, ...]:
+def _launch(number: int | str, result: SimResult) -> tuple[object, ...]:
     return (
         number,
         shown_name(result.kernel),
@@ -86,6 +96,33 @@ def _launch(number: int, result: SimResult) -> tuple[object, ...]:
         result.l2["misses"],
         result.dram["reads"],
     )
+
+
+def _on_streams(ran: ConcurrentLaunches) -> list[Part]:
+    """Launches that ran at the same time: the share of each, and of each stream with more than one."""
+    rows: list[tuple[object, ...]] = [
+        (
+            number,
+            shown_name(x.kernel),
+            x.stream,
+            " ".join(str(ran.numbers[k - 1]) for k in x.after),
+            x.ctas_done,
+            x.first_cycle,
+            x.end_cycle,
+            x.cycles,
+            x.warp_instructions,
+            f"{x.thread_ipc:.2f}",
+        )
+        for number, x in zip(ran.numbers, ran.result.launches, strict=True)
+    ]
+    title = f"on streams, {ran.result.policy}: {ran.result.cycles} cycles, {ran.result.overlap_cycles} of them shared"
+    several = [x for x in ran.result.streams if x.launches > 1]
+    notes = [
+        f"stream {x.stream}: {x.launches} launches in {x.cycles} cycles, {x.warp_instructions} warp instructions, "
+        f"thread IPC {x.thread_ipc:.2f}"
+        for x in several
+    ]
+    return [shortened(_STREAMS, rows, title, _SHOWN), *notes[:_SHOWN]]
 
 
 def _totals(totals: Totals) -> list[tuple[object, ...]]:

@@ -259,6 +259,7 @@ flat_u32 = records(np.dtype(np.uint32))
 flat_i32 = records(np.dtype(np.int32))
 flat_u64 = records(np.dtype(np.uint64))
 flat_i64 = records(np.dtype(np.int64))
+flat_f32 = records(np.dtype(np.float32))
 flat_f64 = records(np.dtype(np.float64))
 
 

@@ -216,6 +216,12 @@ CONTEXT = record(
         ("tensor_memory", "u8"),
         # products that complete when they are waited for (execute/tensor/warpgroup.py), of every warp slot; 0: at once
         ("late_products", "u8"),
+        # bulk copies (execute/bulk/copies.py): a BULK record; 0: the program has none
+        ("bulk", "u8"),
+        ("bulk_groups", "u8"),  # i64 of each thread: the bulk groups that it has committed
+        # for the checks: the shadow bytes of written memory, global and the CTA's shared; 0: none are kept
+        ("written_global", "u8"),
+        ("written_shared", "u8"),
         # calls (execute/calls.py): what each warp has put aside
         ("call_stack", "u8"),  # address of int64 [warp slots][call_words]
         ("call_words", "i8"),  # 0: the program calls nothing
@@ -253,6 +259,45 @@ CLUSTER = record(
 cluster_at = record_at(CLUSTER)
 """`cluster_at(address of records, i)`"""
 
+TENSOR_MAP_BYTES = 128
+BULK_BUCKETS, BULK_ENTRIES = 64, 32  # of bulk copies that have not completed: buckets, and the room in each
+TRANSFER = record(
+    [
+        ("what", "i8"),  # flags of execute/bulk/transfers.py
+        ("tracker", "u8"),  # where its mbarrier lies; of a copy of a bulk group its thread's count of groups
+        ("group", "i8"),  # the number of its bulk group
+        ("bytes", "i8"),  # that the mbarrier is told
+        ("due", "i8"),  # of a timed run: the cycle of its completion
+        ("read_due", "i8"),  # and the one from which its source may be changed
+        ("lane", "i8"),
+        ("to", "u8"),  # where the destination lies; of a tensor copy: its part in shared memory
+        ("of", "u8"),  # where the source lies
+        ("at", "i8"),  # of a tensor copy: the address of its part in shared memory
+        ("first", "i8"),  # the first byte that is copied
+        ("end", "i8"),  # the one after the last
+        ("mask", "i8"),  # which bytes of each 16 are copied
+        ("map", "u4", (TENSOR_MAP_BYTES // 4,)),
+        ("place", "i8", (5,)),  # coordinates in the tensor
+        ("offset", "i8", (3,)),  # of pixels, in im2col mode
+        ("index", "i8", (5,)),  # of the row that is copied, and where indices of pixels begin and end
+        ("lower", "i8", (5,)),
+        ("upper", "i8", (5,)),
+    ]
+)
+BULK = record(
+    [
+        ("when", "i8"),  # when copies complete: AT_ONCE, WHEN_AWAITED, WHEN_DUE
+        ("n", "i8"),  # copies that have not completed
+        ("n_of", "i8", (BULK_BUCKETS,)),
+        ("warps", "i8"),  # warp slots of an SM
+        ("engine_free", "u8"),  # i64 of each SM: the cycle from which its copy engine is free
+        ("transfers", "u8"),  # address of TRANSFER records: one to work on, then BULK_ENTRIES for each bucket
+    ]
+)
+AT_ONCE, WHEN_AWAITED, WHEN_DUE = range(3)
+
+transfer_at, bulk_at = record_at(TRANSFER), record_at(BULK)
+
 (
     NO_ERROR,
     OUT_OF_BOUNDS,
@@ -270,7 +315,8 @@ cluster_at = record_at(CLUSTER)
     NO_COLUMNS,
     OUTSIDE_COLUMNS,
     BAD_DESCRIPTOR,
-) = range(16)
+    BAD_TENSOR_MAP,
+) = range(17)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 
@@ -297,6 +343,7 @@ class Program:
     prints: bool  # the program may print or assert
     allocates: bool  # it may take memory from the heap
     has_tensor_memory: bool  # it uses tensor memory
+    has_bulk_copies: bool  # it has bulk copies
     multiplies_tiles: bool  # it has products that need the scratch of `execute/tensor/tiles.py`
     call_words: int  # 64-bit words of a warp's stack of calls; 0 without calls
     texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction

@@ -43,6 +43,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     ASSERT        stops the run: message at 64-bit row a, file at row b, function at row c, line in 32-bit row d
     MALLOC        64-bit row d = address of row a bytes of the heap; 0 where there is no room
     FREE          gives the block of the heap at 64-bit row a back
+    BULK_*        bulk copies and their groups: see `execute/bulk/copies.py`
     CLUSTER_ARRIVE  the lanes come to the cluster's barrier: row d = its phase
     CLUSTER_WAIT  the instruction is repeated while the barrier is in the phase of row a
     FETCH         texels, filtered; QUERY: what is known of a texture; SURFACE: the addresses of a surface's
@@ -88,6 +89,9 @@ FIRST_CALL_CODE = _CALLS
 _HOST = _CALLS + 32
 PRINT, ASSERT, MALLOC, FREE = range(_HOST, _HOST + 4)
 FIRST_HOST_CODE = _HOST
+_BULK = _CALLS + 48
+BULK_COPY, BULK_TENSOR, BULK_COMMIT, BULK_WAIT, BULK_FILL = range(_BULK, _BULK + 5)
+FIRST_BULK_CODE = _BULK
 _CLUSTERS = FIRST + 1024 + 64
 CLUSTER_ARRIVE, CLUSTER_WAIT = range(_CLUSTERS, _CLUSTERS + 2)
 FIRST_CLUSTER_CODE = _CLUSTERS

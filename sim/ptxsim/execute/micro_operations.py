@@ -17,6 +17,7 @@ from ptxsim.base.program import BAD_TARGET, BEYOND_TARGETS, CONTEXT, TRAPPED, UO
 from ptxsim.execute import atomics, small_atomics, warp
 from ptxsim.execute import memory_access as memory
 from ptxsim.execute.boundary import boundary
+from ptxsim.execute.bulk.copies import bulk
 from ptxsim.execute.calls import aside
 from ptxsim.execute.cluster.clusters import in_cluster
 from ptxsim.execute.codes import (
@@ -27,6 +28,7 @@ from ptxsim.execute.codes import (
     CHECK_TARGET,
     CONTROL_END,
     FIRST,
+    FIRST_BULK_CODE,
     FIRST_CALL_CODE,
     FIRST_CLUSTER_CODE,
     FIRST_HOST_CODE,
@@ -232,6 +234,8 @@ def _others(context, k, mask):
         return textures(context, uops, k, mask)
     elif op >= FIRST_CLUSTER_CODE:
         return in_cluster(context, uops[k], mask)
+    elif op >= FIRST_BULK_CODE:
+        return bulk(context, k, mask)
     elif op >= FIRST_HOST_CODE:
         return system(context, uops[k], mask)
     else:

@@ -39,6 +39,12 @@ def _combined(operation, form, old, a):
     return a if is_less == (operation == MIN) else old
 
 
+@njit(types.int64(types.int64, types.int64, types.int64, types.int64))
+def combined_small(operation, kind, old, a):
+    """The same, of a kind of values."""
+    return _combined(operation, np.int64(_BF16 if kind == BFLOAT else _F16), old, a)
+
+
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
 def _wide(context, uop, mask):
     """ATOMIC128: exchange, compare and swap; each operand is a row and the one after it."""

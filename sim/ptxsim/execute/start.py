@@ -9,6 +9,7 @@ from numba import types
 
 from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
 from ptxsim.base.program import CONTEXT, KEPT_WORDS, TENSOR_BYTES
+from ptxsim.execute.bulk.copies import forget_copies
 from ptxsim.execute.calls import clear_calls
 from ptxsim.execute.cluster.clusters import cluster_register
 from ptxsim.execute.codes import (
@@ -50,6 +51,8 @@ def init_warp(context, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, blo
     if context.late_products:  # none is kept, and no group has ended
         kept = flat_i64(context.late_products + np.uint64(context.warp * KEPT_WORDS * 8), 2)
         kept[0], kept[1] = 0, 0
+    if context.bulk:
+        forget_copies(context, np.int64(warp_in_cta))
     if context.tensor_memory and warp_in_cta == 0:  # nothing of it is allocated
         flat_i64(context.tensor_memory + np.uint64(context.warp * TENSOR_BYTES), 1)[0] = 0
     base = context.constant_rows32 + context.warp * context.rows32

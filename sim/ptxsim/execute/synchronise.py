@@ -1,10 +1,8 @@
 """What a barrier instruction leaves in the context, asynchronous copies, and mbarriers.
 
 An asynchronous copy is made when it is issued, which is one of the orders that PTX allows: a program that waits as it
-should cannot tell. An mbarrier is 64 bits of shared memory whose layout PTX leaves open; here (execute/codes.py) they
-are the arrivals that are missing, the arrivals of every phase, the bytes that are missing, and the phase's parity. A
-phase is complete when neither arrivals nor bytes are missing; the next one begins at once. Lanes act one after the
-other, the lowest first.
+should cannot tell. Lanes act on an mbarrier (execute/bulk/mbarriers.py) one after the other, the lowest first; bulk
+copies whose completion is due are counted before.
 
 Reference: PTX ISA, sections on `cp.async` and `mbarrier`.
 """
@@ -17,23 +15,15 @@ from numba import types
 from ptxsim.base.jit import ctz, flat_i64, flat_u8, njit, record_type, rows_i64, rows_u32, rows_u64
 from ptxsim.base.program import BAD_BARRIER, CONTEXT, MISALIGNED, UOP
 from ptxsim.execute.boundary import boundary
+from ptxsim.execute.bulk.copies import settle
+from ptxsim.execute.bulk.mbarriers import next_state
 from ptxsim.execute.codes import (
-    ARRIVE,
     BARRIER,
-    BYTES_BITS,
-    BYTES_SHIFT,
-    COMPLETE_BYTES,
     COPY,
-    DROP,
-    EXPECT_BYTES,
-    EXPECTED_SHIFT,
-    INITIALISE,
     KEEP,
     MBARRIER,
     MBARRIER_TEST,
-    PENDING_BITS,
     PHASE_SHIFT,
-    STAY,
 )
 from ptxsim.execute.lanes import lane_mask
 from ptxsim.execute.warp import set_predicate
@@ -41,32 +31,6 @@ from ptxsim.execute.warp import set_predicate
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)
 _BARRIERS = 16
-_COUNT = (1 << PENDING_BITS) - 1
-_SIGN = 1 << (BYTES_BITS - 1)
-
-
-@njit(types.int64(types.int64, types.int64, types.int64, types.int64))
-def next_state(state, what, count, n_bytes):
-    """The state of an mbarrier after an operation."""
-    if what & INITIALISE:
-        return count | count << EXPECTED_SHIFT
-    pending = state & _COUNT
-    expected = (state >> EXPECTED_SHIFT) & _COUNT
-    missing = (((state >> BYTES_SHIFT) & (2 * _SIGN - 1)) ^ _SIGN) - _SIGN
-    phase = (state >> PHASE_SHIFT) & 1
-    if what & EXPECT_BYTES:
-        missing += n_bytes
-    if what & COMPLETE_BYTES:
-        missing -= n_bytes
-    if what & DROP:
-        expected = max(expected - count, 0)
-    if what & ARRIVE:
-        pending = max(pending - count, 0)
-    if pending == 0 and missing == 0 and what & STAY == 0:
-        pending = expected
-        phase ^= 1
-    missing &= 2 * _SIGN - 1
-    return pending | expected << EXPECTED_SHIFT | missing << BYTES_SHIFT | phase << PHASE_SHIFT
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
@@ -118,11 +82,17 @@ def _synchronise(context, uop, mask):
                 to[k] = of[k] if k < size else np.uint8(0)
             context.lane_pointer[n] = longs[ra64, n]  # for the checks: what was written
         elif op == MBARRIER:
+            if context.bulk:
+                settle(context, context.lane_pointer[n], 0)
             cell = flat_i64(context.lane_pointer[n], 1)
             old = cell[0]
             cell[0] = next_state(old, np.int64(uop.e), np.int64(words[ra, n]), np.int64(words[rb, n]))
             signed[rd64, n] = old
         else:
+            if context.bulk:
+                settle(context, context.lane_pointer[n], 1)
+                if context.error:
+                    return 0
             phase = (flat_i64(context.lane_pointer[n], 1)[0] >> PHASE_SHIFT) & 1
             of_phase = np.int64(words[ra, n]) & 1 if uop.e else (signed[ra64, n] >> PHASE_SHIFT) & 1
             if phase != of_phase:

@@ -87,6 +87,8 @@ class FunctionalLaunch:
         self.members = [Member.first(image, checks, -(-int(block.prod()) // 32))]
         self.members += [self.members[0].another() for _ in range(1, cluster.size)]
         own = [self.state, *(array for member in self.members for array in member.arrays)]
+        if program.has_bulk_copies:
+            own += [image.bulk, image.transfers]
         self.watch = Watch([*own, image.device.contents])
         self.launched = np.concatenate([self._record(member) for member in self.members])
         of_checks = [array for member in self.members for array in member.of_checks]

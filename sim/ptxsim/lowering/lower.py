@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import ptxsim.lowering.instructions.asynchronous as _async
+import ptxsim.lowering.instructions.bulk_copies as _bulk
 import ptxsim.lowering.instructions.calls as _calls
 import ptxsim.lowering.instructions.clusters as _clusters
 import ptxsim.lowering.instructions.control as _control
@@ -34,7 +35,9 @@ from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.base.program import INSTRUCTION, INVOKE, MAX_STACK, RETURN, UOP, Program
 from ptxsim.execute.codes import (
     ASSERT,
+    BULK_FILL,
     ENTRY_WORDS,
+    FIRST_BULK_CODE,
     FRAME_WORDS,
     HEADER_WORDS,
     MALLOC,
@@ -70,6 +73,7 @@ from ptxtool.isa.types import TYPES
 # imported for the rules they register
 _RULE_MODULES = (
     _async,
+    _bulk,
     _calls,
     _clusters,
     _control,
@@ -298,6 +302,7 @@ def _program(builders: Sequence[UopBuilder], records: np.ndarray) -> Program:
         prints=any(u[0] in (PRINT, ASSERT) for u in b.uops),
         allocates=any(u[0] == MALLOC for u in b.uops),
         has_tensor_memory=any(TENSOR_MULTIPLY <= u[0] <= TENSOR_SHIFT for u in b.uops),
+        has_bulk_copies=any(FIRST_BULK_CODE <= u[0] <= BULK_FILL for u in b.uops),
         multiplies_tiles=any(u[0] in (WARPGROUP, TENSOR_MULTIPLY) for u in b.uops),
         call_words=graph.stack_words(ENTRY_WORDS * MAX_STACK + FRAME_WORDS + HEADER_WORDS),
         texts=tuple("}" if i < 0 else f.text(i) for f, i in positions),

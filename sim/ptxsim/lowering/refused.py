@@ -1,7 +1,6 @@
 """Why an instruction without a meaning is refused: the family it belongs to, in words.
 
-What needs machinery that the modelled machine does not have is refused as a whole: bulk copies with their tensor maps,
-some of tensor memory.
+What needs machinery that the modelled machine does not have is refused as a whole, such as some of tensor memory.
 """
 
 from ptxtool.isa.table import Match
@@ -12,12 +11,9 @@ _FAMILIES = (
     ("tcgen05.mma.ws.sp", "products in tensor memory with a sparse A"),
     ("tcgen05.ld.red", "loads from tensor memory with a reduction"),
     ("tcgen05.commit", "commits with another mask, or a restriction,"),
-    ("cp.async.bulk", "bulk copies (the tensor memory accelerator)"),
-    ("cp.reduce.async.bulk", "bulk copies (the tensor memory accelerator)"),
-    ("st.bulk", "bulk copies (the tensor memory accelerator)"),
-    ("tensormap", "tensor maps"),
-    ("fence.proxy.tensormap", "tensor maps"),
-    ("clusterlaunchcontrol", "cancelled launches of clusters"),
+    ("cp.async.bulk.tensor", "copies of columns of pixels along W (.im2col::w)"),
+    ("cp.async.bulk.prefetch.tensor", "copies of columns of pixels along W (.im2col::w)"),
+    ("cp.async.bulk", "bulk copies to masks of 32 CTAs"),
 )
 
 

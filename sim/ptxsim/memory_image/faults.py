@@ -96,6 +96,11 @@ _FAULTS = {
         "an instruction descriptor that describes no product that can be simulated",
         "see docs/simulator.md: one CTA, dense A, M of 64 or 128 (with .ws 32 too), N up to 256",
     ),
+    codes.BAD_TENSOR_MAP: Fault(
+        "E404",
+        "a tensor map that describes no box that can be copied so",
+        "its rank is the copy's, rows of its box are multiples of 16 bytes; docs/simulator.md says what is simulated",
+    ),
     codes.TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }
 

@@ -14,13 +14,29 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.options import HEAP_BYTES, RawParameters
-from ptxsim.base.program import CONST, CONTEXT, GLOBAL, KEPT_WORDS, TENSOR_BYTES, Program
+from ptxsim.base.program import (
+    AT_ONCE,
+    BULK,
+    BULK_BUCKETS,
+    BULK_ENTRIES,
+    CONST,
+    CONTEXT,
+    GLOBAL,
+    KEPT_WORDS,
+    TENSOR_BYTES,
+    TENSOR_MAP_BYTES,
+    TRANSFER,
+    WHEN_AWAITED,
+    WHEN_DUE,
+    Program,
+)
 from ptxsim.execute.codes import PARAM_WINDOW
 from ptxsim.execute.tensor.tiles import SCRATCH_WORDS
 from ptxsim.lowering import variable_layout
 from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, Parameter, VariableLayout
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device
 from ptxsim.memory_image.heap import aligned
+from ptxsim.memory_image.tensor_maps import TensorMap
 from ptxsim.memory_image.texture_handles import TextureHandles
 from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, class_of, fits
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -69,6 +85,14 @@ class MemoryImage:
     """Asynchronous operations complete when they are waited for."""
     workspace: int = 0
     """Where the memory for barriers of the grid lies, if the kernel asks for it."""
+    bounds: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    """Start and end of what the kernel can access beside the device's buffers and variables."""
+    bulk: Any = field(default=None, repr=False)
+    """The `BULK` record of a program with bulk copies."""
+    transfers: Any = field(default=None, repr=False)
+    """Its bulk copies that have not completed."""
+    engines: Any = field(default=None, repr=False)
+    """The cycle from which each SM's copy engine is free, in a timed run."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
     """The names of buffers in reports, by address: the first parameter that has the buffer, or the caller's name."""
@@ -108,6 +132,7 @@ class MemoryImage:
             _check_raw(layout, kernel, raw)
         passed = [] if raw is not None else [*zip(layout.parameters, args, strict=True)]
         given = [a for p, a in passed if _is_buffer(p, a)]
+        given += [a.array for _, a in passed if isinstance(a, TensorMap) and isinstance(a.array, np.ndarray)]
         constant_memory = device.load(kernel.module, layout)
         starts = device.place(given)
         heap, heap_bytes = device.heap(heap_bytes if program.allocates else 0)
@@ -124,6 +149,8 @@ class MemoryImage:
         for parameter, value in passed:
             if isinstance(value, _OPAQUES):
                 value = table.handle(value)
+            if isinstance(value, TensorMap):
+                value = value.encode(starts.get(id(value.array), value.array))
             data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
             data = data[: parameter.copied_bytes]
             at = parameter.offset - layout.param_start
@@ -187,12 +214,18 @@ class MemoryImage:
             bounds.append((heap[0], sum(heap)))
         if any(name in variable_layout.WORKSPACE_REGISTERS for name in layout.launch_rows):
             bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
+        self.bounds = tuple(bounds)
         allocations = self.device.ranges(bounds)
         textures = table.array()
         tiles = np.zeros(SCRATCH_WORDS if program.multiplies_tiles else 1, np.float64)
         late = np.zeros(KEPT_WORDS * slots if program.multiplies_tiles and self.is_late else 0, np.int64)
         tensor = np.zeros(TENSOR_BYTES // 8 * slots if program.has_tensor_memory else 0, np.int64)
-        self.keep = (r32, r64, predicates, local, calls, late, tensor, allocations, textures, table, tiles)
+        has_bulk = program.has_bulk_copies
+        groups = np.zeros(32 * slots if has_bulk else 0, np.int64)
+        self.bulk = np.zeros(int(has_bulk), BULK)
+        self.transfers = np.zeros(1 + BULK_BUCKETS * BULK_ENTRIES if self.is_late else 1, TRANSFER)
+        of_cta = r32, r64, predicates, local, calls, late, tensor, groups
+        self.keep = (*of_cta, allocations, textures, table, tiles)
         x = self.context[0]
         for name, array in {
             "r32": r32,
@@ -215,6 +248,10 @@ class MemoryImage:
             x[name] = array.ctypes.data
         x["late_products"] = late.ctypes.data if len(late) else 0
         x["tensor_memory"] = tensor.ctypes.data if len(tensor) else 0
+        if has_bulk:
+            x["bulk"], x["bulk_groups"] = self.bulk.ctypes.data, groups.ctypes.data
+            self.bulk["transfers"] = self.transfers.ctypes.data
+            self.bulk["when"] = WHEN_AWAITED if self.is_late else AT_ONCE
         for name in ("rows32", "rows64", "rows_p", "call_words"):
             x[name] = getattr(program, name)
         x["constant_rows32"], x["constant_rows64"] = constant32, constant64
@@ -227,6 +264,27 @@ class MemoryImage:
         x["cluster_shape"] = 1
         x["host_bytes"], x["heap_start"], x["heap_bytes"] = self.host.nbytes, *heap
 
+    def follow_device(self) -> None:
+        """Take over where the device's memory lies, and what it has, after images of other launches were built."""
+        x, device = self.context[0], self.device
+        allocations = device.ranges(self.bounds)
+        self.arena, self.keep = device.arena, (*self.keep, allocations)
+        x["global_memory"], x["allocations"] = self.arena.ctypes.data, allocations.ctypes.data
+        x["global_bytes"], x["n_allocations"] = device.used_bytes, len(allocations)
+        if x["tolerated_end"]:
+            x["tolerated_start"], x["tolerated_end"] = device.tolerated
+
+    def time_bulk_copies(self, sms: int, warps: int) -> None:
+        """Bulk copies complete when they are due: on so many SMs with so many warp slots each."""
+        if self.bulk is not None and len(self.bulk):
+            self.transfers = np.zeros(1 + BULK_BUCKETS * BULK_ENTRIES, TRANSFER)
+            self.engines = np.zeros(sms, np.int64)
+            self.bulk["transfers"], self.bulk["engine_free"] = (
+                self.transfers.ctypes.data,
+                self.engines.ctypes.data,
+            )
+            self.bulk["when"], self.bulk["warps"] = WHEN_DUE, warps
+
     @property
     def buffers(self) -> list[tuple[int, Any]]:
         """Address and array of every buffer of the device."""
@@ -235,8 +293,8 @@ class MemoryImage:
     @property
     def of_cta(self) -> tuple[Any, ...]:
         """The arrays that are one CTA's where the image has the slots of one: registers, local memory, calls, products
-        that are kept, tensor memory."""
-        return self.keep[:7]
+        that are kept, tensor memory, numbers of bulk groups."""
+        return self.keep[:8]
 
     def read_back(self) -> None:
         """Copy every buffer to the caller's array."""
@@ -337,6 +395,10 @@ def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[An
 
 def _problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, str] | None:
     """What is wrong with one argument, and what to do; None if nothing is."""
+    if isinstance(value, TensorMap):
+        if not parameter.is_array or parameter.size != TENSOR_MAP_BYTES:
+            return "a tensor map", "its parameter is '.align 64 .b8 [128]'"
+        return _array_problem(value.array) if isinstance(value.array, np.ndarray) else None
     if parameter.is_array:
         if not isinstance(value, bytes | bytearray | np.void | np.ndarray):
             return f"{type(value).__name__} for {parameter.size} bytes", "give bytes, a numpy record or array"
@@ -376,6 +438,11 @@ def _buffer_problem(parameter: Parameter, value: Any, address_bits: int) -> tupl
     is_signed_word = type_.is_signed and type_.bits == 32 and not parameter.is_pointer
     if type_.is_float or type_.bits < address_bits or is_signed_word:
         return "an array for a number", "give a number"
+    return _array_problem(value)
+
+
+def _array_problem(value: Any) -> tuple[str, str] | None:
+    """Why an array cannot be a buffer."""
     if value.dtype.kind not in "biufcV":
         return f"an array of {value.dtype}", "give an array of numbers"
     if value.dtype.byteorder == ">":

@@ -144,6 +144,9 @@ class Checks:
         x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
         if in_clusters and not program.allocates:
             record[0]["global_granules"] = 0
+        if program.has_bulk_copies and flags & state.INIT:
+            x["written_shared"] = 0 if in_clusters else arrays["shared_shadow"].ctypes.data
+            x["written_global"] = arrays["global_shadow"].ctypes.data if "global_shadow" in arrays else 0
         reports = np.zeros(state.MAX_REPORTS, state.REPORT)
         state_of_cta = tuple(of_cta.values()) if flags else ()
         return cls(record, checked, reports, state_of_cta, (*arrays.values(), records))

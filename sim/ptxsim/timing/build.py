@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base import record_pool
+from ptxsim.base.kernel_records import KERNEL
 from ptxsim.base.program import CLUSTER, Program
+from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage
@@ -31,7 +33,7 @@ from ptxtool.formats.gpu_parts import Dispatch
 
 _AHEAD = 64
 """Cycles that an SM may run ahead of the others: with more it is not faster."""
-_COUNTED = {"stall_warps": 0, "stall_cycles": 0, "stall_first": -1, "stall_offset": -1, "issues": 0}
+COUNTED = {"stall_warps": 0, "stall_cycles": 0, "stall_first": -1, "stall_offset": -1, "issues": 0}
 """Arrays with a number for every instruction, by their names in the record of a run, and their initial values."""
 
 
@@ -50,24 +52,28 @@ def build(
         resident, contexts = min(resident, ctas), ctas * switching.warps
         switcher = Switcher(switching, gpu, program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
+    image.time_bulk_copies(gpu.sm.count, contexts)
 
     run = run_record(gpu)
-    _describe_launch(run[0], program, plan, gpu.dispatch, n_ctas, resident, contexts)
+    describe_program(run[0], program, plan)
+    _describe_launch(run[0], plan, gpu.dispatch, n_ctas, resident, contexts)
     _describe_sharing(run[0], gpu, plan.sharing, resident)
     if plan.sections is not None:
         run[0]["sections"], run[0]["sees_heads"] = plan.sections.sections, 1
     if switcher is not None:
         run[0]["switching"] = switcher.records.ctypes.data
     arrays["clusters"] = _clusters(run[0], program, plan, n_ctas, resident * gpu.sm.count)
-    for name in (*_COUNTED, "banks_written", "banks_read", "shared_image"):
+    for name in (*COUNTED, "banks_written", "banks_read"):
         run[0][name] = arrays[name].ctypes.data
+    arrays["kernels"] = kernel_record(program, image, plan)
+    run[0]["kernels"], run[0]["n_kernels"] = arrays["kernels"].ctypes.data, 1
     if plan.hotspots:
         per_thread = plan.sharing.needs.registers_per_thread
         count_hotspots(run[0], gpu.sm.count, arrays, program, per_thread)
 
     records = [record_pool.acquire(sm_records, gpu)]
     sms = records[0].array
-    _set_up_sms(sms, run[0], arrays, resident, image.shared_image.nbytes)
+    set_up_sms(sms, run[0], arrays, resident, image.shared_image.nbytes)
     renamer = None
     if plan.renaming is not None:
         renamer = Renamer(plan.renaming, program.positions[0][0], run[0], sms)
@@ -75,25 +81,34 @@ def build(
     if dynamic is not None:
         run[0]["dynamic"] = dynamic.records.ctypes.data
 
+    memory, l1s = memory_side(image, gpu, state, records)
+    connect(run[0], sms, memory, l1s, gpu, resident)
+    if plan.event_skip and not _needs_order(program, plan, memory):
+        run[0]["ahead"] = _AHEAD
+    decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching)
+    parts = run, sms, l1s, memory, image.context, arrays, decide, records
+    return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher, renamer=renamer)
+
+
+def memory_side(
+    image: MemoryImage, gpu: Gpu, state: MachineState | None, records: list[PooledRecords]
+) -> tuple[Any, Any]:
+    """The records of the memory side and of the L1s, as earlier launches have left them; new ones are added to
+    `records`."""
     copies = image.device.take_copies()
     if state is None or state.memory is None:
         records += [record_pool.acquire(memory_records, gpu), record_pool.acquire(l1_records, gpu)]
         memory, l1s = records[1].array, records[2].array
         if gpu.l2.copies_fill:
             leave_in_empty(memory, gpu, copies)
-    else:
-        memory, l1s = state.memory, state.l1s
-        if (l1s["cache"]["ways"] != gpu.l1d.ways).any():  # unified memory is split anew: the L1 is empty
-            records.append(record_pool.acquire(l1_records, gpu))
-            l1s = records[-1].array
-        if gpu.l2.copies_fill:
-            leave(memory, copies)
-    _connect(run[0], sms, memory, l1s, gpu, resident)
-    if plan.event_skip and not _needs_order(program, plan, memory):
-        run[0]["ahead"] = _AHEAD
-    decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching)
-    parts = run, sms, l1s, memory, image.context, arrays, decide, records
-    return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher, renamer=renamer)
+        return memory, l1s
+    memory, l1s = state.memory, state.l1s
+    if (l1s["cache"]["ways"] != gpu.l1d.ways).any():  # unified memory is split anew: the L1 is empty
+        records.append(record_pool.acquire(l1_records, gpu))
+        l1s = records[-1].array
+    if gpu.l2.copies_fill:
+        leave(memory, copies)
+    return memory, l1s
 
 
 def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas: int) -> dict[str, Any]:
@@ -105,31 +120,46 @@ def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas:
         "ready_at": np.empty(per_register, np.int64),
         "long_set": np.zeros(per_register, np.uint8),
         "shared": np.empty((n_sms, max(1, ctas * image.shared_image.nbytes)), np.uint8),
-        **{name: np.full(n_instructions, start, np.int64) for name, start in _COUNTED.items()},
+        **{name: np.full(n_instructions, start, np.int64) for name, start in COUNTED.items()},
         "banks_written": banks_written,
         "banks_read": banks_read,
-        "shared_image": image.shared_image,
-        "special_rows": program.special_rows,
         "image": image,
     }
 
 
-def _describe_launch(
-    r: Any, program: Program, plan: LaunchPlan, dispatch: Dispatch, n_ctas: int, resident: int, contexts: int
-) -> None:
-    """Write program, grid and options into the record of a run."""
-    threads = math.prod(plan.block)
-    for name in ("max_cycles", "event_skip", "lock_as_stall", "entry_registers", "grid", "block"):
+def describe_program(r: Any, program: Program, plan: LaunchPlan) -> None:
+    """Write program and options into the record of a run."""
+    for name in ("max_cycles", "event_skip", "lock_as_stall", "entry_registers"):
         r[name] = getattr(plan, name)
     r["model_banks"] &= plan.bank_conflicts
     r["n_instructions"], r["n_registers"] = len(program.instructions), max(1, program.n_registers)
     longest = int(program.instructions["latency"].max())
     r["wheel"] = max(64, 1 << (longest + WHEEL_MARGIN - 1).bit_length()) - 1
     r["code"] = program.instructions.ctypes.data
+
+
+def _describe_launch(
+    r: Any, plan: LaunchPlan, dispatch: Dispatch, n_ctas: int, resident: int, contexts: int
+) -> None:
+    """Write the grid into the record of a run."""
     r["n_ctas"] = n_ctas
     r["cycle"] = dispatch.launch_cycles + dispatch.cta_launch_cycles * n_ctas
-    r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
+    r["warps_per_cta"] = plan.warps_per_cta
     r["resident_ctas"], r["contexts"] = resident, contexts
+
+
+def kernel_record(program: Program, image: MemoryImage, plan: LaunchPlan) -> Any:
+    """The `KERNEL` record of a launch, as an array of one. Who calls keeps program and image alive."""
+    found = np.zeros(1, KERNEL)
+    record = found[0]
+    record["grid"], record["block"], record["n_ctas"] = plan.grid, plan.block, math.prod(plan.grid)
+    record["threads_per_cta"], record["warps_per_cta"] = math.prod(plan.block), plan.warps_per_cta
+    record["end_instruction"] = len(program.instructions)
+    record["shared_image"], record["shared_bytes"] = image.shared_image.ctypes.data, image.shared_image.nbytes
+    record["special_rows"] = program.special_rows.ctypes.data
+    record["n_special_rows"] = len(program.special_rows)
+    record["first_cycle"] = -1
+    return found
 
 
 def _clusters(r: Any, program: Program, plan: LaunchPlan, n_ctas: int, slots: int) -> Any:
@@ -162,7 +192,7 @@ def _describe_sharing(r: Any, gpu: Gpu, plan: SharingPlan, resident: int) -> Non
     r["active_marks"] = active_marks(plan.resource == "scratchpad")
 
 
-def _set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_bytes: int) -> None:
+def set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_bytes: int) -> None:
     """Give every SM its slots, its part of the arrays, and its pairs."""
     set_masks(sms["free_slots"], (1 << resident) - 1)
     sms["counting"] = r["count_idle"]
@@ -174,7 +204,7 @@ def _set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_
         pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
 
 
-def _connect(r: Any, sms: Any, memory: Any, l1s: Any, gpu: Gpu, resident: int) -> None:
+def connect(r: Any, sms: Any, memory: Any, l1s: Any, gpu: Gpu, resident: int) -> None:
     """Write the addresses of SMs and L1s into the record of a run, and the shortest time of a reply in the network."""
     r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
     r["open_sms"] = gpu.sm.count if resident > 0 else 0

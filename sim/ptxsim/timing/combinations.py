@@ -5,6 +5,8 @@ registers has no use for a pool of them.
 """
 
 from ptxsim.base.program import Program
+from ptxsim.lowering.variable_layout import WORKSPACE_REGISTERS
+from ptxsim.timing.simulation import LaunchPlan
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function
@@ -33,6 +35,44 @@ REFUSED: dict[str, dict[str, str]] = {
     },
 }
 """By part of a scheme what it is not simulated with, and why."""
+
+ALONE: dict[str, str] = {
+    SHARING: "CTA slots are paired for the whole run, of one kernel",
+    "a register scheme": "what it keeps of CTAs has the shape of one kernel's",
+    CLUSTERS: "the SMs that a cluster needs are not kept for it",
+    "'setmaxnreg'": "the registers of a CTA are counted for one kernel",
+    "a barrier of the grid": "there is one for all launches, and it needs all SMs",
+    "bulk copies": "the copy engine of an SM is that of one kernel",
+    "hot spots": "the reasons of a slot are those of one kernel",
+    "a timeline": "its tracks are of CTAs of one shape",
+}
+"""What a launch may not have that runs at the same time as others, and why."""
+
+
+def check_concurrent(
+    kernel: Function, program: Program, plan: LaunchPlan, in_clusters: bool, has_timeline: bool
+) -> None:
+    """Raise E502, placed at the kernel, for a launch on a stream that has something that is simulated alone only."""
+    there = {
+        SHARING: plan.sharing.percent > 0,
+        "a register scheme": plan.scheme.name != "none",
+        CLUSTERS: in_clusters,
+        "'setmaxnreg'": plan.entry_registers > 0,
+        "a barrier of the grid": any(name in program.layout.launch_rows for name in WORKSPACE_REGISTERS),
+        "bulk copies": program.has_bulk_copies,
+        "hot spots": plan.hotspots,
+        "a timeline": has_timeline,
+    }
+    for what, why in ALONE.items():
+        if there[what]:
+            raise error(
+                "E502",
+                f"'{kernel.name}' on a stream with {what}: not simulated",
+                kernel.source,
+                kernel.start,
+                kernel.body_start,
+                help=f"{why}: leave it out, or launch it with Machine.launch, which runs it alone",
+            )
 
 
 def check_combination(

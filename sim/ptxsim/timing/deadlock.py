@@ -5,6 +5,7 @@ release it, one at an acquire mark for those that hold a section of the pool, on
 CTA. Where locks, sections or registers are involved the report is the circle, otherwise the warps at the barrier.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,8 +229,8 @@ def _circle(start: _Wait, waits: list[_Wait]) -> list[_Wait] | None:
 
 def _described(simulation: Simulation, wait: _Wait) -> str:
     number = int(wait.sm["warp_in_cta"][wait.warp])
-    last = min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)
     block = simulation.plan.block
+    last = min(32 * number + 31, math.prod(block) - 1)
     threads = f"threads {coordinates(32 * number, block)} to {coordinates(last, block)}"
     return f"{_name(simulation, wait.sm, wait.warp)} ({threads}, SM {int(wait.sm['index'])}) {wait.text}"
 

@@ -47,7 +47,8 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
 def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None) -> int:
     """Run to the end; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
     readable."""
-    watch = Livelock(simulation) if may_spin(simulation.program) else None
+    watches = not simulation.members and may_spin(simulation.program)
+    watch = Livelock(simulation) if watches else None
     try:
         return _drive(simulation, policy, watch, progress)
     finally:
@@ -70,19 +71,18 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
-        special_rows, memory = simulation.arrays["special_rows"], simulation.memory
         arguments = (
             run,
             simulation.context,
-            special_rows,
-            memory,
+            simulation.memory,
             policy.pick,
             policy.window,
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
             reason = int(cycle.simulator(simulation.is_wide)(*arguments))
-        simulation.printer.drain(simulation.arrays["image"])
+        for image in simulation.images:
+            simulation.printer.drain(image)
         if observer is not None:
             observer.loop_stopped()
         if reason != cycle.PAUSED:

@@ -58,7 +58,16 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     The machine is one that `check_machine` takes.
     """
     sms: Any = np.zeros(gpu.sm.count, SM_WIDE if needs_wide(gpu) else SM)
-    for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle", "charged"):
+    for name in (
+        "latch_warp",
+        "head",
+        "latch_load",
+        "cta_id",
+        "kernel",
+        "last_fetched",
+        "last_cycle",
+        "charged",
+    ):
         sms[name] = -1
     sms["index"] = np.arange(len(sms))
     sms["front_free"] = -1 if FRONT == 64 else (1 << FRONT) - 1

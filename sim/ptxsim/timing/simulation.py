@@ -1,5 +1,6 @@
 """One timed launch, built and ready to run: its plan, and the arrays that compiled code works on."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -57,6 +58,10 @@ class LaunchPlan:
     """The split of unified memory, which the machine of the run has."""
 
     @property
+    def warps_per_cta(self) -> int:
+        return -(-math.prod(self.block) // 32)
+
+    @property
     def active(self) -> Occupancy | None:
         """The occupancy that a register scheme gives; None: that of `sharing`."""
         if self.switching is not None:
@@ -88,11 +93,18 @@ class Simulation:
     switcher: Switcher | None = None
     own_scheme: OwnScheme | None = None
     renamer: Renamer | None = None
+    members: tuple[Any, ...] = ()
+    """The launches that run at the same time (`concurrent/members.py`); none: one launch has the machine to itself."""
 
     @property
     def is_wide(self) -> bool:
         """Whether its records of SMs are wide."""
         return is_wide(self.sms.dtype)
+
+    @property
+    def images(self) -> list[Any]:
+        """The memory of each launch."""
+        return [member.image for member in self.members] or [self.arrays["image"]]
 
     @property
     def cycles(self) -> int:

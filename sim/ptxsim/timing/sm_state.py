@@ -1,4 +1,4 @@
-"""The records the cycle loop works on: one `RUN` for the grid, one `SM` per streaming multiprocessor.
+"""The records the cycle loop works on: one `RUN`, one `SM` per streaming multiprocessor.
 
 Masks over lanes are int64, bit k for lane k. So are masks over warps in `RUN` and `SM`; a machine with more than 64
 warps or 32 CTAs per SM has `RUN_WIDE` and `SM_WIDE`, whose masks over warps have 128 bits. Times are core cycles.
@@ -12,6 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ptxsim.base.jit import JIT_DISABLED, inline, record, record_at, record_type
+from ptxsim.base.kernel_records import MOST_RUNNING
 from ptxsim.base.program import COPY_GROUPS, N_BARRIERS, stack_fields
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import INT128, WIDE, wide_record
@@ -80,13 +81,31 @@ _RUN = [
     ("ctas_done", "i8"),
     ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
     ("launched_sm", "i8"),
-    ("shared_image", "u8"),  # address of the initial contents of a CTA's shared memory
+    # launches (kernels/): one, or several at the same time
+    ("kernels", "u8"),  # address of KERNEL records
+    ("n_kernels", "i8"),
+    (
+        "concurrent",
+        "i8",
+    ),  # they are chosen from, and counted apart; 0: there is one, which has the machine to itself
+    ("contexts_of", "u8"),  # address of the CONTEXT record of each, where they are concurrent
+    ("kernel_policy", "i8"),
+    ("most_running", "i8"),  # places for launches that run
+    ("running", "i4", (MOST_RUNNING,)),  # the launch in each; -1 none
+    ("last_place", "i8"),  # of the launch that had the last CTA launched
+    ("next_ready", "i8"),  # the next cycle in which a launch becomes ready for its first CTA
+    ("may_dispatch", "i8"),  # something has changed since no CTA could be launched
+    ("has_prints", "i8"),  # of concurrent launches, one prints
+    ("sm_registers", "i8"),
+    ("sm_scratchpad", "i8"),  # bytes
+    ("sm_ctas", "i8"),
+    ("sm_warps", "i8"),
     ("clusters", "u8"),  # address of a CLUSTER record for every cluster; 0: none are kept
     ("cluster_ctas", "i8"),  # CTAs of a cluster
-    ("grid", "i8", (3,)),
-    ("block", "i8", (3,)),
-    ("threads_per_cta", "i8"),
-    ("warps_per_cta", "i8"),
+    (
+        "warps_per_cta",
+        "i8",
+    ),  # of the only launch: for what runs with one launch only, such as sharing and switching
     ("resident_ctas", "i8"),  # CTA slots in use per SM
     ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
     ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
@@ -183,6 +202,7 @@ _RUN = [
     ("timeline_sms", "i8"),  # SMs in the timeline
     # first fault
     ("fault_sm", "i8"),
+    ("fault_kernel", "i8"),
     ("fault_cta", "i8"),
     ("fault_instruction", "i8"),
     ("fault_thread", "i8"),
@@ -290,6 +310,8 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("ib_pc", "i4", (warps,)),
         ("ib_n", "i4", (warps,)),
         ("fetch_pc", "i4", (warps,)),
+        ("code_first", "i4", (warps,)),  # first instruction of its kernel
+        ("code_end", "i4", (warps,)),  # after the last
         ("depth", "i4", (warps,)),  # of the SIMT stack
         ("cta_slot", "i4", (warps,)),
         ("front_count", "i4", (warps,)),  # instructions issued, not yet in a unit
@@ -338,8 +360,14 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("groups_left", "i4", (warps,)),  # groups that a waiting warp does not wait for
         # CTA slots
         ("free_slots", "i8"),
+        ("kernel", "i8"),  # the launch whose CTAs the SM runs, where it runs those of one; -1 none yet
+        ("used_registers", "i8"),  # of CTAs of concurrent launches
+        ("used_scratchpad", "i8"),
         ("next_dynamic_id", "i8"),
         ("cta_id", "i8", (ctas,)),
+        ("cta_kernel", "i4", (ctas,)),
+        ("cta_first", "i4", (ctas,)),  # its first warp
+        ("cta_size", "i4", (ctas,)),  # in warps
         ("cta_warps", "i4", (ctas,)),  # warps not yet retired
         ("cta_arrived", "i4", (ctas, BARRIERS)),  # threads
         ("cta_counted", "i4", (ctas, BARRIERS)),  # the same, partial warps counted as whole ones

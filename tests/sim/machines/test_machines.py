@@ -180,7 +180,7 @@ LIMITS = [
     ("sm", "warps", 129),
     ("sm", "ctas", 65),
     ("sm", "schedulers", 5),
-    ("sm", "count", 145),
+    ("sm", "count", 145),  # of 144
     ("sm", "warp_size", 64),
     ("pipeline", "sp_units", 48),
     ("pipeline", "id_oc_sp", 9),
@@ -224,6 +224,27 @@ def test_what_the_simulator_cannot_hold_is_refused_by_name(part: str, key: str, 
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "E502"
     assert part in diagnostic.message or f"{part}.{key}" in diagnostic.help
+
+
+def test_the_largest_machine_runs_and_what_is_larger_names_its_key() -> None:
+    """144 SMs and 40 channels with two slices each; more slices than 96 need more channels than that."""
+
+    def launch(*settings: str) -> ptxsim.SimResult:
+        gpu = ptxtool.api.gpu("h100", settings=settings)
+        return ptxsim.launch(kernel("\tbar.sync 0;\n"), 288, 64, [np.zeros(4, np.uint32), 1], gpu=gpu)
+
+    largest = launch("sm.count=144")
+    assert (largest.n_sms, largest.stats["barriers"]) == (144, 288 * 2)
+    for settings, message, most in (
+        (("sm.count=145",), "sm.count: 145", 144),
+        (("dram.channels=41", "l2.slices=82"), "'dram.channels' is 41", 40),
+        (("dram.channels=49", "l2.slices=98"), "'l2.slices' is 98", 96),
+    ):
+        with pytest.raises(PtxError) as caught:
+            launch(*settings)
+        (diagnostic,) = caught.value.diagnostics
+        assert message in diagnostic.message
+        assert diagnostic.help == f"the simulator holds at most {most}"
 
 
 READ_ALL = """.version 4.0

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from modern_runs import modern_machine
 
+from ptxtool.analysis.occupancy.cuda_limits import cuda_target
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.gpu_names import gpu_names
@@ -17,7 +18,7 @@ SOURCE = re.compile(
     r"-(?:gpgpu|ptx|dram|icnt|network)_|options of that configuration"
     r"|\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
     r"|\bTITANX\b|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
-    r"|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
+    r"|\b(Guide|Jia|Luo|Sun|Abdelkhalik)\b|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
 )
 """What a comment names: the timing model, a configuration of GPGPU-Sim, a paper, NVIDIA; or that there is none."""
 
@@ -119,6 +120,49 @@ def test_the_titan_x_of_regdem() -> None:
         units = gpu.pipeline.sp_units if timing.unit == "SP" else gpu.pipeline.sfu_units
         assert units * sm.warp_size // timing.interval == lanes
     assert gpu.pipeline.sfu_units * sm.warp_size // gpu.latency["sfu"]["fp32"].interval == 32
+
+
+HARDWARE = {  # SMs, Tflop/s of 32 and 64 bits, GB/s of memory, MB of L2: NVIDIA's data sheets and whitepapers
+    "v100": (80, 15.7, 7.8, 900, 6),
+    "rtx2060": (30, 6.45, 0.20, 336, 3),
+    "rtx3070": (46, 20.3, 0.32, 448, 4),
+    "a100": (108, 19.5, 9.7, 1555, 40),
+    "h100": (132, 67, 34, 3352, 50),
+    "rtx4090": (128, 82.6, 1.29, 1008, 72),
+}
+
+
+@pytest.mark.parametrize("name", HARDWARE)
+def test_machines_named_as_hardware_have_its_peaks(name: str) -> None:
+    """A multiply-add is two operations; a channel transfers an atom of 32 bytes in tBURST or tCCD cycles."""
+    sms, single, double, gigabytes, megabytes = HARDWARE[name]
+    gpu = load_gpu(name)
+    pipeline, l2, dram = gpu.pipeline, gpu.l2, gpu.dram
+    assert gpu.sm.count == sms
+
+    def teraflops(units: int, kind: str) -> float:
+        interval = gpu.latency["fma"][kind].interval  # type: ignore[index]
+        return sms * units * 32 / interval * 2 * gpu.clocks.core_mhz / 1e6
+
+    assert teraflops(pipeline.sp_units, "fp32") == pytest.approx(single, rel=0.01)
+    assert teraflops(pipeline.dp_units, "fp64") == pytest.approx(double, rel=0.03)
+    cycles = max(dram.tCCD, dram.tBURST)
+    assert dram.channels * dram.atom_bytes / cycles * gpu.clocks.dram_mhz / 1e3 == pytest.approx(
+        gigabytes, rel=0.005
+    )
+    assert l2.slices * l2.sets * l2.ways * l2.line_bytes == megabytes << 20
+
+
+@pytest.mark.parametrize("name", HARDWARE)
+def test_machines_named_as_hardware_have_the_limits_of_their_compute_capability(name: str) -> None:
+    gpu = load_gpu(name)
+    known = cuda_target(gpu.target).sm
+    of_cta = {"count": 1, "registers_per_cta": gpu.sm.registers}
+    assert msgspec.structs.replace(gpu.sm, **of_cta) == known
+    # the largest part of shared memory, and not one byte of it beyond what an SM has
+    assert max(gpu.l1d.adaptive_scratchpads) == gpu.sm.scratchpad_bytes < gpu.l1d.adaptive_bytes
+    assert gpu.pipeline.divergence == "independent"
+    assert "not compared with silicon" in gpu.description
 
 
 def test_fetch_feeds_the_schedulers() -> None:

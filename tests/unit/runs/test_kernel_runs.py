@@ -11,7 +11,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.cli.completion import CHANGE_KEYS
 from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.ir.nodes import Module
-from ptxtool.results.kernel_runs import KernelRun
+from ptxtool.results.kernel_runs import KernelRun, RefusedRun
 from ptxtool.runs.kernel_runs import KEYS, read_change, run_kernel
 
 
@@ -51,7 +51,7 @@ def test_completion_knows_the_keys() -> None:
     assert CHANGE_KEYS == KEYS
 
 
-def runs(tmp_path: Path, *changes: str) -> tuple[KernelRun, ...]:
+def runs(tmp_path: Path, *changes: str) -> tuple[tuple[KernelRun, ...], tuple[RefusedRun, ...]]:
     (tmp_path / "launch.toml").write_text(LAUNCH)
     kernel = api.parse(SCALE, name="scale.ptx").kernels["scale"]
 
@@ -64,12 +64,14 @@ def runs(tmp_path: Path, *changes: str) -> tuple[KernelRun, ...]:
 
 
 def test_runs_differ_in_what_was_changed(tmp_path: Path) -> None:
-    first, small, regs, scheme, passes = runs(
+    (first, small, regs, scheme, passes), refused = runs(
         tmp_path,
         "set=sm.count=7,name=half",
         "registers=32,scheduler=gto",
         "scheme=regmutex",
         "passes=unroll-decls,reorder-decls",
+        "set=sm.registers=256,name=tiny",
+        "passes=allocate:max-regs=1",
     )
     assert (first.name, first.changes) == ("baseline", {})
     assert first.run.result.hotspots is not None
@@ -81,10 +83,17 @@ def test_runs_differ_in_what_was_changed(tmp_path: Path) -> None:
     assert scheme.kernel is not first.kernel  # allocated, as the scheme needs
     assert passes.name == "passes=unroll-decls,reorder-decls"
     assert [run.run.problems for run in (first, small, regs, scheme, passes)] == [()] * 5
+    # 256 registers are too few for a CTA of the kernel; no address fits into one register
+    assert [(run.name, run.to_dict()["code"]) for run in refused] == [
+        ("tiny", "E402"),
+        ("passes=allocate:max-regs=1", "E301"),
+    ]
+    assert "registers" in refused[0].reason
 
 
 @pytest.mark.parametrize(
-    "change", ["registers=many", "registers=0", "gpu=nothing", "scheme=nothing", "set=7"]
+    "change",
+    ["registers=many", "registers=0", "gpu=nothing", "scheme=nothing", "set=7", "scheduler=nothing"],
 )
 def test_values_that_are_none_are_errors(tmp_path: Path, change: str) -> None:
     with pytest.raises(PtxError) as problem:

@@ -210,13 +210,15 @@ const FIGURES = [
 ];
 
 function RunsPanel({ state }) {
-  const { runs } = state.kernel;
+  const { runs, refused = [] } = state.kernel;
   if (!runs.length) return html`<${NoRun} />`;
   const about = [["machine", (r) => r.counters.gpu], ["scheduler", (r) => r.counters.scheduler], ["limited by", (r) => r.counters.limiter], ["results", (r) => r.verdict]];
-  return html`<h2>${plural(runs.length, "run")}</h2>
-    ${runs.length === 1 && html`<p class="soft">More runs stand side by side: <code>ptxtool page FILE scheme=finereg passes=allocate:max-regs=20</code></p>`}
-    <div class="wide" tabindex="0" role="region" aria-label="Runs side by side"><table class="full"><thead><tr><th scope="col"></th>${runs.map((r, k) => html`<th scope="col" class="num"><button type="button" class="link" aria-pressed=${String(k === state.runIndex)} onClick=${() => state.show({ runIndex: k })}>${r.name}</button></th>`)}</tr></thead>
-      <tbody>${about.map(([name, of]) => html`<tr><th scope="row">${name}</th>${runs.map((r) => html`<td class="num" style="white-space:normal">${of(r)}</td>`)}</tr>`)}
+  const rows = about.length + FIGURES.length;
+  return html`<h2>${plural(runs.length, "run")}${refused.length > 0 && `, ${refused.length} refused`}</h2>
+    ${runs.length + refused.length === 1 && html`<p class="soft">More runs stand side by side: <code>ptxtool page FILE scheme=finereg passes=allocate:max-regs=20</code></p>`}
+    <div class="wide" tabindex="0" role="region" aria-label="Runs side by side"><table class="full"><thead><tr><th scope="col"></th>${runs.map((r, k) => html`<th scope="col" class="num"><button type="button" class="link" aria-pressed=${String(k === state.runIndex)} onClick=${() => state.show({ runIndex: k })}>${r.name}</button></th>`)}${refused.map((r) => html`<th scope="col">${r.name}</th>`)}</tr></thead>
+      <tbody>${about.map(([name, of], k) => html`<tr><th scope="row">${name}</th>${runs.map((r) => html`<td class="num" style="white-space:normal">${of(r)}</td>`)}
+        ${k === 0 && refused.map((r) => html`<td class="refused" rowspan=${rows}><strong>refused</strong> (${r.code})<br />${r.reason}${r.help && html`<br /><span class="soft">${r.help}</span>`}</td>`)}</tr>`)}
       ${FIGURES.map(([name, of, good]) => html`<tr><th scope="row">${name}</th>${runs.map((r, k) => { const v = of(r), d = k && v !== null && of(runs[0]) !== null ? change(v, of(runs[0])) : null; return html`<td class="num">${v === null ? "-" : number(v)}${k > 0 && d !== null && html`<br />${good ? html`<${Change} value=${d} good=${good} />` : html`<span class="soft">${signed(d)}%</span>`}`}</td>`; })}</tr>`)}</tbody></table></div>
     ${runs.map((r) => r.problems.map((p) => html`<p class="bad">${r.name}: ${p}</p>`))}
     ${runs.flatMap((r) => r.remarks.map((p) => html`<p class="soft">${r.name}: ${p}</p>`))}

@@ -45,6 +45,7 @@ _KINDS = {
     "setmaxnreg": program.SET_REGISTERS,
     "wgmma_wait": program.BARRIER,
     "cluster_wait": program.REPEAT,
+    "bulk_wait": program.REPEAT,
 }
 
 

@@ -18,7 +18,7 @@ from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
 from ptxsim.timing.core.ahead import may_go_on
 from ptxsim.timing.core.class_units import execute_classes, next_class_entry
-from ptxsim.timing.core.dispatch import dispatch
+from ptxsim.timing.core.dispatch import dispatch, dispatch_kernels
 from ptxsim.timing.core.execute import execute_units, next_entry
 from ptxsim.timing.core.fetch import decode, fetch, fetchable, pass_refused
 from ptxsim.timing.core.issue import issue, open_ports, valid_warps
@@ -34,6 +34,7 @@ from ptxsim.timing.core.operands import collect, is_frozen
 from ptxsim.timing.core.reasons import charge
 from ptxsim.timing.core.retire import next_retirement
 from ptxsim.timing.core.shared_collectors import all_frozen, collect_all
+from ptxsim.timing.kernels.launches import any_half_full
 from ptxsim.timing.memory.l1_pipes import next_look_up
 from ptxsim.timing.memory.l1_sectors import forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
@@ -254,7 +255,7 @@ def _finish(run, window):
             count_open_waits(run, sm)
 
 
-def _simulate(run_array, contexts, special_rows, memories, pick, window, decide):
+def _simulate(run_array, contexts, memories, pick, window, decide):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
     run = run_array[0]
     execution = contexts[0]
@@ -265,6 +266,8 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window, decide)
             _finish(run, window)
             return LIMIT
         if run.cycle >= run.stop_cycle or execution.host_used > half:
+            return PAUSED
+        if run.has_prints and any_half_full(run):
             return PAUSED
         if memory.next <= run.cycle:
             memory_cycle(memory, run.cycle)
@@ -295,7 +298,11 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window, decide)
             run.cycle += 1
             break
         if run.open_sms and run.next_cta < run.n_ctas:
-            dispatch(run, execution, special_rows)
+            if run.concurrent:
+                dispatch_kernels(run)
+                following = min(following, run.next_ready)
+            else:
+                dispatch(run, execution)
             for index in range(run.n_sms):
                 following = min(following, run.sm_next[index])
         following = max(min(following, memory.next), run.cycle + 1)
@@ -330,7 +337,6 @@ def simulator(is_wide: bool = False) -> Any:
     signature = types.int64(
         array_of(RUN_WIDE if is_wide else RUN),
         array_of(CONTEXT),
-        types.Array(types.int32, 2, "C"),
         array_of(MEMORY),
         types.FunctionType(PICK[is_wide]),
         types.FunctionType(WINDOW[is_wide]),

@@ -30,7 +30,7 @@ def decode(run, sm):
     if not sm.resident & warp_bit(sm, w) & ~sm.finishing:
         return
     pc = sm.latch_pc
-    n = min(run.ibuffer, run.n_instructions - pc)
+    n = min(run.ibuffer, sm.code_end[w] - pc)
     if n <= 0:
         return
     sm.ib_pc[w] = pc
@@ -95,7 +95,7 @@ def _scan(run, sm):
         return
     pc = sm.fetch_pc[chosen]
     sm.last_fetched = chosen
-    if pc >= run.n_instructions:  # the wrong path runs off the text's end
+    if pc >= sm.code_end[chosen]:  # the wrong path runs off the text's end
         sm.fetch_pc[chosen] = sm.stack_pc[sm.depth[chosen] - 1, chosen]
         return
     address = CODE_BASE + np.int64(instruction_at(run.code, pc).address)

@@ -8,6 +8,7 @@ Every scheduler slot of every cycle is charged to exactly one kind (section 4.1)
 """
 
 from ptxsim.base.jit import bit, ctz, flat_i64, inline, njit, popcount
+from ptxsim.base.kernel_records import context_at
 from ptxsim.base.program import (
     ATOMIC,
     BARRIER,
@@ -38,6 +39,7 @@ from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.core.shared_collectors import open_sets
+from ptxsim.timing.kernels.launches import count_issue, shift_targets
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import IDLE, SCOREBOARD, STALL
@@ -206,6 +208,8 @@ def _issue_warp(run, sm, execution, w):
     instruction = instruction_at(run.code, i)
     active = sm.stack_mask[sm.depth[w] - 1, w]
     slot = sm.cta_slot[w]
+    if run.concurrent:
+        execution = context_at(run.contexts_of, sm.cta_kernel[slot])
     execution.warp = sm.index * run.contexts + sm.context[w]
     execution.shared_memory = sm.shared_memory + sm.cta_context[slot] * sm.shared_bytes
     execution.cycle = run.cycle
@@ -222,6 +226,8 @@ def _issue_warp(run, sm, execution, w):
     sm.warp_instructions += 1
     sm.thread_instructions += popcount(mask)
     flat_i64(run.issues, run.n_instructions)[i] += 1
+    if run.concurrent:
+        count_issue(run, sm, slot, mask)
     _enter_pipe(run, sm, execution, i, w, mask)
     if not _move(run, sm, execution, i, w, mask, active):
         _fault(run, sm, w, i, execution.error if execution.error else STACK_OVERFLOW, 0)
@@ -280,12 +286,15 @@ def _move(run, sm, execution, i, w, mask, active):
             simt_stack.yield_lanes(sm, w, run.cycle)
         return _counted(sm, outcome)
     if kind == INDIRECT:
+        shift_targets(sm, execution, w)
         return _counted(
             sm, simt_stack.jump(sm, w, execution.lane_target, following, instruction.reconverge, mask, active)
         )
     if kind == CALL:
         return simt_stack.call(sm, w, instruction.target, following, mask)
     if kind == INVOKE:
+        if instruction.target < 0:
+            shift_targets(sm, execution, w)
         return simt_stack.invoke(execution, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:
         depth = 0
@@ -341,7 +350,7 @@ def _next_head(run, sm, execution, w):
     sm.head_class[class_of(instruction_at(run.code, sm.ib_pc[w]))] &= ~me
     # lanes that run off the end of the text exit
     threads = threads_left(run, sm, execution, w) if run.clusters else 0
-    while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:
+    while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= sm.code_end[w]:
         simt_stack.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
         simt_stack.settle(sm, w)
     if run.clusters:
@@ -363,6 +372,7 @@ def _next_head(run, sm, execution, w):
 def _fault(run, sm, w, i, kind, lane):
     run.fault_kind = kind
     run.fault_sm = sm.index
+    run.fault_kernel = sm.cta_kernel[sm.cta_slot[w]]
     run.fault_cta = sm.cta_id[sm.cta_slot[w]]
     run.fault_instruction = i
     run.fault_thread = sm.warp_in_cta[w] * 32 + lane

@@ -6,6 +6,7 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 
 from ptxsim.base.jit import bit, ctz, inline
 from ptxsim.base.warp_masks import warp_bit, warp_slots
+from ptxsim.timing.kernels.launches import cta_done
 from ptxsim.timing.open_sms import set_open
 from ptxsim.timing.residency.monitor import cta_left
 from ptxsim.timing.sharing import renaming
@@ -68,7 +69,7 @@ def _retire(run, sm, w):
         set_open(run, sm.index, 1)
         sm.cta_id[slot] = -1
         sm.cta_cycles += run.cycle
-        run.ctas_done += 1
+        cta_done(run, sm, slot)
         if sm.pair[slot] >= 0:
             cta_ended(run, sm, slot)
         if run.switching:

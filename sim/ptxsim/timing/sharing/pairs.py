@@ -40,8 +40,8 @@ def classify(run, sm, slot):
         kind = run.unowned_class
         if sm.owner[p] >= 0:
             kind = OWNER if sm.owner[p] == sm.side[slot] else NON_OWNER
-    for k in range(run.warps_per_cta):
-        sm.warp_class[slot * run.warps_per_cta + k] = kind
+    for w in range(sm.cta_first[slot], sm.cta_first[slot] + sm.cta_size[slot]):
+        sm.warp_class[w] = kind
 
 
 @njit
@@ -84,7 +84,7 @@ def is_done(sm, slot, k):
 def cta_started(run, sm, slot):
     """A CTA begins in a slot: it holds nothing; beside a running partner it is the non-owner."""
     sm.done[slot] = 0
-    for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
+    for w in range(sm.cta_first[slot], sm.cta_first[slot] + sm.cta_size[slot]):
         sm.fell_to[w] = -1
         sm.has_released &= ~warp_bit(sm, w)
     classify(run, sm, slot)

@@ -54,18 +54,19 @@ def note_wait(sm, w):
 @njit
 def _test(run, sm, execution, slot, number):
     """Let everyone go on if a barrier is complete."""
-    first = slot * run.warps_per_cta
+    first = sm.cta_first[slot]
+    end = first + sm.cta_size[slot]
     if sm.cta_expected[slot, number]:
         if sm.cta_counted[slot, number] < sm.cta_expected[slot, number]:
             return
     else:
         live = 0
-        for w in range(first, first + run.warps_per_cta):
+        for w in range(first, end):
             live += popcount(simt_stack.live_lanes(sm, w, execution, sm.index * run.contexts + sm.context[w]))
         if sm.cta_arrived[slot, number] < live:
             return
     executing = execution.warp
-    for w in range(first, first + run.warps_per_cta):
+    for w in range(first, end):
         for k in range(sm.depth[w]):
             if sm.stack_wait[k, w] == number + 1:
                 instruction = instruction_at(run.code, sm.waits_since[k, w])

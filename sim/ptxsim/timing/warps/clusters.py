@@ -8,6 +8,7 @@ modelled.
 import numpy as np
 
 from ptxsim.base.jit import inline, njit, popcount
+from ptxsim.base.kernel_records import kernel_at
 from ptxsim.base.program import CLUSTER, cluster_at
 from ptxsim.execute.cluster.clusters import cta_at, leave_cluster, rank_of
 from ptxsim.execute.simt_stack import live_lanes
@@ -31,21 +32,24 @@ def has_room(run):
 @njit
 def next_in_clusters(run, execution):
     """The number in the grid of the CTA that is launched next."""
-    return cta_at(execution, run.next_cta, run.grid[0], run.grid[1], run.grid[2])
+    grid = kernel_at(run.kernels, 0).grid
+    return cta_at(execution, run.next_cta, grid[0], grid[1], grid[2])
 
 
 @njit
 def _cluster_number(run, execution, cta):
     """The number of a CTA's cluster among those of the grid."""
     shape = execution.cluster_shape
-    columns, rows = run.grid[0], run.grid[1]
+    grid = kernel_at(run.kernels, 0).grid
+    columns, rows = grid[0], grid[1]
     x, y, z = cta % columns, cta // columns % rows, cta // (columns * rows)
     return x // shape[0] + columns // shape[0] * (y // shape[1] + rows // shape[1] * (z // shape[2]))
 
 
 @njit
 def _rank(run, execution, cta):
-    columns, rows = run.grid[0], run.grid[1]
+    grid = kernel_at(run.kernels, 0).grid
+    columns, rows = grid[0], grid[1]
     return rank_of(execution, cta % columns, cta // columns % rows, cta // (columns * rows))
 
 

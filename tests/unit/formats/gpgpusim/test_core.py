@@ -144,6 +144,14 @@ def test_latency_of_launches(tmp_path: Path) -> None:
     assert not reported
 
 
+@pytest.mark.parametrize(("shared", "kernels"), [("0", "one-per-sm"), ("1", "leftover")])
+def test_launches_that_run_at_the_same_time(shared: str, kernels: str, tmp_path: Path) -> None:
+    changes = {"gpgpu_concurrent_kernel_sm": shared, "gpgpu_max_concurrent_kernel": "9"}
+    gpu, reported = volta(tmp_path, **changes)
+    assert (gpu.dispatch.kernels, gpu.dispatch.concurrent_kernels) == (kernels, 9)
+    assert not reported
+
+
 def test_sms_are_clusters_times_cores(tmp_path: Path) -> None:
     gpu, (warning,) = changed(tmp_path, gpgpu_n_clusters="3", gpgpu_n_cores_per_cluster="2")
     assert gpu.sm.count == 6

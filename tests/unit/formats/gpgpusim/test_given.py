@@ -29,17 +29,25 @@ def test_what_is_not_modelled_is_reported_at_its_place(tmp_path: Path) -> None:
     )
     shown = sorted((d.message, d.help) for d in reported)
     assert shown == [
-        ("'-gpgpu_cache:dl1': a sectored L1 is not modelled", "here a miss brings the whole line"),
-        ("'-gpgpu_cache:dl1': allocation 's' is not modelled", "here it is 'm'"),
+        (
+            "'-gpgpu_cache:dl1': a sectored L1 is not modelled",
+            "here a miss brings the whole line; it matters where a warp uses less than the line",
+        ),
+        (
+            "'-gpgpu_cache:dl1': allocation 's' is not modelled",
+            "here it is 'm'; it matters where CTAs with shared memory fill the L1 with misses",
+        ),
         ("'-gpgpu_cache:dl1': replacement 'F' is not modelled", "here it is 'L'"),
         (
             "'-gpgpu_num_int_units 4' is not modelled",
-            "here integers run on the SP units: only generic collector units have it",
+            "here integers run on the SP units: only generic collector units have it; "
+            "it matters where integers and floats are both frequent",
         ),
         ("'-gpgpu_num_sp_unit' is not known, and not used", "did you mean '-gpgpu_num_sp_units'?"),
         (
             "'-gpgpu_reg_file_port_throughput 2' is not modelled",
-            "here a register bank is read once a cycle: only generic collector units have it",
+            "here a register bank is read once a cycle: only generic collector units have it; "
+            "it matters to instructions with operands in one bank",
         ),
     ]
     assert all(d.line for d in reported)

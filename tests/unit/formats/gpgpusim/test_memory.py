@@ -134,7 +134,9 @@ def test_a_write_queue_longer_than_the_simulator_holds_keeps_the_share_of_its_ma
         tmp_path, dram_seperate_write_queue_enable="1", dram_write_queue_size="128:108:32"
     )
     assert (gpu.dram.write_queue, gpu.dram.write_queue_high, gpu.dram.write_queue_low) == (64, 54, 16)
-    assert [d.help for d in reported] == ["here it is 64, with marks at 54 and 16"]
+    assert [d.help for d in reported] == [
+        "here it is 64, with marks at 54 and 16; it matters to kernels that write more than the L2 holds"
+    ]
 
 
 def test_accesses_of_kepler_are_coalesced_as_those_of_fermi(tmp_path: Path) -> None:

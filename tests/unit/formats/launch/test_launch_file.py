@@ -160,3 +160,11 @@ def test_what_a_cta_is_counted_with_and_the_semantics() -> None:
         read(f"scratchpad = -1\n{TEXT}")
     with pytest.raises(PtxError, match=r"launch.toml:1:1: error\[E502\]: ptxplus_semantics = 'sim'"):
         read(f'ptxplus_semantics = "sim"\n{TEXT}')
+
+
+def test_the_machine_of_a_launch() -> None:
+    assert read(TEXT).gpu is None
+    assert read('gpu = "gtx480"\n' + TEXT).gpu == "gtx480"
+    with pytest.raises(PtxError, match=r"launch.toml:1:1: error\[E502\]: no GPU named 'gtx48'") as caught:
+        read('gpu = "gtx48"\n' + TEXT)
+    assert "did you mean 'gtx480'?" in caught.value.diagnostics[0].help

@@ -169,6 +169,15 @@ def test_what_can_be_wrong(args, code, reported):
     assert caught.value.diagnostics[0].help
 
 
+def test_an_equals_sign_after_a_name_has_what_was_meant():
+    with pytest.raises(PtxError) as caught:
+        launch("f32[4]", "n=64", "2")
+    assert caught.value.diagnostics[0].help.startswith("did you mean 'n:64'? forms are")
+    with pytest.raises(PtxError) as caught:
+        launch("f32[4]", "f32[4", "2")
+    assert caught.value.diagnostics[0].help.startswith("forms are")
+
+
 @pytest.mark.parametrize("sizes", ["", "0", "1,2,3,4", "-1", "1.5", "²"])
 def test_wrong_sizes(sizes):
     with pytest.raises(PtxError) as caught:

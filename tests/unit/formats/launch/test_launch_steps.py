@@ -91,6 +91,13 @@ def test_the_whole_list_is_repeated() -> None:
     assert [s.kernel for s in steps] == ["first", "second", "second"] * 3
 
 
+def test_streams_of_launches() -> None:
+    streams = read(LIST.replace("time = false", "stream = 3\nafter = [1]"))
+    assert [(step.stream, step.after) for step in streams.steps] == [(0, ()), (3, (1,)), (3, (1,))]
+    with pytest.raises(PtxError, match="'after' in a list that is repeated as a whole"):
+        read("repeat = 2\n" + LIST.replace("time = false", "stream = 3\nafter = [1]"))
+
+
 def test_one_launch_is_no_list() -> None:
     assert read(HEAD).steps == ()
     assert only_one(read(HEAD)).grid == (4, 1, 1)
@@ -142,6 +149,21 @@ def test_expected_results_of_launches() -> None:
         ("grid = [2, 2]", "grid = [2, 0]", 22, "'grid' must be one to three positive whole numbers"),
         ("block = 64", "block = 2048", 23, "2048"),
         ("registers = 30", "registers = 0", 24, "'registers' must be a whole number >= 1"),
+        ("time = false", "time = false\nstream = 1", 31, "a stream for a launch without time"),
+        ("time = false", "stream = -1", 30, "'stream' must be a whole number >= 0"),
+        ("time = false", "after = [1]", 30, "'after' without a stream"),
+        (
+            "time = false",
+            "stream = 1\nafter = [2]",
+            31,
+            "'after' must be a list of numbers of earlier launches",
+        ),
+        (
+            "time = false",
+            "stream = 1\nafter = 1",
+            31,
+            "'after' must be a list of numbers of earlier launches",
+        ),
         ("after = 2", "after = 4", 35, "no launch number 4"),
         ("after = 2", "after = 0", 35, "'after' must be a whole number >= 1"),
         ("grid = 4\n", "", 15, "missing key 'grid'"),

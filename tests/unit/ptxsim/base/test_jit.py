@@ -54,7 +54,7 @@ else:
     block, arguments = launch.block, launch.arguments()
     options = {"registers": launch.registers, "dynamic_shared": launch.dynamic_shared}
 result = ptxsim.launch(
-    kernel, grid, block, arguments, share_registers=share, scheduler=scheduler, max_cycles=20000, hotspots=True,
+    kernel, grid, block, arguments, share_registers=share, scheduler=scheduler, max_cycles=8000, hotspots=True,
     gpu=machine, **options
 )
 print(result.to_json())

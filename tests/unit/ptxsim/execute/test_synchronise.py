@@ -1,53 +1,24 @@
-"""The state of an mbarrier after each operation, by the PTX manual's description of phases."""
+"""Lanes that act on one mbarrier: one after the other, the lowest first."""
 
-from uncompiled import in_python
+import numpy as np
+from three_ways import kernel_text
 
-from ptxsim.execute.codes import (
-    ARRIVE,
-    BYTES_SHIFT,
-    COMPLETE_BYTES,
-    DROP,
-    EXPECT_BYTES,
-    EXPECTED_SHIFT,
-    INITIALISE,
-    PHASE_SHIFT,
-    STAY,
-)
-from ptxsim.execute.synchronise import next_state
+from ptxsim import functional_run as functional
+from ptxtool.parse import parse
 
 
-def state(pending: int, expected: int, n_bytes: int = 0, phase: int = 0) -> int:
-    return pending | expected << EXPECTED_SHIFT | (n_bytes & 0x3FFFFF) << BYTES_SHIFT | phase << PHASE_SHIFT
-
-
-def after(before: int, what: int, count: int = 0, n_bytes: int = 0) -> int:
-    return int(in_python(next_state)(before, what, count, n_bytes))
-
-
-def test_the_last_arrival_completes_the_phase() -> None:
-    start = after(12345, INITIALISE, 2)
-    assert start == state(2, 2)
-    assert after(start, ARRIVE, 1) == state(1, 2)
-    assert after(state(1, 2), ARRIVE, 1) == state(2, 2, phase=1)
-    assert after(state(1, 2, phase=1), ARRIVE, 1) == state(2, 2, phase=0)
-
-
-def test_bytes_that_are_missing_keep_the_phase_open() -> None:
-    waiting = after(state(1, 1), EXPECT_BYTES | ARRIVE, 1, 16)
-    assert waiting == state(0, 1, 16)
-    assert after(waiting, COMPLETE_BYTES, 0, 8) == state(0, 1, 8)
-    assert after(state(0, 1, 8), COMPLETE_BYTES, 0, 8) == state(1, 1, phase=1)
-
-
-def test_bytes_may_come_before_they_are_expected() -> None:
-    early = after(state(1, 1), COMPLETE_BYTES, 0, 16)
-    assert early == state(1, 1, -16)
-    assert after(early, EXPECT_BYTES | ARRIVE, 1, 16) == state(1, 1, phase=1)
-
-
-def test_a_thread_that_drops_out_is_not_expected_again() -> None:
-    assert after(state(1, 2), ARRIVE | DROP, 1) == state(1, 1, phase=1)
-
-
-def test_an_arrival_that_must_not_complete_leaves_the_phase() -> None:
-    assert after(state(1, 1), ARRIVE | STAY, 1) == state(0, 1)
+def test_lanes_arrive_one_after_the_other() -> None:
+    """Of 32 arrivals expected, lane n finds 32 - n missing: the state that its arrival returns is that before it. The
+    last one completes the phase."""
+    body = """
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [tile], 32;
+	bar.sync 0;
+	mbarrier.arrive.shared.b64 %d10, [tile];
+	mbarrier.pending_count.b64 %r6, %d10;
+	mbarrier.test_wait.shared.b64 %p2, [tile], %d10;
+	@!%p2 mov.u32 %r6, 99;
+"""
+    out = np.zeros(32, np.uint32)
+    functional.run(parse(kernel_text(body)).kernels["k"], 1, 32, [out, np.zeros(1, np.uint32)])
+    assert out.tolist() == list(range(32, 0, -1))

@@ -14,18 +14,10 @@ from ptxtool.parse import parse
     [
         ("tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r1, %r2}, %r3, [%r4];", "tensor memory"),
         (
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];",
-            "bulk copies",
+            "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes"
+            " [%r1], [%d1, {%r2, %r3, %r4}], [%r4], {%h1, %h1};",
+            "columns of pixels along W",
         ),
-        ("cp.async.bulk.commit_group;", "bulk copies"),
-        (
-            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-            " [%r1], [%d1, {%r2, %r3}], [%r4];",
-            "bulk copies",
-        ),
-        ("tensormap.replace.tile.rank.global.b1024.b32 [%d1], %r1;", "tensor maps"),
-        ("fence.proxy.tensormap::generic.release.gpu;", "tensor maps"),
-        ("st.bulk.shared::cta [%r1], 64, 0;", "bulk copies"),
     ],
 )
 def test_families(instruction: str, family: str) -> None:

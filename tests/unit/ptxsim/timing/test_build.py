@@ -60,5 +60,7 @@ def test_sms_run_ahead_where_their_order_does_not_matter(plan: dict[str, Any], a
 
 
 def test_a_last_warp_that_is_not_full_is_a_warp() -> None:
-    run = built(threads=70).run[0]
-    assert (int(run["threads_per_cta"]), int(run["warps_per_cta"])) == (70, 3)
+    simulation = built(threads=70)
+    (kernel,) = simulation.arrays["kernels"]
+    assert (int(kernel["threads_per_cta"]), int(kernel["warps_per_cta"])) == (70, 3)
+    assert int(simulation.run[0]["warps_per_cta"]) == 3

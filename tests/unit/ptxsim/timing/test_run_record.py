@@ -53,5 +53,5 @@ def test_segments_as_long_as_a_line_are_none() -> None:
 
 
 def test_a_launch_that_changes_its_record_changes_no_other() -> None:
-    run_record(GPU)["grid"] = 7
-    assert run_record(GPU)[0]["grid"].tolist() == [0, 0, 0]
+    run_record(GPU)["n_ctas"] = 7
+    assert int(run_record(GPU)[0]["n_ctas"]) == 0

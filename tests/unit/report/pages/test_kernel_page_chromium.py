@@ -54,7 +54,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "launch.toml").write_text(LAUNCH)
     (folder / "k.cu").write_text("__global__ void k()\n{\n  for (;;) <b>i</b>;\n  *p = 1;\n}\n")
     scale = parse(SCALE, name="scale.ptx").kernels["scale"]
-    changes = ("scheduler=gto", "passes=allocate", "set=sm.count=7")
+    changes = ("scheduler=gto", "passes=allocate", "set=sm.count=7", "set=sm.registers=256,name=tiny")
     branches = parse(BRANCHES, name=str(folder / "branches.ptx")).kernels["branches"]
     from ptxtool.formats.cuda_sources import CudaSources
 
@@ -264,6 +264,12 @@ def test_runs_side_by_side_and_their_differences(chromium: Browser, pages: dict[
     chromium.settle()
     heads = chromium.run("[...document.querySelectorAll('#panel thead button')].map((b) => b.textContent)")
     assert heads == ["baseline", "scheduler=gto", "passes=allocate", "set=sm.count=7"]
+    # the run that the machine refuses is a column without figures
+    assert chromium.run("document.querySelector('#panel thead th:last-child').textContent") == "tiny"
+    reason = chromium.run("document.querySelector('td.refused').textContent")
+    assert reason.startswith("refused (E402)")
+    assert kernel["refused"][0]["reason"] in reason
+    assert chromium.run("document.querySelector('#panel h2').textContent") == "4 runs, 1 refused"
 
 
 def test_the_graph_has_every_block_and_edge(chromium: Browser, pages: dict[str, Path]) -> None:

@@ -1,6 +1,6 @@
-"""An experiment of the papers as text and as a page."""
+"""An experiment of the papers as text."""
 
-from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
+from ptxtool.report.simulations.reproduction import reproduction_parts
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Finding, Reproduction
 
 
@@ -41,11 +41,3 @@ def test_a_wide_table_is_several() -> None:
     assert sum("Speed (gpu)" in line for line in lines) == 1
     assert lines[-1] == "a note"
     assert "papers" not in "\n".join(lines)
-
-
-def test_page_escapes_and_draws_bars() -> None:
-    page = reproduction_page(small())
-    assert "The &lt;full&gt; scheme" in page
-    # -3 .. 28.5: zero lies at 3 / 31.5 of the width; ours is 28.5 / 31.5 long
-    assert 'class="ours" style="left:9.52%;width:90.48%"' in page
-    assert "http" not in page

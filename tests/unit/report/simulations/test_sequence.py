@@ -1,10 +1,13 @@
 """Lists of launches as tables."""
 
+from dataclasses import replace
+
 from sim_results import sim_result
 
 from ptxtool.report.simulations.sequence import sequence_outcome_parts, sequence_parts
+from ptxtool.results.concurrency import ConcurrentResult, LaunchCounts
 from ptxtool.results.outcome import LaunchOutcome
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun
+from ptxtool.results.sequences import ConcurrentLaunches, SequenceOutcome, SequenceRun
 from ptxtool.results.simulation import SimResult, Totals
 
 
@@ -57,3 +60,20 @@ def test_recorded_launches_have_numbers_of_the_application() -> None:
     parts = list(map(str, sequence_outcome_parts(outcome)))
     assert [line.split()[0] for line in parts[0].splitlines()[3:]] == ["3-4", "9"]
     assert parts[-4:-2] == ["not in the list: launches 1-2", "not in the list: launches 5-8"]
+
+
+def test_launches_on_streams_have_a_table_of_their_shares() -> None:
+    first = LaunchCounts("k", 1, (), (2, 1, 1), (32, 1, 1), 4, 0, 2, 2, 0, 10, 90, 80, 30, 960, 100)
+    second = replace(first, kernel="j", after=(1,), first_cycle=91, end_cycle=191, cycles=100)
+    whole = sim_result()
+    ran = ConcurrentLaunches((4, 6), ConcurrentResult("leftover", (first, second), whole))
+    run = SequenceRun("gpu", 2, (4,), (whole,), Totals.of([whole]), "done", (), (), concurrent=(ran,))
+    lines = "\n".join(map(str, sequence_parts(run))).splitlines()
+    assert lines[3].split()[0] == "4-6"
+    at = lines.index("on streams, leftover: 1000 cycles, 0 of them shared")
+    assert [line.split() for line in lines[at + 3 : at + 5]] == [
+        ["4", "k", "1", "2", "10", "90", "80", "30", "12.00"],
+        ["6", "j", "1", "4", "2", "91", "191", "100", "30", "9.60"],
+    ]
+    # from cycle 10 to 191; 1920 lanes
+    assert lines[at + 5] == "stream 1: 2 launches in 181 cycles, 60 warp instructions, thread IPC 10.61"

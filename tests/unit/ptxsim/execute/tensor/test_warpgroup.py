@@ -151,10 +151,11 @@ def test_floats(d: str, a: str, b: str, k: int, kind: str, in_registers: bool) -
 @pytest.mark.parametrize("swizzle", SWIZZLES)
 @pytest.mark.parametrize("across", [(False, False), (True, False), (False, True), (True, True)])
 def test_descriptors(swizzle: str, across: tuple[bool, bool]) -> None:
-    opcode = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+    n = max(SWIZZLES[swizzle][1] // 2, 8) if across[1] else 8  # B's lines are along n
+    opcode = f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16"
     majors = "".join(f", {int(one)}" for one in across)
     run_wgmma(
-        opcode, 64, ("f32", "f16", "f16"), in_registers=False, kind="whole", swizzle=swizzle, across=across,
+        opcode, n, ("f32", "f16", "f16"), in_registers=False, kind="whole", swizzle=swizzle, across=across,
         more=", -1, -1" + majors,
     )  # fmt: skip
 
@@ -200,9 +201,9 @@ def test_sparse(d: str, a: str, k: int, selector: int, in_registers: bool) -> No
     more = (
         "" if d == "s32" else ", 1, 1" + (", 0" * (1 if in_registers else 2) if a in ("f16", "bf16") else "")
     )
-    opcode = f"wgmma.mma_async.sp.sync.aligned.m64n16k{k}.{d}.{a}.{a}"
+    opcode = f"wgmma.mma_async.sp.sync.aligned.m64n8k{k}.{d}.{a}.{a}"
     run_wgmma(
-        opcode, 16, (d, a, a), in_registers=in_registers, kind="floats", more=more, sparse=f", {selector}",
+        opcode, 8, (d, a, a), in_registers=in_registers, kind="floats", more=more, sparse=f", {selector}",
     )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Bulk copies, tensor maps, and the state of mbarriers."""

@@ -1,0 +1,52 @@
+"""The state of an mbarrier, and what operations make of it.
+
+An mbarrier is 64 bits of shared memory whose layout PTX leaves open; here (execute/codes.py) they are the arrivals that
+are missing, the arrivals of every phase, the bytes that are missing, and the phase's parity. A phase is complete when
+neither arrivals nor bytes are missing; the next one begins at once.
+
+Reference: PTX ISA, sections on `mbarrier`.
+"""
+
+from numba import types
+
+from ptxsim.base.jit import njit
+from ptxsim.execute.codes import (
+    ARRIVE,
+    BYTES_BITS,
+    BYTES_SHIFT,
+    COMPLETE_BYTES,
+    DROP,
+    EXPECT_BYTES,
+    EXPECTED_SHIFT,
+    INITIALISE,
+    PENDING_BITS,
+    PHASE_SHIFT,
+    STAY,
+)
+
+_COUNT = (1 << PENDING_BITS) - 1
+_SIGN = 1 << (BYTES_BITS - 1)
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.int64))
+def next_state(state, what, count, n_bytes):
+    """The state of an mbarrier after an operation."""
+    if what & INITIALISE:
+        return count | count << EXPECTED_SHIFT
+    pending = state & _COUNT
+    expected = (state >> EXPECTED_SHIFT) & _COUNT
+    missing = (((state >> BYTES_SHIFT) & (2 * _SIGN - 1)) ^ _SIGN) - _SIGN
+    phase = (state >> PHASE_SHIFT) & 1
+    if what & EXPECT_BYTES:
+        missing += n_bytes
+    if what & COMPLETE_BYTES:
+        missing -= n_bytes
+    if what & DROP:
+        expected = max(expected - count, 0)
+    if what & ARRIVE:
+        pending = max(pending - count, 0)
+    if pending == 0 and missing == 0 and what & STAY == 0:
+        pending = expected
+        phase ^= 1
+    missing &= 2 * _SIGN - 1
+    return pending | expected << EXPECTED_SHIFT | missing << BYTES_SHIFT | phase << PHASE_SHIFT

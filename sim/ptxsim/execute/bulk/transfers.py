@@ -1,0 +1,272 @@
+"""The moving of bytes: what a bulk copy does when it happens.
+
+A `TRANSFER` (base/program.py) says all about a copy. A plain one copies, or combines, bytes `first` to `end` of its
+source. A tensor copy walks the rows of a box, a row being what is adjacent in the innermost dimension: rows follow each
+other in shared memory, in chunks of 16 bytes that a swizzle permutes. Elements outside of the tensor are filled with
+zeros or NaNs in shared memory, and are not written to global memory.
+
+    tiled    a row for every index of the box's other dimensions, `STEPS` apart
+    gather   four rows, whose indices are given
+    im2col   a row (some channels of a pixel) for every pixel from a first one on, in a bounding box between two
+             corners: W runs first, then H and D, then N; `offset` moves all of them within the tensor
+
+Reference: PTX ISA, "Tensors", `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.async.bulk.tensor`.
+"""
+
+import numpy as np
+from numba import types
+
+from ptxsim.base.jit import flat_f32, flat_f64, flat_u8, flat_u16, flat_u32, flat_u64, njit, record_type
+from ptxsim.base.program import BAD_TENSOR_MAP, CONTEXT, GLOBAL, OUT_OF_BOUNDS, TRANSFER
+from ptxsim.execute.atomics import combine, combine_float
+from ptxsim.execute.bulk.tensor_maps import (
+    ADDRESS,
+    ATOMICITY_SHIFT,
+    BOX,
+    CORNERS,
+    ELEMENT_BYTES,
+    FIELD,
+    FILL_SHIFT,
+    IM2COL_SHIFT,
+    INTERLEAVE_SHIFT,
+    NANS,
+    PROPERTIES,
+    RANK_SHIFT,
+    SIZES,
+    STEPS,
+    STRIDES,
+    SWIZZLE_SHIFT,
+    TYPE_SHIFT,
+    swizzled,
+)
+from ptxsim.execute.codes import ADD, FLOAT, MAX, MIN, SIGNED
+from ptxsim.execute.memory_access import find_allocation
+from ptxsim.execute.small_atomics import combined_small
+
+_CONTEXT, _TRANSFER = record_type(CONTEXT), record_type(TRANSFER)
+_SIGN64 = np.uint64(1 << 63)
+_SMALLEST = 2.0**-126
+
+# flags of a transfer
+TENSOR, TO_GLOBAL, GATHER, IM2COL, REDUCES = 1, 2, 4, 8, 16
+# of one that reduces: the operation, the kind of its values (execute/codes.py), bytes of an element, subnormals kept
+OPERATION_SHIFT, KIND_SHIFT, SIZE_SHIFT, KEEPS_SUBNORMALS = 8, 16, 24, 1 << 32
+
+
+@njit(types.void(types.uint64, types.uint64, types.int64))
+def _combine(to, of, what):
+    """Combine an element with what lies at its destination."""
+    operation, kind = what >> OPERATION_SHIFT & 0xFF, what >> KIND_SHIFT & 0xFF
+    size = what >> SIZE_SHIFT & 0xFF
+    if size == 2:
+        cell = flat_u16(to, 1)
+        cell[0] = np.uint16(combined_small(operation, kind, np.int64(cell[0]), np.int64(flat_u16(of, 1)[0])))
+    elif kind == FLOAT and size == 4:
+        cell32 = flat_f32(to, 1)
+        before, operand = np.float64(cell32[0]), np.float64(flat_f32(of, 1)[0])
+        if operation == ADD and what & KEEPS_SUBNORMALS == 0:
+            operand = np.copysign(0.0, operand) if abs(operand) < _SMALLEST else operand
+            before = np.copysign(0.0, before) if abs(before) < _SMALLEST else before
+            new = np.float32(before + operand)
+            cell32[0] = np.float32(np.copysign(0.0, new)) if abs(new) < _SMALLEST else new
+        else:
+            cell32[0] = np.float32(combine_float(operation, before, operand))
+    elif kind == FLOAT:
+        cell64 = flat_f64(to, 1)
+        cell64[0] = combine_float(operation, cell64[0], flat_f64(of, 1)[0])
+    elif size == 4:
+        word = flat_u32(to, 1)
+        bias = np.uint64(0x80000000) if kind == SIGNED and operation in (MIN, MAX) else np.uint64(0)
+        a = np.uint64(flat_u32(of, 1)[0])
+        new64 = combine(operation, np.uint64(word[0]) ^ bias, a ^ bias, np.uint64(0)) ^ bias
+        word[0] = np.uint32(new64 & np.uint64(0xFFFFFFFF))
+    else:
+        long = flat_u64(to, 1)
+        bias = _SIGN64 if kind == SIGNED and operation in (MIN, MAX) else np.uint64(0)
+        long[0] = combine(operation, long[0] ^ bias, flat_u64(of, 1)[0] ^ bias, np.uint64(0)) ^ bias
+
+
+@njit(types.void(_CONTEXT, types.uint64, types.int64))
+def mark_written(context, pointer, n_bytes):
+    """For the checks: bytes that a copy has written."""
+    shadow, at = context.written_shared, pointer - context.shared_memory
+    if at >= np.uint64(context.shared_bytes):
+        shadow, at = context.written_global, pointer - context.global_memory
+        if at >= np.uint64(context.global_bytes):
+            return
+    if shadow:
+        known = flat_u8(shadow + at, n_bytes)
+        for k in range(n_bytes):
+            known[k] = 1
+
+
+@njit(types.void(_CONTEXT, _TRANSFER))
+def _plain(context, t):
+    """Copy or combine bytes."""
+    what = np.int64(t.what)
+    if what & REDUCES:
+        size = what >> SIZE_SHIFT & 0xFF
+        for k in range(0, t.end, size):
+            _combine(t.to + np.uint64(k), t.of + np.uint64(k), what)
+    else:
+        to, of = flat_u8(t.to, t.end), flat_u8(t.of, t.end)
+        if t.mask == 0xFFFF:
+            for k in range(t.first, t.end):
+                to[k] = of[k]
+        else:
+            for k in range(t.first, t.end):
+                if t.mask >> (k & 15) & 1:
+                    to[k] = of[k]
+    mark_written(context, t.to, np.int64(t.end))
+
+
+@njit(types.int64(_CONTEXT, _TRANSFER, types.int64, types.uint64))
+def _fault(context, t, kind, address):
+    context.error, context.error_lane, context.error_address = kind, t.lane, address
+    context.access_space = GLOBAL
+    return 0
+
+
+@njit(types.int64(_CONTEXT, _TRANSFER, types.int64, types.int64, types.uint64, types.boolean))
+def _row(context, t, number, count, start, inside):
+    """Row `number` of a box, whose `count` elements begin at `place[0]` of a row of the tensor: the first element of
+    that lies at global address `start`; `inside`: the row is one of the tensor. 0 after a fault."""
+    properties = np.int64(t.map[PROPERTIES])
+    type_ = properties >> TYPE_SHIFT & FIELD
+    size = ELEMENT_BYTES[type_]
+    mode, atomicity = properties >> SWIZZLE_SHIFT & FIELD, properties >> ATOMICITY_SHIFT & FIELD
+    fill = np.uint64(NANS[type_]) if properties >> FILL_SHIFT & FIELD else np.uint64(0)
+    to_global = t.what & TO_GLOBAL != 0
+    place, extent = np.int64(t.place[0]), np.int64(t.map[SIZES])
+    # the elements from `low` to `high` - 1 of the row are in the tensor
+    low, high = max(np.int64(0), -place), min(count, extent - place)
+    if not inside or high <= low:
+        low, high = np.int64(0), np.int64(0)
+    address = start + np.uint64(place * size)
+    if high > low:
+        first = address + np.uint64(low * size)
+        found = find_allocation(context, first)
+        bounds = flat_u64(context.allocations, 2 * context.n_allocations)
+        if found < 0 or address + np.uint64(high * size) > bounds[2 * found + 1]:
+            return _fault(context, t, OUT_OF_BOUNDS, first if found < 0 else bounds[2 * found + 1])
+    memory = address + context.global_memory - context.global_base
+    per_chunk = 16 // size
+    row_at = t.at + number * count * size
+    shared = t.to - np.uint64(t.at)
+    for chunk in range(0, count, per_chunk):
+        at = swizzled(row_at + chunk * size, mode, atomicity)
+        for k in range(chunk, min(chunk + per_chunk, count)):
+            in_shared = shared + np.uint64(at + (k - chunk) * size)
+            in_global = memory + np.uint64(k * size)
+            if k < low or k >= high:
+                if not to_global:
+                    of_fill = flat_u8(in_shared, size)
+                    for b in range(size):
+                        of_fill[b] = np.uint8(fill >> np.uint64(8 * b) & np.uint64(0xFF))
+            elif t.what & REDUCES:
+                _combine(in_global, in_shared, np.int64(t.what))
+            else:
+                to, of = (in_global, in_shared) if to_global else (in_shared, in_global)
+                if size == 2:
+                    flat_u16(to, 1)[0] = flat_u16(of, 1)[0]
+                elif size == 4:
+                    flat_u32(to, 1)[0] = flat_u32(of, 1)[0]
+                elif size == 8:
+                    flat_u64(to, 1)[0] = flat_u64(of, 1)[0]
+                else:
+                    flat_u8(to, 1)[0] = flat_u8(of, 1)[0]
+    if to_global and high > low:
+        mark_written(context, memory + np.uint64(low * size), (high - low) * size)
+    return 1
+
+
+@njit(types.uint64(_TRANSFER, types.int64))
+def _stride(t, dimension):
+    """Bytes from one index to the next in a dimension from 1 on."""
+    at = STRIDES + 2 * (dimension - 1)
+    return np.uint64(t.map[at]) | np.uint64(t.map[at + 1]) << np.uint64(32)
+
+
+@njit(types.int64(_TRANSFER, types.int64))
+def _extent(t, dimension):
+    """The indices of a box in a dimension from 1 on: every `STEPS`-th."""
+    step = max(np.int64(1), np.int64(t.map[STEPS + dimension]))
+    return (np.int64(t.map[BOX + dimension]) + step - 1) // step
+
+
+@njit(types.int64(_CONTEXT, _TRANSFER, types.int64))
+def box_rows(context, t, dimensions):
+    """The rows of a box; its map's fields are checked, the rank if `dimensions` says one: 0 after a fault."""
+    properties = np.int64(t.map[PROPERTIES])
+    rank, type_ = (properties >> RANK_SHIFT & FIELD) + 1, properties >> TYPE_SHIFT & FIELD
+    is_im2col = properties >> IM2COL_SHIFT & FIELD != 0
+    if rank > 5 or (dimensions and rank != dimensions) or type_ >= len(ELEMENT_BYTES):
+        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+    if properties >> INTERLEAVE_SHIFT & FIELD:
+        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+    atomicity = properties >> ATOMICITY_SHIFT & FIELD
+    if properties >> SWIZZLE_SHIFT & FIELD > 3 or atomicity == 2 or is_im2col != (t.what & IM2COL != 0):
+        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+    if atomicity and properties >> SWIZZLE_SHIFT & FIELD != 3:
+        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+    width = np.int64(t.map[BOX])
+    rows = np.int64(4) if t.what & GATHER else np.int64(1)
+    if is_im2col:
+        rows = np.int64(t.map[BOX + 1])
+    elif t.what & GATHER == 0:
+        for d in range(1, rank):
+            rows *= _extent(t, d)
+    if width == 0 or rows == 0 or width * ELEMENT_BYTES[type_] % 16 or (t.what & GATHER and rank != 2):
+        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+    return rows
+
+
+@njit(types.void(_CONTEXT, _TRANSFER))
+def _tensor(context, t):
+    """Copy the rows of a box."""
+    rows = box_rows(context, t, 0)
+    if rows == 0:
+        return
+    rank, width = (np.int64(t.map[PROPERTIES]) >> RANK_SHIFT & FIELD) + 1, np.int64(t.map[BOX])
+    base = np.uint64(t.map[ADDRESS]) | np.uint64(t.map[ADDRESS + 1]) << np.uint64(32)
+    index, lower, upper = t.index, t.lower, t.upper
+    for d in range(1, rank):
+        index[d] = t.place[d]
+    if t.what & IM2COL:
+        for d in range(1, rank - 1):
+            corner = np.int64(t.map[CORNERS + d - 1])
+            lower[d] = ((corner & 0xFFFF) ^ 0x8000) - 0x8000
+            upper[d] = np.int64(t.map[SIZES + d]) + ((corner >> 16) ^ 0x8000) - 0x8000
+    for row in range(rows):
+        if t.what & GATHER:
+            index[1] = t.place[1 + row]
+        inside, start = True, base
+        for d in range(1, rank):
+            i = index[d] + t.offset[d - 1] if t.what & IM2COL and d < rank - 1 else index[d]
+            inside &= 0 <= i < np.int64(t.map[SIZES + d])
+            start += np.uint64(i) * _stride(t, d)
+        if _row(context, t, row, width, start, inside) == 0:
+            return
+        for d in range(1, rank):  # the next row
+            step = max(np.int64(1), np.int64(t.map[STEPS + d]))
+            index[d] += step
+            if t.what & IM2COL:
+                if d == rank - 1 or index[d] < upper[d]:
+                    break
+                index[d] = lower[d]
+            else:
+                if index[d] < t.place[d] + step * _extent(t, d):
+                    break
+                index[d] = t.place[d]
+    if t.what & TO_GLOBAL == 0:
+        size = ELEMENT_BYTES[np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD]
+        mark_written(context, t.to, rows * width * size)
+
+
+@njit(types.void(_CONTEXT, _TRANSFER))
+def perform(context, t):
+    """Do what a transfer says; a fault is left in the context."""
+    if t.what & TENSOR:
+        _tensor(context, t)
+    else:
+        _plain(context, t)

@@ -1,0 +1,298 @@
+"""Bulk copies and tensor maps, worked out by hand: in a run without time, by the reference, and timed."""
+
+import numpy as np
+import pytest
+from bulk_kernels import WAIT, kernel, load
+from reference.interpreter import run_reference
+
+import ptxsim
+from ptxsim import functional_run as functional
+
+EXPECT = "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], {};\n"
+TO_SHARED = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
+TO_CLUSTER = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+ACROSS = ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+TO_GLOBAL = "cp.async.bulk.global.shared::cta.bulk_group"
+DONE = "@%p1 cp.async.bulk.commit_group;\n@%p1 cp.async.bulk.wait_group 0;\n"
+
+
+def everywhere(body: str, arguments, words: int = 0, has_map: bool = False, grid: int = 1, **more) -> list:
+    """The arguments after a run without time, early and late, by the reference, and timed: all the same."""
+    k = kernel(body, words, has_map)
+    results = []
+    for run, options in (
+        (functional.run, {}),
+        (functional.run, {"asynchronous": "late"}),
+        (run_reference, {}),
+        # L
+    ):
+        given = arguments()
+        run(k, (grid,), (32,), given, **more, **options)
+        results.append(given)
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            if isinstance(a, np.ndarray):
+                assert a.tobytes() == b.tobytes()
+    return results[0]
+
+
+def test_there_and_back() -> None:
+    """96 bytes come to shared memory; 48 of them, 16 later, go to the end of the input, in two groups."""
+    body = (
+        EXPECT.format(96)
+        + f"@%p1 {TO_SHARED} [tile], [%d2], 96, [bar];{WAIT}"
+        + "fence.proxy.async.shared::cta;\n"
+        + f"@%p1 {TO_GLOBAL} [%d2+96], [tile+16], 16;\n@%p1 cp.async.bulk.commit_group;\n"
+        + f"mov.u32 %r2, 32;\n@%p1 {TO_GLOBAL} [%d2+112], [tile+32], %r2;\n{DONE}"
+    )
+    out, given = everywhere(body, lambda: [np.zeros(24, np.uint32), np.arange(36, dtype=np.uint32)], 24)
+    assert out.tolist() == list(range(24))
+    assert given.tolist() == [*range(24), 4, 5, 6, 7, *range(8, 16)]
+
+
+def test_bytes_of_sixteen() -> None:
+    """A mask of bytes: 0x00F1 takes bytes 0 and 4 to 7 of each 16."""
+    body = f"""
+	@%p1 st.shared.v4.u32 [tile], {{0x11111111, 0x22222222, 0x33333333, 0x44444444}};
+	mov.u16 %h1, 0x00F1;
+	fence.proxy.async;
+	@%p1 cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%d2], [tile], 16, %h1;
+	{DONE}"""
+    _, given = everywhere(body, lambda: [np.zeros(4, np.uint32), np.full(4, 0xFFFFFFFF, np.uint32)])
+    assert [hex(v) for v in given] == ["0xffffff11", "0x22222222", "0xffffffff", "0xffffffff"]
+
+
+@pytest.mark.parametrize(
+    ("how", "dtype", "values", "expected"),
+    [
+        ("add.u32", np.uint32, [1, 0xFFFFFFFF, 7, 0], [11, 9, 17, 10]),
+        ("min.s32", np.int32, [-5, 11, 10, 0], [-5, 10, 10, 0]),
+        ("max.u64", np.uint64, [1 << 63, 3], [1 << 63, 10]),
+        ("inc.u32", np.uint32, [10, 11, 9, 0], [0, 11, 0, 0]),  # 10 >= value wraps to 0, 10 < 11 counts
+        ("add.f32", np.float32, [0.5, -10, 1e30, 2**-140], [10.5, 0, 1e30, 10]),
+        ("add.f64", np.float64, [0.25, -1], [10.25, 9]),
+        ("add.noftz.f16", np.float16, [0.5, 2048, 1, 2, 3, 4, 5, 6], [10.5, 2058, 11, 12, 13, 14, 15, 16]),
+        ("xor.b32", np.uint32, [10, 0, 1, 2], [0, 10, 11, 8]),
+    ],
+)
+def test_reductions(how: str, dtype: type, values: list, expected: list) -> None:
+    """10 lies in every element of global memory."""
+    body = (
+        EXPECT.format(16)
+        + f"@%p1 {TO_SHARED} [tile], [%d2], 16, [bar];{WAIT}"
+        + f"@%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.{how} [%d1], [tile], 16;\n{DONE}"
+    )
+    out, _ = everywhere(body, lambda: [np.full(len(values), 10, dtype), np.array(values, dtype)])
+    assert out.tolist() == np.array(expected, dtype).tolist()
+
+
+CLUSTER = """
+	mov.u32 %r2, %cluster_ctarank;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+"""
+
+
+def test_every_cta_of_a_mask() -> None:
+    """Of 4 CTAs, rank 1 sends 16 bytes to ranks 0 and 3, whose mbarriers expect them."""
+    body = f"""
+	mov.u32 %r2, %cluster_ctarank;
+	setp.ne.u32 %p4, %r2, 0;
+	setp.ne.and.u32 %p4, %r2, 3, %p4;
+	@%p4 bra SEND;
+	{EXPECT.format(16)}
+SEND:
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	setp.eq.and.u32 %p5, %r2, 1, %p1;
+	mov.u16 %h1, 9;
+	@%p5 {TO_CLUSTER}.multicast::cluster [tile], [%d2], 16, [bar], %h1;
+	@%p4 bra OUT;
+	{WAIT}
+OUT:
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+"""
+    out, _ = everywhere(
+        body, lambda: [np.zeros(16, np.uint32), np.arange(1, 5, dtype=np.uint32)], 4, grid=4, cluster=(4,)
+    )
+    assert out.reshape(4, 4).tolist() == [[1, 2, 3, 4], [0] * 4, [0] * 4, [1, 2, 3, 4]]
+
+
+def test_from_cta_to_cta() -> None:
+    """Each of 2 CTAs copies 16 bytes to the other one, and adds 16 more."""
+    body = f"""
+	mov.u32 %r2, %cluster_ctarank;
+	{EXPECT.format(32)}
+	@%p1 st.shared.v4.u32 [tile+64], {{%r2, 5, 6, 7}};
+	mov.u32 %r5, 100;
+	@%p1 st.shared.v4.u32 [tile+16], {{%r5, %r5, %r5, %r5}};
+	fence.proxy.async;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	xor.b32 %r3, %r2, 1;
+	mov.u32 %r4, tile;
+	mapa.shared::cluster.u32 %r6, %r4, %r3;
+	mov.u32 %r4, bar;
+	mapa.shared::cluster.u32 %r7, %r4, %r3;
+	@%p1 cp.async.bulk{ACROSS} [%r6], [tile+64], 16, [%r7];
+	@%p1 cp.reduce.async.bulk{ACROSS}.add.u32 [%r6+16], [tile+64], 16, [%r7];
+	{WAIT}
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+"""
+    out, _ = everywhere(
+        body, lambda: [np.zeros(16, np.uint32), np.zeros(4, np.uint32)], 8, grid=2, cluster=(2,)
+    )
+    assert out.reshape(2, 8).tolist() == [[1, 5, 6, 7, 101, 105, 106, 107], [0, 5, 6, 7, 100, 105, 106, 107]]
+
+
+def boxes(tensor, box, place, mode="", more="", n=0, **options) -> np.ndarray:
+    """A box in shared memory, in every run the same."""
+    of = ptxsim.TensorMap(tensor, box, **options)
+    n_bytes = (n or int(np.prod(box))) * tensor.itemsize
+    out = everywhere(
+        load(of, place, n_bytes, mode, more),
+        lambda: [of, np.zeros(n_bytes // 4, np.uint32), np.zeros(4, np.uint32)],
+        n_bytes // 4,
+        True,
+    )[1]
+    return out.view(tensor.dtype)
+
+
+def test_three_dimensions_with_steps_and_edges() -> None:
+    """A box of 8 x 4 x 2 at (-4, 3, 1), every second row: of rows 3 and 5 of the last layer and one outside of it."""
+    tensor = np.arange(2 * 6 * 16, dtype=np.uint16).reshape(2, 6, 16)
+    found = boxes(tensor, (8, 4, 2), (-4, 3, 1), n=8 * 2 * 2, steps=(1, 2, 1)).reshape(2, 2, 8)
+    expected = np.zeros((2, 2, 8), np.uint16)
+    expected[0, :, 4:] = tensor[1, 3::2, :4]
+    assert found.tolist() == expected.tolist()
+
+
+def test_gathered_rows() -> None:
+    tensor = np.arange(10 * 8, dtype=np.uint32).reshape(10, 8)
+    found = boxes(tensor, (4, 1), (2, 7, 0, 11, 7), ".tile::gather4", n=16).reshape(4, 4)
+    assert found.tolist() == [
+        tensor[7, 2:6].tolist(),
+        tensor[0, 2:6].tolist(),
+        [0] * 4,
+        tensor[7, 2:6].tolist(),
+    ]
+
+
+def test_columns_of_pixels() -> None:
+    """A convolution of 3 x 3 with padding 1: columns of an image's pixels at filter place (w, h) = (2, 0), so that all
+    are moved one to the right and one up from the bounding box, whose corners are -1 and -1. From pixel (1, 2) of the
+    box on, 8 pixels of 5 x 4: rows are 5 wide, the last row of the box is that of h = 2, then comes the next image."""
+    tensor = np.arange(1, 2 * 4 * 5 * 8 + 1, dtype=np.uint16).reshape(2, 4, 5, 8)
+    more = ", {2, 0}"
+    found = boxes(tensor, (8, 8), (0, 1, 2, 0), ".im2col", more, lower=(-1, -1), upper=(-1, -1))
+    padded = np.zeros((2, 6, 7, 8), np.uint16)
+    padded[:, 1:5, 1:6] = tensor
+    # places of the filter's first tap: w, h from -1; 3 more of row h = 2, then rows of 5 of image 1 from h = -1 on
+    places = [(0, 2, w) for w in (1, 2, 3)] + [(1, -1, w) for w in range(-1, 4)]
+    expected = [padded[n, h + 0 + 1, w + 2 + 1] for n, h, w in places]
+    assert found.reshape(8, 8).tolist() == np.array(expected).tolist()
+
+
+def test_stores_and_reductions_of_boxes() -> None:
+    """A box of 4 x 4, swizzled with 32 bytes, goes to a tensor of 6 x 3 at (2, 1): what is outside is not written; then
+    it is added there."""
+    tensor = np.full((3, 6), 1000, np.uint32)
+    of = ptxsim.TensorMap(tensor, (4, 4), sizes=(6, 3), strides=(32,), swizzle="32B")
+    rows = np.full((3, 8), 1000, np.uint32)
+
+    def arguments() -> list:
+        fresh = rows.copy()
+        return [
+            ptxsim.TensorMap(fresh, of.box, of.sizes, of.strides, swizzle="32B"),
+            fresh,
+            np.arange(16, dtype=np.uint32),
+        ]
+
+    body = (
+        EXPECT.format(64)
+        + f"@%p1 {TO_SHARED} [tile], [%d2], 64, [bar];{WAIT}"
+        + "@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d3, {2, 1}], [tile];\n"
+        + DONE
+        + "@%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%d3, {2, 1}], [tile];\n"
+        + DONE
+    )
+    found = everywhere(body, arguments, 0, True)[1]
+    expected = rows.copy()
+    expected[1:3, 2:6] = 2 * np.arange(8).reshape(2, 4)  # all in the first 128 bytes: not permuted
+    assert found.tolist() == expected.tolist()
+
+
+def test_a_map_that_the_kernel_makes() -> None:
+    """Every field replaced in a zeroed map in shared memory, copied to global memory: the map that TensorMap makes."""
+    body = (
+        """
+	mov.u32 %r2, tile;
+	mad.lo.u32 %r2, %r1, 4, %r2;
+	mov.u32 %r3, 0;
+	st.shared.u32 [%r2], %r3;
+	bar.warp.sync -1;
+	mov.u32 %r4, 48;
+	mov.u64 %d5, 192;
+	@%p1 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [tile], %d2;
+	@%p1 tensormap.replace.tile.rank.shared::cta.b1024.b32 [tile], 1;
+	@%p1 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [tile], 0, %r4;
+	@%p1 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [tile], 1, 5;
+	@%p1 tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [tile], 0, 8;
+	@%p1 tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [tile], 1, 2;
+	@%p1 tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [tile], 0, 1;
+	@%p1 tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [tile], 1, 1;
+	@%p1 tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [tile], 0, %d5;
+	@%p1 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [tile], 2;
+	@%p1 tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [tile], 0;
+	@%p1 tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [tile], 1;
+	@%p1 tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [tile], 0;
+	bar.warp.sync -1;
+	tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [tile], 128;
+	fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;
+	@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;
+	@%p1 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [tile+1024], [%d1, {4, 3}], [bar];
+"""
+        + WAIT
+        + """
+	mov.u32 %r5, 128;
+	@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d1+128], [tile+1024], 64;
+"""
+        + DONE
+    )
+    tensor = np.arange(5 * 48, dtype=np.uint32).reshape(5, 48)
+    out, _ = everywhere_but_addresses(body, lambda: [np.zeros(48, np.uint32), tensor])
+    assert out[32:].reshape(2, 8).tolist() == tensor[3:, 4:12].tolist()
+    address = int(out[2]) | int(out[3]) << 32
+    made = ptxsim.TensorMap(tensor, (8, 2), swizzle="32B").encode(address)
+    assert out[:32].tobytes() == made
+
+
+def everywhere_but_addresses(body: str, arguments) -> list:
+    """`everywhere`, for an `out` that begins with an address."""
+    k, results = kernel(body), []
+    for run in (functional.run, run_reference, ptxsim.launch):
+        given = arguments()
+        run(k, (1,), (32,), given)
+        results.append(given)
+    assert all(r[0][4:].tolist() == results[0][0][4:].tolist() for r in results)
+    return results[0]
+
+
+def test_zeros_and_a_refused_request() -> None:
+    """st.bulk zeroes 16 bytes of 32; a request to cancel a CTA is answered, by no, with 16 bytes."""
+    body = f"""
+	@%p1 st.shared.v4.u32 [tile], {{1, 2, 3, 4}};
+	@%p1 st.shared.v4.u32 [tile+16], {{5, 6, 7, 8}};
+	@%p1 st.bulk.weak.shared::cta [tile], 16, 0;
+	{EXPECT.format(16)}
+	@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [tile+64], [bar];
+	{WAIT}
+	.reg .b128 %q1;
+	ld.shared.b128 %q1, [tile+64];
+	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p4, %q1;
+	@%p4 bra DONE;
+"""
+    out, _ = everywhere(body, lambda: [np.full(8, 9, np.uint32), np.zeros(4, np.uint32)], 8)
+    assert out.tolist() == [0, 0, 0, 0, 5, 6, 7, 8]
