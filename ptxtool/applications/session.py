@@ -85,6 +85,7 @@ class Session:
         it; otherwise that of the PTX that runs. An application without PTX loads or compiles it later, for what today's
         compilers know: 7.5 or newer."""
         if self.settings.target:
+            self._note_newer(self.settings.target, "", targets)
             return self.settings.target
         own = self.settings.gpu.target.removeprefix("sm_")
         newest = max(targets, default=_OLDEST_TARGET)
@@ -92,13 +93,13 @@ class Session:
             return newest
         if not targets:
             return max(int(own), _OLDEST_TARGET)
-        if any(target <= int(own) for target in targets):
-            return int(own)
-        self.reporter.tell(
-            f"ptxtool exec: the application has no PTX for sm_{own} ({self.settings.gpu.name}) or older: "
-            f"that for sm_{min(targets)} runs"
-        )
-        return min(targets)
+        self._note_newer(int(own), f" ({self.settings.gpu.name})", targets)
+        return max(int(own), min(targets))
+
+    def _note_newer(self, target: int, of: str, targets: list[int]) -> None:
+        if targets and min(targets) > target:
+            what = f"the application has no PTX for sm_{target}{of} or older"
+            self.reporter.tell(f"ptxtool exec: {what}: that for sm_{min(targets)} runs")
 
     # ---- memory
 

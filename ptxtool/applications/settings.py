@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices for one run of an application."""
+    """The choices for one run of an application. Raises E302 for a wrong pipeline, E502 for an unknown check or
+    scheduler, and what the file of an own scheduler raises."""
 
     gpu: Gpu
     options: "LaunchOptions"
@@ -26,7 +27,7 @@ class Settings:
     target: int | None = None
     """75 runs the PTX for sm_75 or older, and is the device's compute capability; None: see `Session`."""
     passes: str = ""
-    """The pipeline that every kernel goes through before it runs. Raises E302 for a wrong one."""
+    """The pipeline that every kernel goes through before it runs."""
     stages: "tuple[Stage, ...]" = field(init=False, default=())
     """The passes in it."""
 
@@ -35,6 +36,14 @@ class Settings:
             from ptxtool.passes.syntax import read_stages
 
             object.__setattr__(self, "stages", read_stages(self.passes))
+        if self.options.check:
+            from ptxsim.sanitizer.prepare import check_flags
+
+            check_flags(self.options.check)
+        if self.timed and isinstance(self.options.scheduler, str):
+            from ptxsim.timing.schedulers import policy
+
+            policy(self.options.scheduler)
 
     @property
     def hertz(self) -> float:

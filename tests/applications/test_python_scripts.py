@@ -55,6 +55,18 @@ def test_a_triton_script(
 
 
 @pytest.mark.slow
+def test_triton_programs_of_two_ctas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("triton")
+    pytest.importorskip("torch")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    ran = run(capfd, sys.executable, "-W", "ignore", PROGRAMS / "triton_clusters.py", target=90)
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "kernels are right\n", [])
+    assert [(launch.kernel, launch.grid[0]) for launch in ran.run.launches] == [("scale", 8), ("total", 8)]
+
+
+@pytest.mark.slow
 def test_models_that_torch_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

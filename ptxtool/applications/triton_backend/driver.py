@@ -6,7 +6,7 @@ the CPU) are copied to the device before a launch, gaps of strided ones included
 overlap share one block there, and addresses have the alignment that Triton compiled for. Autotuning chooses by the
 simulated time of events.
 
-Not handled: tensor descriptors, tuples as arguments, several CTAs per program, torch on the device "cuda".
+Not handled: tensor descriptors, tuples as arguments, torch on the device "cuda".
 
 Reference: triton-lang, python/triton/backends/driver.py and compiler/compiler.py (`CompiledKernel`).
 """
@@ -104,8 +104,6 @@ class Driver(DriverBase):  # type: ignore[misc, unused-ignore]
             if not isinstance(kind, str) or kind.startswith("tensordesc"):
                 what = f"{metadata.name} has a tensor descriptor or a tuple as an argument"
                 raise RuntimeError(f"{what}: pass pointers and numbers")
-        if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
-            raise RuntimeError(f"{metadata.name}: clusters are not simulated: use num_ctas=1")
 
         def start(
             x: int, y: int, z: int, stream: int, function: Any, packed: Any, about: Any, *rest: Any
@@ -148,12 +146,14 @@ class Driver(DriverBase):  # type: ignore[misc, unused-ignore]
         self, function: Any, metadata: Any, grid: tuple[int, int, int], given: Sequence[tuple[str, Any]]
     ) -> None:
         tensors = [value for _, value in given if hasattr(value, "data_ptr")]
+        # the CTAs of a program are a cluster, which the kernel's `.reqnctapercluster` asks for
+        grid = grid[0] * int(getattr(metadata, "num_ctas", 1) or 1), grid[1], grid[2]
         blocks = _Blocks(self, [tensor for tensor in tensors if not self._is_on_device(tensor)])
         try:
             values = [packed(kind, blocks.address(v) if hasattr(v, "data_ptr") else v) for kind, v in given]
             n = self._n_parameters(function) - len(values)
-            programs = grid[0] * grid[1] * grid[2]
-            values += [struct.pack("<Q", each) for each in blocks.scratch(metadata, programs, n)]
+            ctas = grid[0] * grid[1] * grid[2]
+            values += [struct.pack("<Q", each) for each in blocks.scratch(metadata, ctas, n)]
             buffers = [ctypes.create_string_buffer(value, len(value)) for value in values]
             pointers = (ctypes.c_void_p * max(1, len(buffers)))(*map(ctypes.addressof, buffers))
             sys.stdout.flush()
@@ -227,13 +227,13 @@ class _Blocks:
         found = (to + at - start for start, n, to in self._blocks if start <= at < start + max(n, 1))
         return next(found, at)
 
-    def scratch(self, metadata: Any, programs: int, n: int) -> list[int]:
+    def scratch(self, metadata: Any, ctas: int, n: int) -> list[int]:
         """Addresses of the scratch memory that a kernel takes after its arguments: none, one or two of them."""
         sizes = [getattr(metadata, f"{kind}_scratch_size", 0) or 0 for kind in ("global", "profile")]
-        addresses = [self._malloc(size * programs) if size else 0 for size in sizes[:n]]
+        addresses = [self._malloc(size * ctas) if size else 0 for size in sizes[:n]]
         for at, size in zip(addresses, sizes, strict=False):
             if size:
-                self._driver.call("cuMemsetD8_v2", ctypes.c_uint64(at), 0, ctypes.c_size_t(size * programs))
+                self._driver.call("cuMemsetD8_v2", ctypes.c_uint64(at), 0, ctypes.c_size_t(size * ctas))
         return addresses
 
     def copy_back(self) -> None:

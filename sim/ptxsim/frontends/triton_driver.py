@@ -154,7 +154,11 @@ class TritonSimulator:
                 raise wrong(what, "pass pointers and numbers")
         if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
             what = f"{metadata.num_ctas} CTAs per program"
-            raise error("E402", what, help="clusters are not simulated: use num_ctas=1")
+            raise error(
+                "E402",
+                what,
+                help="use num_ctas=1, or run the script with 'ptxtool exec --arch sm_90 -- python SCRIPT'",
+            )
 
         def start(
             x: int, y: int, z: int, stream: int, ptx: bytes, packed: Any, about: Any, *rest: Any

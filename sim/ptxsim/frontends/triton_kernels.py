@@ -156,7 +156,11 @@ class _Compiled:
         metadata = compiled.metadata
         if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
             what = f"{metadata.num_ctas} CTAs per program"
-            raise error("E402", what, help="clusters are not simulated: use num_ctas=1")
+            raise error(
+                "E402",
+                what,
+                help="use num_ctas=1, or run the script with 'ptxtool exec --arch sm_90 -- python SCRIPT'",
+            )
         self.name = str(metadata.name)
         self.shared = int(metadata.shared)
         self.scratch = int(getattr(metadata, "global_scratch_size", 0) or 0)
