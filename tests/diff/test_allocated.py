@@ -176,11 +176,9 @@ def _triton(shared: Path, name: str, grid: Any, *args: Any) -> Any:
 
 
 _python.triton = _triton
-_REFUSED = "test_what_cannot_be_simulated_is_refused_by_name"
 globals().update(
     {name: test for m in (_cuda, _python) for name, test in vars(m).items() if name.startswith("test_")}
 )
-del globals()[_REFUSED]
 
 
 # ---- ptxas

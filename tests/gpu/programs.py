@@ -30,13 +30,6 @@ _BULK = "bulk copies need more than one instruction: tests/programs/test_tiles.p
 NOT_MADE = {
     "wgmma": "a warp group's matrices need a descriptor: tests/programs/test_warpgroup.py",
     "tcgen05": "tensor memory needs an allocation by another instruction: tests/hand/tcgen05.ptx",
-    **dict.fromkeys(
-        ("cp.async.bulk", "cp.reduce.async.bulk", "st.bulk", "clusterlaunchcontrol"),
-        "one thread copies for all, and an mbarrier or a group tells of it: tests/hand/bulk_copies.ptx",
-    ),
-    **dict.fromkeys(
-        ("tensormap", "fence.proxy.tensormap::generic"), "it needs a tensor map: tests/hand/tensor_copies.ptx"
-    ),
     "prefetch tensormap": "it needs a tensor map",
     "cp.async.bulk": _BULK,
     "cp.reduce.async.bulk": _BULK,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ptxsim.base.program import CONTEXT
-from ptxsim.functional.barriers import BARRIER, N_BARRIERS, WARP
+from ptxsim.base.program import CONTEXT, N_BARRIERS
+from ptxsim.functional.barriers import BARRIER, WARP
 from ptxsim.functional.cluster import Member
 from ptxsim.sanitizer.shadow_state import CHECKS
 
