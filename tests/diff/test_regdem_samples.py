@@ -91,7 +91,7 @@ def test_demoted_kernels_compute_the_same(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name", sorted(set(REFERENCES) - {"nn", "vptree"}))  # the longest
 def test_with_time_both_compute_the_same(name: str) -> None:
     launch, kernel = sample(f"regdem/{name}")
     for each in (kernel, demoted(name)[0]):

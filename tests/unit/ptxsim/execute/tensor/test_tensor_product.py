@@ -247,9 +247,11 @@ SCALED: list[tuple[str, str, tuple[str, str, str], int]] = [
 ]
 
 
-@pytest.mark.parametrize("values", ["floats", "bits"])
-@pytest.mark.parametrize(("kind", "suffix", "types", "more"), SCALED)
-def test_scaled_blocks(kind: str, suffix: str, types: tuple[str, str, str], more: int, values: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "values"), [(case, ("floats", "bits")[k % 2]) for k, case in enumerate(SCALED)]
+)
+def test_scaled_blocks(case: tuple[str, str, tuple[str, str, str], int], values: str) -> None:
+    kind, suffix, types, more = case
     run_product(kind, types, suffix=suffix, more=more, scales=", [%r6+48], [%r6+56]", values=values)
 
 
