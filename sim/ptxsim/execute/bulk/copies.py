@@ -70,8 +70,8 @@ from ptxsim.execute.codes import (
     CLUSTER_SHIFT,
     COMPLETE_BYTES,
 )
+from ptxsim.execute.lanes import fault_in, long_of, word_of
 from ptxsim.execute.memory_access import find_allocation, generic_space
-from ptxsim.execute.tensor.tensor_memory import long_of, word_of
 
 _CONTEXT, _TRANSFER = record_type(CONTEXT), record_type(TRANSFER)
 _UOPS = array_of(UOP)
@@ -92,22 +92,15 @@ LATENCY = 600
 """guess: of the last byte, from DRAM."""
 
 
-@njit(types.int64(_CONTEXT, *[_INT] * 3, types.uint64))
-def _fault(context, kind, space, lane, address):
-    context.error, context.error_lane, context.error_address = kind, lane, address
-    context.access_space = space
-    return 0
-
-
 @njit(types.uint64(_CONTEXT, *[types.uint64] * 2, _INT, types.uint64))
 def _in_shared(context, address, n_bytes, lane, align):
     """Where bytes of shared memory lie; 0 after a fault."""
     memory, offset = shared_at(context, address), address & _OFFSET_BITS
     if memory == np.uint64(0) or offset + n_bytes > np.uint64(context.shared_bytes):
-        _fault(context, OUT_OF_BOUNDS, SHARED, lane, address)
+        fault_in(context, OUT_OF_BOUNDS, SHARED, lane, address)
         return np.uint64(0)
     if offset & (align - np.uint64(1)):
-        _fault(context, MISALIGNED, SHARED, lane, address)
+        fault_in(context, MISALIGNED, SHARED, lane, address)
         return np.uint64(0)
     return memory + offset
 
@@ -120,10 +113,10 @@ def _in_global(context, address, n_bytes, lane, align):
         found < 0
         or address + n_bytes > flat_u64(context.allocations, 2 * context.n_allocations)[2 * found + 1]
     ):
-        _fault(context, OUT_OF_BOUNDS, GLOBAL, lane, address)
+        fault_in(context, OUT_OF_BOUNDS, GLOBAL, lane, address)
         return np.uint64(0)
     if address & (align - np.uint64(1)):
-        _fault(context, MISALIGNED, GLOBAL, lane, address)
+        fault_in(context, MISALIGNED, GLOBAL, lane, address)
         return np.uint64(0)
     return address + context.global_memory - context.global_base
 
@@ -303,7 +296,7 @@ def _tensor_map(context, address, lane):
     if space == CONST:
         memory, size = context.constant_memory, context.constant_bytes
     if (space != PARAM and space != CONST) or offset + n_bytes > np.uint64(size):
-        _fault(context, OUT_OF_BOUNDS, space, lane, address)
+        fault_in(context, OUT_OF_BOUNDS, space, lane, address)
         return np.uint64(0)
     return memory + offset
 
@@ -366,7 +359,7 @@ def _ask_plain(context, t, uops, at, lane):
     to = np.uint64(long_of(context, np.int64(uop.d), lane))
     of = np.uint64(long_of(context, np.int64(uop.a), lane))
     if size & 15:
-        return _fault(context, MISALIGNED, GLOBAL if flags & FROM_GLOBAL else SHARED, lane, of)
+        return fault_in(context, MISALIGNED, GLOBAL if flags & FROM_GLOBAL else SHARED, lane, of)
     t.what = np.int64(more.c) << OPERATION_SHIFT
     t.what |= REDUCES if flags & COMBINES else 0
     t.what |= KEEPS_SUBNORMALS if more.e else 0
@@ -383,7 +376,7 @@ def _ask_plain(context, t, uops, at, lane):
         first = np.uint64(t.first)
         t.of = _in_global(context, of + first, np.uint64(t.end - t.first), lane, np.uint64(1)) - first
         if context.error == 0 and of & np.uint64(15):
-            return _fault(context, MISALIGNED, GLOBAL, lane, of)
+            return fault_in(context, MISALIGNED, GLOBAL, lane, of)
     else:
         t.of = _in_shared(context, of, n_bytes, lane, sixteen)
     if context.error:

@@ -40,6 +40,7 @@ from ptxsim.execute.bulk.tensor_maps import (
     swizzled,
 )
 from ptxsim.execute.codes import ADD, FLOAT, MAX, MIN, SIGNED
+from ptxsim.execute.lanes import fault_in
 from ptxsim.execute.memory_access import find_allocation
 from ptxsim.execute.small_atomics import combined_small
 
@@ -120,13 +121,6 @@ def _plain(context, t):
     mark_written(context, t.to, np.int64(t.end))
 
 
-@njit(types.int64(_CONTEXT, _TRANSFER, types.int64, types.uint64))
-def _fault(context, t, kind, address):
-    context.error, context.error_lane, context.error_address = kind, t.lane, address
-    context.access_space = GLOBAL
-    return 0
-
-
 @njit(types.int64(_CONTEXT, _TRANSFER, types.int64, types.int64, types.uint64, types.boolean))
 def _row(context, t, number, count, start, inside):
     """Row `number` of a box, whose `count` elements begin at `place[0]` of a row of the tensor: the first element of
@@ -148,7 +142,9 @@ def _row(context, t, number, count, start, inside):
         found = find_allocation(context, first)
         bounds = flat_u64(context.allocations, 2 * context.n_allocations)
         if found < 0 or address + np.uint64(high * size) > bounds[2 * found + 1]:
-            return _fault(context, t, OUT_OF_BOUNDS, first if found < 0 else bounds[2 * found + 1])
+            return fault_in(
+                context, OUT_OF_BOUNDS, GLOBAL, t.lane, first if found < 0 else bounds[2 * found + 1]
+            )
     memory = address + context.global_memory - context.global_base
     per_chunk = 16 // size
     row_at = t.at + number * count * size
@@ -201,14 +197,14 @@ def box_rows(context, t, dimensions):
     rank, type_ = (properties >> RANK_SHIFT & FIELD) + 1, properties >> TYPE_SHIFT & FIELD
     is_im2col = properties >> IM2COL_SHIFT & FIELD != 0
     if rank > 5 or (dimensions and rank != dimensions) or type_ >= len(ELEMENT_BYTES):
-        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     if properties >> INTERLEAVE_SHIFT & FIELD:
-        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     atomicity = properties >> ATOMICITY_SHIFT & FIELD
     if properties >> SWIZZLE_SHIFT & FIELD > 3 or atomicity == 2 or is_im2col != (t.what & IM2COL != 0):
-        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     if atomicity and properties >> SWIZZLE_SHIFT & FIELD != 3:
-        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     width = np.int64(t.map[BOX])
     rows = np.int64(4) if t.what & GATHER else np.int64(1)
     if is_im2col:
@@ -217,7 +213,7 @@ def box_rows(context, t, dimensions):
         for d in range(1, rank):
             rows *= _extent(t, d)
     if width == 0 or rows == 0 or width * ELEMENT_BYTES[type_] % 16 or (t.what & GATHER and rank != 2):
-        return _fault(context, t, BAD_TENSOR_MAP, np.uint64(0))
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     return rows
 
 

@@ -19,6 +19,7 @@ from numba import types
 
 from ptxsim.base.jit import flat_u32, njit, record_type
 from ptxsim.base.program import CONTEXT, OUT_OF_BOUNDS, SHARED
+from ptxsim.execute.lanes import fault_in
 from ptxsim.execute.tensor.tiles import put_element
 
 _CONTEXT = record_type(CONTEXT)
@@ -101,9 +102,7 @@ def load_matrix(
             )
             address = swizzled(start + offset, line_bytes, base, atom)
             if address < 0 or address + 16 > context.shared_bytes:
-                context.error, context.access_space = OUT_OF_BOUNDS, SHARED
-                context.error_lane, context.error_address = 0, np.uint64(address)
-                return 0
+                return fault_in(context, OUT_OF_BOUNDS, SHARED, 0, np.uint64(address))
             words = flat_u32(context.shared_memory + np.uint64(address), 4)
             for i in range(per_chunk):
                 position = i * bits

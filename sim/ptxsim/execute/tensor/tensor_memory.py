@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32, rows_u64
+from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32
 from ptxsim.base.program import CONTEXT, NO_COLUMNS, OUT_OF_BOUNDS, OUTSIDE_COLUMNS, SHARED, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import TENSOR_ALLOCATE, TENSOR_COPY, TENSOR_FREE, TENSOR_LOAD, TENSOR_SHIFT
+from ptxsim.execute.lanes import fault_in, long_of, row32, word_of
 from ptxsim.execute.tensor.descriptors import chunk_offset, swizzled
 from ptxsim.execute.tensor.tensor_layouts import (
     COLUMNS,
@@ -46,25 +47,6 @@ BY_LANES, PAIRS, QUARTERS, EIGHTHS, HALVES = range(5)
 PACKED = 1 << 16  # beside a shape
 # of a copy: rows of 16 bytes << 8 | chunks of a row, and where the rows go
 ONCE, TO_ALL, PAIRS_02_13, PAIRS_01_23 = range(4)
-
-
-@njit(types.int64(_CONTEXT, types.int64))
-def row32(context, row):
-    """A row of the 32-bit file by the number that a micro-operation has."""
-    return row + context.constant_rows32 + context.warp * context.rows32 if row >= 0 else -1 - row
-
-
-@njit(types.int64(_CONTEXT, types.int64, types.int64))
-def word_of(context, row, lane):
-    """A 32-bit register of a lane."""
-    return np.int64(rows_u32(context.r32, context.total_rows32)[row32(context, row), lane])
-
-
-@njit(types.int64(_CONTEXT, types.int64, types.int64))
-def long_of(context, row, lane):
-    """A 64-bit register of a lane."""
-    r = row + context.constant_rows64 + context.warp * context.rows64 if row >= 0 else -1 - row
-    return np.int64(rows_u64(context.r64, context.total_rows64)[r, lane])
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
@@ -194,8 +176,7 @@ def _copy(context, uops, at, lane):
             offset = chunk_offset(line, chunk, width, leading, stride, False, atom)
             place = swizzled(start + offset, width, base, atom)
             if place < 0 or place + 16 > context.shared_bytes:
-                context.access_space = SHARED
-                return fault(context, OUT_OF_BOUNDS, lane, place)
+                return fault_in(context, OUT_OF_BOUNDS, SHARED, lane, np.uint64(place))
             pointer = context.shared_memory + np.uint64(place)
             for j in range(4):
                 word = np.int64(flat_u32(pointer, 4)[j])

@@ -31,7 +31,7 @@ from numba import types
 from ptxsim.base.jit import array_of, ctz, flat_f64, flat_u32, njit, record_type, records
 from ptxsim.base.program import BAD_DESCRIPTOR, CONTEXT, OUTSIDE_COLUMNS, UOP
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.lanes import lane_mask
+from ptxsim.execute.lanes import lane_mask, long_of, word_of
 from ptxsim.execute.tensor.descriptors import load_matrix
 from ptxsim.execute.tensor.mma import FLOATS, INTEGERS, ONE_NAN
 from ptxsim.execute.tensor.tensor_layouts import (
@@ -50,7 +50,7 @@ from ptxsim.execute.tensor.tensor_layouts import (
     shared_packing,
     tensor_packing,
 )
-from ptxsim.execute.tensor.tensor_memory import fault, is_allocated, long_of, word_of
+from ptxsim.execute.tensor.tensor_memory import fault, is_allocated
 from ptxsim.execute.tensor.tiles import (
     A_POWERS,
     A_VALUES,
@@ -65,6 +65,7 @@ from ptxsim.execute.tensor.tiles import (
     half_bits,
     multiply_floats,
     multiply_integers,
+    negate_a,
     put_element,
     single_bits,
 )
@@ -230,9 +231,7 @@ def _multiply(context, uops, at, lane, adds):
         ):
             return 0
     if what >> 13 & 1 != what >> 14 & 1:
-        for row in range(m):
-            for j in range(k):
-                values[A_VALUES + row * DEPTH + j] *= -1.0
+        negate_a(context.tile_scratch, m, k)
     factor = 2.0 ** -np.float64(how.c)
     for row in range(m):
         for c in range(n):

@@ -138,6 +138,15 @@ def multiply_floats(scratch, rows, columns, k, group, unit_bits, result_bits, is
                     values[d + c] = values[SUMS + c]
 
 
+@njit(types.void(types.uint64, types.int64, types.int64))
+def negate_a(scratch, rows, k):
+    """A *= -1."""
+    values = flat_f64(scratch, SCRATCH_WORDS)
+    for row in range(rows):
+        for j in range(k):
+            values[A_VALUES + row * DEPTH + j] *= -1.0
+
+
 @njit(types.void(types.uint64, types.int64, types.int64, types.int64, types.int64))
 def multiply_integers(scratch, rows, columns, k, saturates):
     """result += A B, kept to 32 bits with a sign: by saturation, or by wrapping around."""

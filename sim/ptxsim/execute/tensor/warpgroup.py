@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_f64, flat_i64, njit, record_type, records, rows_u32, rows_u64
+from ptxsim.base.jit import array_of, ctz, flat_f64, flat_i64, njit, record_type, records, rows_u32
 from ptxsim.base.program import CONTEXT, ENTRY_WORDS, KEPT_ENTRIES, KEPT_WORDS, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import WARPGROUP, WARPGROUP_GROUP
-from ptxsim.execute.lanes import lane_mask
+from ptxsim.execute.lanes import lane_mask, long_of, row32, word_of
 from ptxsim.execute.tensor.descriptors import load_matrix
 from ptxsim.execute.tensor.mma import FLOATS, compressed_column
 from ptxsim.execute.tensor.tiles import (
@@ -50,6 +50,7 @@ from ptxsim.execute.tensor.tiles import (
     half_bits,
     multiply_floats,
     multiply_integers,
+    negate_a,
     put_element,
     single_bits,
 )
@@ -68,18 +69,6 @@ _WARP_ROWS = 16
 _LINE_BYTES = np.array([16, 128, 64, 32])
 
 
-@njit(types.int64(_CONTEXT, types.int64))
-def _row32(context, row):
-    return row + context.constant_rows32 + context.warp * context.rows32 if row >= 0 else -1 - row
-
-
-@njit(types.int64(_CONTEXT, types.int64))
-def _long(context, row):
-    """A 64-bit register's value in the first lane."""
-    r = row + context.constant_rows64 + context.warp * context.rows64 if row >= 0 else -1 - row
-    return np.int64(rows_u64(context.r64, context.total_rows64)[r, 0])
-
-
 @njit(types.void(_CONTEXT, _UOPS, types.int64, types.int64))
 def _read_a(context, uops, at, columns):
     """Decode A's fragment."""
@@ -89,7 +78,7 @@ def _read_a(context, uops, at, columns):
     per_register = 32 // bits
     mask = (np.int64(1) << bits) - 1
     for r in range(uops[at].a):
-        row = _row32(context, np.int64(uops[at + DESCRIBING + r].a))
+        row = row32(context, np.int64(uops[at + DESCRIBING + r].a))
         for lane in range(32):
             word = np.int64(words[row, lane])
             line = lane // 4 + 8 * (r % 2)
@@ -116,6 +105,12 @@ def _expand(context, uops, at, k):
             values[v + column], values[p + column] = values[SUMS + j], values[UNITS + j]
 
 
+@njit(types.int64(types.int64, types.int64))
+def _place_of_result(lane, i):
+    """Where element i of a lane's fragment of D lies in the scratch."""
+    return RESULT + (lane // 4 + 8 * (i // 2 % 2)) * COLUMNS + i // 4 * 8 + lane % 4 * 2 + i % 2
+
+
 @njit(types.void(_CONTEXT, _UOPS, types.int64, types.int64))
 def _read_result(context, uops, at, adds):
     """Decode D's fragment; zeros where nothing is added to it."""
@@ -129,14 +124,13 @@ def _read_result(context, uops, at, adds):
     code, kind = np.int64(uops[at + 2].d), np.int64(uops[at + 1].b)
     is_half = kind == FLOATS and code & 0xFF == HALF_BITS
     for r in range(uops[at].d):
-        row = _row32(context, np.int64(uops[at + DESCRIBING + r].d))
+        row = row32(context, np.int64(uops[at + DESCRIBING + r].d))
         for lane in range(32):
             word = np.int64(words[row, lane])
             for j in range(2 if is_half else 1):
-                i = 2 * r + j if is_half else r
-                place = (lane // 4 + 8 * (i // 2 % 2)) * COLUMNS + i // 4 * 8 + lane % 4 * 2 + i % 2
+                place = _place_of_result(lane, 2 * r + j if is_half else r)
                 bits = word >> 16 * j & 0xFFFF if is_half else word
-                put_element(context.tile_scratch, RESULT + place, SUMS, bits, kind, code)
+                put_element(context.tile_scratch, place, SUMS, bits, kind, code)
 
 
 @njit(types.void(_CONTEXT, _UOPS, types.int64))
@@ -146,10 +140,9 @@ def _write_result(context, uops, at):
     code, kind = np.int64(uops[at + 2].d), np.int64(uops[at + 1].b)
     is_half = kind == FLOATS and code & 0xFF == HALF_BITS
     for r in range(uops[at].d):
-        row = _row32(context, np.int64(uops[at + DESCRIBING + r].d))
+        row = row32(context, np.int64(uops[at + DESCRIBING + r].d))
         for lane in range(32):
-            i = 2 * r if is_half else r
-            place = RESULT + (lane // 4 + 8 * (i // 2 % 2)) * COLUMNS + i // 4 * 8 + lane % 4 * 2 + i % 2
+            place = _place_of_result(lane, 2 * r if is_half else r)
             if is_half:
                 bits = half_bits(context.tile_scratch, place)
                 bits |= half_bits(context.tile_scratch, place + 1) << 16
@@ -209,10 +202,7 @@ def _multiply(context, uops, at, of_a, of_b, adds, rank):
     ):
         return
     if (flags & NEGATES_A != 0) != (flags & NEGATES_B != 0):
-        values = flat_f64(scratch, SCRATCH_WORDS)
-        for row in range(_WARP_ROWS):
-            for j in range(k):
-                values[A_VALUES + row * DEPTH + j] *= -1.0
+        negate_a(scratch, _WARP_ROWS, k)
     _read_result(context, uops, at, adds)
     if kind == FLOATS:
         unit_bits, result_bits = np.int64(how.b & 0xFF), np.int64(how.b >> 8)
@@ -237,11 +227,10 @@ def _complete_oldest(context, uops):
 def _start(context, uops, at):
     """WARPGROUP."""
     head = uops[at]
-    of_a = np.int64(0) if head.a else _long(context, np.int64(head.c))
-    of_b = _long(context, np.int64(head.b))
+    of_a = np.int64(0) if head.a else long_of(context, np.int64(head.c), 0)
+    of_b = long_of(context, np.int64(head.b), 0)
     adds = np.int64(lane_mask(context, head.e)) & 1
-    words = rows_u32(context.r32, context.total_rows32)
-    rank = np.int64(words[_row32(context, np.int64(uops[at + 2].e)), 0]) & 3
+    rank = word_of(context, np.int64(uops[at + 2].e), 0) & 3
     if context.late_products == 0:
         _multiply(context, uops, at, of_a, of_b, adds, rank)
         return
@@ -272,8 +261,7 @@ def _warpgroup(context, at, mask):
     if context.late_products:
         while kept[0] and kept[3] < kept[1] - uops[at].e and context.error == 0:
             _complete_oldest(context, uops)
-    words = rows_u32(context.r32, context.total_rows32)
-    number = np.int64(words[_row32(context, np.int64(uops[at].a)), ctz(mask)])
+    number = word_of(context, np.int64(uops[at].a), ctz(mask))
     context.barrier, context.barrier_threads = GROUP_BARRIERS + number // 4, 128
     context.barrier_votes = np.int64(0)
     return np.int64(context.error == 0)
