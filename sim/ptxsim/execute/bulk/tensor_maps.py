@@ -24,6 +24,7 @@ from numba import types
 
 from ptxsim.base.jit import njit
 from ptxsim.execute.codes import BFLOAT, FLOAT, SIGNED, UNSIGNED
+from ptxsim.execute.tensor import descriptors
 
 PROPERTIES, ADDRESS, SIZES, BOX, STEPS, STRIDES, CORNERS = 0, 2, 4, 9, 14, 20, 28
 RANK_SHIFT, TYPE_SHIFT, INTERLEAVE_SHIFT, SWIZZLE_SHIFT, ATOMICITY_SHIFT, FILL_SHIFT = 0, 4, 8, 12, 16, 20
@@ -77,8 +78,6 @@ def swizzled(address, mode, atomicity):
     """The address at which a chunk of 16 bytes lies in shared memory, by a map's swizzle (0-3) and atomicity (0-3)."""
     if mode == 0:
         return address
-    if atomicity == 0:
-        return address ^ (address >> 7 & (1 << mode) - 1) << 4
     if atomicity == 3:
         return address ^ (address >> 7 & 1) << 6
-    return address ^ (address >> 7 & 3) << 5
+    return descriptors.swizzled(address, 16 << mode, 0, 4 if atomicity else 8)

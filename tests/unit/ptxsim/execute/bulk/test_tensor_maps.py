@@ -1,11 +1,11 @@
 """The permutations of swizzles, as the manual's tables have them: where chunk j of line i lies."""
 
 import pytest
-from uncompiled import in_python
 
+from ptxsim.base.jit import for_python
 from ptxsim.execute.bulk.tensor_maps import ELEMENT_BYTES, ELEMENT_KINDS, NANS, TYPE_NAMES, swizzled
 
-SWIZZLED = in_python(swizzled)
+SWIZZLED = for_python(swizzled)
 
 
 def line(i: int, mode: int, atomicity: int = 0, atom: int = 16) -> list[int]:
