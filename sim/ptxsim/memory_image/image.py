@@ -222,8 +222,6 @@ class MemoryImage:
         tensor = np.zeros(TENSOR_BYTES // 8 * slots if program.has_tensor_memory else 0, np.int64)
         has_bulk = program.has_bulk_copies
         groups = np.zeros(32 * slots if has_bulk else 0, np.int64)
-        self.bulk = np.zeros(int(has_bulk), BULK)
-        self.transfers = np.zeros(1 + BULK_BUCKETS * BULK_ENTRIES if self.is_late else 1, TRANSFER)
         of_cta = r32, r64, predicates, local, calls, late, tensor, groups
         self.keep = (*of_cta, allocations, textures, table, tiles)
         x = self.context[0]
@@ -249,6 +247,8 @@ class MemoryImage:
         x["late_products"] = late.ctypes.data if len(late) else 0
         x["tensor_memory"] = tensor.ctypes.data if len(tensor) else 0
         if has_bulk:
+            self.bulk = np.zeros(1, BULK)
+            self.transfers = np.zeros(1 + BULK_BUCKETS * BULK_ENTRIES if self.is_late else 1, TRANSFER)
             x["bulk"], x["bulk_groups"] = self.bulk.ctypes.data, groups.ctypes.data
             self.bulk["transfers"] = self.transfers.ctypes.data
             self.bulk["when"] = WHEN_AWAITED if self.is_late else AT_ONCE
@@ -276,7 +276,7 @@ class MemoryImage:
 
     def time_bulk_copies(self, sms: int, warps: int) -> None:
         """Bulk copies complete when they are due: on so many SMs with so many warp slots each."""
-        if self.bulk is not None and len(self.bulk):
+        if self.bulk is not None:
             self.transfers = np.zeros(1 + BULK_BUCKETS * BULK_ENTRIES, TRANSFER)
             self.engines = np.zeros(sms, np.int64)
             self.bulk["transfers"], self.bulk["engine_free"] = (
