@@ -24,6 +24,7 @@ import numpy as np
 
 from ptxsim.base.notice import say_if_compiling
 from ptxsim.frontends.python_kernels import wrong
+from ptxsim.frontends.triton_kernels import check_ctas
 from ptxsim.launch_options import LaunchOptions
 from ptxsim.loaded_modules import LoadedKernel
 from ptxsim.machine import Machine
@@ -152,13 +153,7 @@ class TritonSimulator:
             if not isinstance(kind, str) or kind.startswith("tensordesc"):
                 what = f"kernel '{metadata.name}' has a tensor descriptor or a tuple as an argument"
                 raise wrong(what, "pass pointers and numbers")
-        if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
-            what = f"{metadata.num_ctas} CTAs per program"
-            raise error(
-                "E402",
-                what,
-                help="use num_ctas=1, or run the script with 'ptxtool exec --arch sm_90 -- python SCRIPT'",
-            )
+        check_ctas(metadata)
 
         def start(
             x: int, y: int, z: int, stream: int, ptx: bytes, packed: Any, about: Any, *rest: Any

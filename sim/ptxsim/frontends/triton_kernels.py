@@ -50,6 +50,16 @@ _FURTHER_TYPES = {"bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv", "float8_e5m2":
 """Its names of types that packages such as ml_dtypes give to numpy."""
 
 
+def check_ctas(metadata: Any) -> None:
+    """Raise E402 for a compiled kernel with several CTAs per program."""
+    if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
+        raise error(
+            "E402",
+            f"{metadata.num_ctas} CTAs per program",
+            help="use num_ctas=1, or run the script with 'ptxtool exec --arch sm_90 -- python SCRIPT'",
+        )
+
+
 def from_triton(
     kernel: Any,
     *,
@@ -154,13 +164,7 @@ class _Compiled:
         constants: Mapping[str, Any] | None = None,
     ):
         metadata = compiled.metadata
-        if int(getattr(metadata, "num_ctas", 1) or 1) > 1:
-            what = f"{metadata.num_ctas} CTAs per program"
-            raise error(
-                "E402",
-                what,
-                help="use num_ctas=1, or run the script with 'ptxtool exec --arch sm_90 -- python SCRIPT'",
-            )
+        check_ctas(metadata)
         self.name = str(metadata.name)
         self.shared = int(metadata.shared)
         self.scratch = int(getattr(metadata, "global_scratch_size", 0) or 0)
