@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--asynchronous",
     type=click.Choice(["early", "late"]),
     default="early",
-    help="When wgmma completes: when it is executed, or late, when it is waited for.",
+    help="When wgmma and bulk copies complete: when they are executed, or late, when they are waited for.",
 )
 @ptxplus_semantics_option
 @report_options
