@@ -67,6 +67,7 @@ CODES: dict[str, str] = {
     "E416": "a warp scheduler or register scheme that goes wrong",
     "E417": "use of what was released",
     "E418": "branch index outside its targets",
+    "E419": "mbarrier, tensor memory or registers used against their rules",
     "E501": "unreadable file",
     "E502": "wrong configuration",
     "E503": "cannot write the output",

@@ -24,7 +24,7 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.sanitizer.prepare import Checks, check_flags
 from ptxsim.sanitizer.reports import diagnostics
-from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import machine_of
 from ptxtool.ir.nodes import Function
 
@@ -135,7 +135,11 @@ def functional_launch(
     limit, slice_length = options.max_instructions or LIMIT, options.slice or SLICE
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     launch = kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer, cluster
-    FunctionalLaunch(*launch).run()
+    try:
+        FunctionalLaunch(*launch).run()
+    except PtxError as problem:  # what the checks have found before it
+        causes = diagnostics(program, image, checks, block, grid, causes_only=True)
+        raise PtxError((*causes, *problem.diagnostics)) from None
     image.read_back()
     if options.memory is not None:
         options.memory.read_back(image.device)

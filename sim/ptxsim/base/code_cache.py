@@ -41,6 +41,8 @@ HOST_ONLY = (
     "ptxsim.machine",
     "ptxsim.memory_image",
     "ptxsim.observe",
+    "ptxsim.sanitizer.asynchronous.facts",
+    "ptxsim.sanitizer.asynchronous.reports",
     "ptxsim.sanitizer.instrumentation",
     "ptxsim.sanitizer.prepare",
     "ptxsim.sanitizer.reports",
@@ -71,6 +73,7 @@ ACROSS_BOUNDARY = (
     "ptxsim.execute.calls",
     "ptxsim.execute.micro_operations",
     "ptxsim.execute.host",
+    "ptxsim.sanitizer.asynchronous.note",
 )
 """Modules from which other modules import only boundaries (a test checks this)."""
 

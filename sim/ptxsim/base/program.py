@@ -316,7 +316,9 @@ transfer_at, bulk_at = record_at(TRANSFER), record_at(BULK)
     OUTSIDE_COLUMNS,
     BAD_DESCRIPTOR,
     BAD_TENSOR_MAP,
-) = range(17)
+    FOREIGN_LANES,
+    NOT_TO_FREE,
+) = range(19)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

@@ -35,6 +35,8 @@ from ptxsim.functional.register_pool import set_registers
 from ptxsim.sanitizer import inspect as checks
 from ptxsim.sanitizer import order
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.asynchronous.note import before_asynchronous, end_asynchronous, note_asynchronous
+from ptxsim.sanitizer.asynchronous_state import COPIES_BULK
 from ptxsim.sanitizer.races import forget_blocks
 
 ROUNDS = 1024
@@ -100,24 +102,32 @@ class Cta(NamedTuple):
 
 @njit
 def _attempt(cta, i, k, mask):
-    """Execute record k: instruction i or a piece of it. Lanes with a bad access are left out; returns the others."""
+    """Execute record k: instruction i or a piece of it. Lanes with a bad access are left out; returns the others. Lanes
+    start bulk copies one after the other, so that only those after a bad one are executed again."""
     context, c = cta.x, cta.c
+    one_by_one = cta.checked[i].asynchronous == COPIES_BULK
     execute(context, k, mask)
     while c.what & state.MEMORY and (
         context.error == program.OUT_OF_BOUNDS or context.error == program.MISALIGNED
     ):
-        mask &= ~(np.int64(1) << checks.fault(c, cta.reports, context, i, k))
+        bad = np.int64(1) << checks.fault(c, cta.reports, context, i, k)
+        if mask & bad == 0:  # what the warp does as a whole
+            return np.int64(0)
+        mask &= ~bad
         context.access_mask = np.uint64(0)
-        if mask:
-            execute(context, k, mask)
+        again = mask & -(bad << 1) if one_by_one else mask
+        if again:
+            execute(context, k, again)
     return mask
 
 
 @njit
 def _execute_checked(cta, i, active, mask):
-    """Execute an instruction under the checks, whole or in pieces."""
+    """Execute an instruction under the checks, whole or in pieces; the lanes without a bad access."""
     context, c, checked, reports = cta.x, cta.c, cta.checked, cta.reports
     checks.before(c, reports, checked, context, i, active, mask)
+    if c.asynchronous and mask:
+        before_asynchronous(c, reports, checked, context, i)
     if mask and (checked[i].call >= 0 or checked[i].allocates):
         checks.stack(c, checked, context, i, mask)
     if checked[i].pieces == checked[i].pieces_end:
@@ -128,11 +138,12 @@ def _execute_checked(cta, i, active, mask):
         for k in range(checked[i].pieces, checked[i].pieces_end):
             left = _attempt(cta, i, k, left)
             if context.error:
-                return
+                return left
             checks.accessed(c, reports, checked, context, i, k, left)
     checks.after(c, checked, context, i, mask)
     if checked[i].block >= 0 and c.what & state.RACES:
         forget_blocks(c, context, np.int64(checked[i].block), mask)
+    return left
 
 
 @njit
@@ -171,8 +182,9 @@ def _step(cta, w):
     active = warp.stack_mask[top, 0]
     instruction = cta.instructions[i]
     mask = guard_mask(context, i, active) if instruction.guard_row >= 0 else active
+    done = mask
     if c.what:
-        _execute_checked(cta, i, active, mask)
+        done = _execute_checked(cta, i, active, mask)
     else:
         execute(context, i, mask)
     if context.error:
@@ -212,6 +224,7 @@ def _step(cta, w):
             )
         arrive(cta, w, i, mask)
         if c.what:
+            context.warp = w  # not the last one that it has released
             _note_released(cta)
     elif kind == program.SET_REGISTERS and mask != 0 and cta.entry_registers != 0:
         set_registers(cta, w, i, mask)
@@ -222,6 +235,8 @@ def _step(cta, w):
     if c.what and mask != 0:
         if cta.checked[i].copies:
             checks.copied(c, cta.checked, context, i, mask)
+        if cta.checked[i].asynchronous and done:
+            note_asynchronous(c, cta.reports, cta.checked, context, i, done, warp.registers)
         if cta.checked[i].orders:
             _note_order(cta, i)
     return True
@@ -335,6 +350,8 @@ def _run(cta, limit, slice_length, in_cluster):
             alive |= warps[w].depth[0] > 0
         first = 0
         if not alive:
+            if c.asynchronous:
+                end_asynchronous(c, cta.reports, context)
             return context.cycle - began
         c.rounds = (c.rounds + 1) % ROUNDS
         c.in_vain = 0 if in_hope else c.in_vain + 1

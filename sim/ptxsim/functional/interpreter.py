@@ -39,6 +39,7 @@ from ptxsim.memory_image.faults import RELEASE_FIRST, coordinates
 from ptxsim.memory_image.faults import fault as described
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
+from ptxsim.sanitizer.asynchronous.reports import waiting_mbarriers
 from ptxsim.sanitizer.prepare import Checks, in_lockstep
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.base.diag import PtxError, error
@@ -222,6 +223,10 @@ class FunctionalLaunch:
         text, i, waits_for = describe_progress(self.program, member.warps)
         title, help_text = _DEADLOCKS[waits_for]
         code = "E406" if waits_for == "barriers" else "E407"
-        more = f"; {others} more CTAs wait too" if others else ""
+        more = "".join(
+            f"; {words}"
+            for words in waiting_mbarriers(self.program, self.image, member.shared, member.of_checks)
+        )
+        more += f"; {others} more CTAs wait too" if others else ""
         where = f"kernel '{self.kernel.name}', CTA {coordinates(cta, self.grid)}"
         return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)

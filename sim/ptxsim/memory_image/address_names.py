@@ -1,6 +1,7 @@
 """Addresses in words: the buffer or variable, and the distance from it."""
 
 from ptxsim.base.program import CONST, GLOBAL, LOCAL, PARAM, SHARED, Program
+from ptxsim.execute.codes import CLUSTER_SHIFT
 from ptxsim.memory_image.image import MemoryImage
 
 _SIZES = {SHARED: "shared_bytes", LOCAL: "local_bytes", CONST: "constant_bytes", PARAM: "param_bytes"}
@@ -9,6 +10,11 @@ _SPACES = {SHARED: "shared memory", LOCAL: "local memory", CONST: "constant memo
 
 def describe(program: Program, image: MemoryImage, space: int, address: int) -> str:
     """An address of a space: "byte 3 of buffer 'x'", "4 bytes after variable 'tile' in shared memory"."""
+    if space == SHARED and address >> CLUSTER_SHIFT:
+        rank, offset = (address >> CLUSTER_SHIFT) - 1, address & ((1 << CLUSTER_SHIFT) - 1)
+        return (
+            f"address {offset:#x} in shared memory of the cluster's CTA {rank}, which has ended or is smaller"
+        )
     named = _named_ranges(program, image, space, address)
     where = "" if space == GLOBAL else f" in {_SPACES.get(space, 'memory')}"
     for start, end, name in named:

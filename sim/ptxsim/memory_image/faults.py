@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ptxsim.base import program as codes
 from ptxsim.base.program import Program
+from ptxsim.execute.codes import CLUSTER_SHIFT
 from ptxsim.memory_image.address_names import describe
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Assertion
@@ -88,8 +89,18 @@ _FAULTS = {
     ),
     codes.OUTSIDE_COLUMNS: Fault(
         "E404",
-        "access outside of the tensor memory that is allocated, or by another warp",
-        "an address is lane << 16 | column; a warp accesses the 32 lanes of its number modulo 4",
+        "access to tensor memory that is not allocated, or no longer",
+        "use columns between their tcgen05.alloc and tcgen05.dealloc; an address is lane << 16 | column",
+    ),
+    codes.FOREIGN_LANES: Fault(
+        "E404",
+        "access to lanes of tensor memory that belong to another warp",
+        "a warp accesses the 32 lanes from 32 * (its number modulo 4) on: add that << 16 to the address",
+    ),
+    codes.NOT_TO_FREE: Fault(
+        "E404",
+        "tcgen05.dealloc of tensor memory that is not allocated",
+        "free what tcgen05.alloc has given, once, and as many columns",
     ),
     codes.BAD_DESCRIPTOR: Fault(
         "E404",
@@ -107,6 +118,10 @@ _FAULTS = {
 
 MORE_SHARED = "give more dynamic shared memory (--dynamic-shared, dynamic_shared), or check the index"
 """What to do about an access beyond the end of shared memory."""
+STAY_IN_CLUSTER = (
+    "a CTA may end only when no other one of its cluster accesses its memory: wait at the cluster's barrier"
+)
+"""What to do about an access to the shared memory of a CTA that is not there."""
 
 
 FREED_MEMORY = "free memory after the last kernel that uses it"
@@ -130,6 +145,11 @@ def null_advice(program: Program, space: int, address: int) -> str:
     if space != codes.GLOBAL or address >= NULL_BYTES:
         return ""
     return MORE_HEAP if program.allocates else NULL_POINTER
+
+
+def shared_advice(address: int) -> str:
+    """What to do about an access to shared memory out of bounds."""
+    return STAY_IN_CLUSTER if address >> CLUSTER_SHIFT else MORE_SHARED
 
 
 def tolerated(program: Program, image: MemoryImage) -> tuple[int, tuple[str, ...]]:
@@ -158,12 +178,14 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         if is_of_host:
             return found._replace(what=f"{found.what}: {place},")
         if kind == codes.OUT_OF_BOUNDS and space == codes.SHARED:
-            found = found._replace(help=MORE_SHARED)
+            found = found._replace(help=shared_advice(address))
         elif kind == codes.OUT_OF_BOUNDS:
             found = found._replace(help=null_advice(program, space, address) or found.help)
             if heap is not None and space == codes.GLOBAL and heap.freed(address) is not None:
                 found = found._replace(help=FREED_MEMORY)
         return found._replace(what=f"{found.what} at {place},")
+    if kind in (codes.OUTSIDE_COLUMNS, codes.FOREIGN_LANES, codes.NOT_TO_FREE):
+        return found._replace(what=f"{found.what}: lane {address >> 16}, column {address & 0xFFFF},")
     if kind == codes.BEYOND_TARGETS:
         index, n = address & 0xFFFF_FFFF, address >> 32
         return found._replace(what=f"{found.what} {index} outside its {n} target{'s' * (n != 1)}")

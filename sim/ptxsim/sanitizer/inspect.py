@@ -21,6 +21,7 @@ from numba import types
 from ptxsim.base.jit import array_of, ctz, flat_i32, flat_u8, flat_u32, njit, popcount, record_type
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, LOCAL, MISALIGNED, NO_SPACE, SHARED, STORE
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.asynchronous.note import begin_asynchronous
 from ptxsim.sanitizer.copies import await_groups, end_segment, forget_copies
 from ptxsim.sanitizer.findings import report
 from ptxsim.sanitizer.frames import enter_frame, grow_stack, leave_frame, stack_row
@@ -60,6 +61,8 @@ def start(checks, context):
             granules[k] = 0
         if checks.segments:
             forget_copies(checks)
+    if checks.asynchronous:
+        begin_asynchronous(checks)
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))

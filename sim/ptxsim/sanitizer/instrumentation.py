@@ -14,6 +14,7 @@ import numpy as np
 from ptxsim.base.program import ATOMIC, INSTRUCTION, INVOKE, LOAD, NO_ACCESS, PLAIN, STORE, Program
 from ptxsim.execute import codes
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.asynchronous.facts import note_facts
 from ptxsim.sanitizer.frames import CALLEE_BYTES, CALLER_BYTES, FRAME_WORDS, N_AFTER, N_BEFORE, N_CLEARED
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name
@@ -90,7 +91,9 @@ class Tables:
             else:
                 _registers(record, function, index, facts[function.name][index], first, registers)
                 _memory(record, program, i, function.instructions[index])
+                note_facts(record, function, index, first, registers)
                 record["computes"] = _computes(program, i)
+            record["fragment_end"] = len(registers)
             record["pieces"] = len(checked) + len(parts)
             parts += _pieces(record, program, i)
             record["pieces_end"] = len(checked) + len(parts)

@@ -29,6 +29,7 @@ from numba import types
 from ptxsim.base.jit import flat_i32, flat_u8, njit, record_type
 from ptxsim.base.program import CONTEXT, LOAD, STORE
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.proxies import join_fences, publish_fences, take_fences
 
 _C, _X = record_type(state.CHECKS), record_type(CONTEXT)
 _INT = types.int64
@@ -96,6 +97,8 @@ def join(checks, arrived, released):
     for w in range(checks.n_warps):
         if ((arrived | released) >> w) & 1:
             clocks[w * _WARPS + w] += 1
+    if checks.asynchronous:
+        join_fences(checks, arrived, released)
     if checks.n_slots and arrived & (arrived - 1):
         fences = flat_i32(checks.fences, _FENCES)
         _join_columns(checks, checks.fences, 1, arrived, released)
@@ -209,6 +212,8 @@ def acquire(checks, warp, orders):
     for k in range(_WARPS):
         if k != warp:
             clocks[warp * _WARPS + k] = max(clocks[warp * _WARPS + k], published[k])
+    if checks.asynchronous:
+        take_fences(checks, warp)
     if checks.tests:
         flat_i32(checks.tests, _WARPS)[warp] += 1
     if checks.n_slots and orders & state.FENCES_GRID and flat_i32(checks.fences, _FENCES)[_SEES]:
@@ -229,4 +234,6 @@ def release(checks, warp, orders):
     clocks, published = flat_i32(checks.clocks, _CLOCKS), flat_i32(checks.published, _WARPS)
     for k in range(_WARPS):
         published[k] = max(published[k], clocks[warp * _WARPS + k])
+    if checks.asynchronous:
+        publish_fences(checks, warp)
     clocks[warp * _WARPS + warp] += 1

@@ -13,6 +13,7 @@ import numpy as np
 from ptxsim.base.program import GENERIC, GLOBAL, NO_SPACE, Program
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.asynchronous_state import ASYNCHRONOUS
 from ptxsim.sanitizer.instrumentation import Tables
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
@@ -108,6 +109,10 @@ class Checks:
         if checked["copies"].any():
             of_cta["segments"] = np.zeros(n_warps * 32 * state.SEGMENT, np.int32)
             of_cta["tests"] = np.zeros(state.MAX_WARPS, np.int32)
+        if checked["asynchronous"].any():
+            of_cta["asynchronous"] = np.zeros(1, ASYNCHRONOUS)
+            of_cta["flight"] = np.zeros(max(1, n_registers * n_warps), np.int32)
+            of_cta["changed"] = np.zeros(max(1, n_registers * n_warps), np.uint8)
         if flags & state.RACES:
             global_shift = _granule_shift(checked["bytes"][_may_be_global(program, checked)])
             n_bytes = int(x["global_bytes"])

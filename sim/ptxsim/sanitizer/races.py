@@ -16,8 +16,10 @@ from ptxsim.base.jit import array_of, ctz, flat_i32, flat_i64, flat_u8, inline, 
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, SHARED, STORE
 from ptxsim.execute.codes import HEAP_HEADER
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.asynchronous_state import FIRST_STAMP
 from ptxsim.sanitizer.copies import NEVER, segment_stamp, written_since
 from ptxsim.sanitizer.findings import report
+from ptxsim.sanitizer.operations import is_complete
 from ptxsim.sanitizer.order import known_epoch, synchronise
 
 _C, _X = record_type(state.CHECKS), record_type(CONTEXT)
@@ -26,7 +28,7 @@ _INT = types.int64
 _ORDERED, _UNORDERED, _UNDER_WAY = range(3)
 _CLOCKS = state.MAX_WARPS * state.MAX_WARPS
 # of the last word of an access: the instruction's number is shifted
-_STRONG, _MANY, _SHIFT = 3, 4, 3
+_STRONG, _MANY, INSTRUCTION_SHIFT = 3, 4, 3
 
 
 @inline
@@ -39,7 +41,7 @@ def _row_of(rows, granule):
 def _unordered(checks, context, row, access, lane, strong):
     """Whether an access of a row may be at the same time as the present one, by a lane of the executing warp.
 
-    _UNDER_WAY: it is of a copy that was not waited for.
+    _UNDER_WAY: it is of a copy, or another asynchronous operation, that was not waited for.
     """
     g = flat_i32(row, state.GRANULE)
     if g[access + state.THREAD] == 0:
@@ -53,6 +55,8 @@ def _unordered(checks, context, row, access, lane, strong):
         return _UNORDERED if epoch > known else _ORDERED
     if how & _STRONG and strong:
         return _ORDERED
+    if epoch <= FIRST_STAMP:
+        return _ORDERED if is_complete(checks, epoch, context.warp) else _UNDER_WAY
     if epoch < 0:
         epoch = written_since(checks, other, epoch, context.warp)
         if epoch == NEVER:
@@ -88,7 +92,10 @@ def _reader(checks, row, me, epoch, i, strong, many):
             for k in range(state.ACCESS):
                 g[state.OTHER_READ + k] = g[state.READ + k]
     g[state.READ + state.CTA], g[state.READ + state.THREAD] = checks.cta, me
-    g[state.READ + state.EPOCH], g[state.READ + state.AT] = epoch, i << _SHIFT | many * _MANY | strong
+    g[state.READ + state.EPOCH], g[state.READ + state.AT] = (
+        epoch,
+        i << INSTRUCTION_SHIFT | many * _MANY | strong,
+    )
 
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 3, types.uint64, _INT, types.uint64))
@@ -98,14 +105,17 @@ def _found(checks, reports, context, kind, i, me, row, access, offset):
     space = SHARED
     if row - checks.granules >= np.uint64(4 * state.GRANULE * checks.n_granules):
         space, offset = GLOBAL, offset + context.global_base
-    other, thread = np.int64(g[access + state.AT] >> _SHIFT), np.int64(g[access + state.THREAD]) - 1
+    other, thread = (
+        np.int64(g[access + state.AT] >> INSTRUCTION_SHIFT),
+        np.int64(g[access + state.THREAD]) - 1,
+    )
     new = report(checks, reports, kind, i, me - 1, offset, space, other, thread, 1)
     if new >= 0:
         reports[new].other_cta = g[access + state.CTA]
 
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 2, types.uint64, *[_INT] * 6, types.boolean))
-def _touch(checks, reports, context, space, i, offset, n_bytes, access, strong, n, many, stamp, copies):
+def touch(checks, reports, context, space, i, offset, n_bytes, access, strong, n, many, stamp, copies):
     """An access of one lane against those before it."""
     rows, memory, shift = checks.granules, context.shared_memory, checks.granule_shift
     if space == GLOBAL:
@@ -116,7 +126,7 @@ def _touch(checks, reports, context, space, i, offset, n_bytes, access, strong, 
         g = flat_i32(row, state.GRANULE)
         writer = np.int64(g[state.WRITE + state.THREAD])
         # many lanes of one store: one wins
-        same_store = g[state.WRITE + state.AT] >> _SHIFT == i and (writer - 1) >> 5 == context.warp
+        same_store = g[state.WRITE + state.AT] >> INSTRUCTION_SHIFT == i and (writer - 1) >> 5 == context.warp
         same_store &= g[state.WRITE + state.CTA] == checks.cta
         if copies:
             same_store &= g[state.WRITE + state.EPOCH] == stamp
@@ -135,12 +145,14 @@ def _touch(checks, reports, context, space, i, offset, n_bytes, access, strong, 
             _reader(checks, row, me, stamp, i, strong, many)
             continue
         for r in (state.READ, state.OTHER_READ):
-            if _unordered(checks, context, row, r, n, strong):
-                _found(checks, reports, context, state.WRITE_AFTER_READ, i, me, row, r, offset)
+            found = _unordered(checks, context, row, r, n, strong)
+            if found != _ORDERED:
+                kind = state.WRITE_BEFORE_READ if found == _UNDER_WAY else state.WRITE_AFTER_READ
+                _found(checks, reports, context, kind, i, me, row, r, offset)
                 break
         g[state.READ + state.THREAD] = g[state.OTHER_READ + state.THREAD] = 0
         g[state.WRITE + state.CTA], g[state.WRITE + state.THREAD] = checks.cta, me
-        g[state.WRITE + state.EPOCH], g[state.WRITE + state.AT] = stamp, i << _SHIFT | strong
+        g[state.WRITE + state.EPOCH], g[state.WRITE + state.AT] = stamp, i << INSTRUCTION_SHIFT | strong
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
@@ -178,13 +190,13 @@ def races(checks, reports, checked, context, i, k, lanes):
             if checks.global_granules == 0 or offset >= global_bytes:
                 continue
             of_grid = True
-        _touch(checks, reports, context, space, i, offset, n_bytes, access, strong, n, many, stamp, copies)
+        touch(checks, reports, context, space, i, offset, n_bytes, access, strong, n, many, stamp, copies)
     if copies and checked[k].copied_bytes and checks.global_granules:
         for n in range(32):
             offset = context.lane_address[n] - context.global_base
             if (every >> n) & 1 and offset < global_bytes:
                 size = np.int64(checked[k].copied_bytes)
-                _touch(checks, reports, context, GLOBAL, i, offset, size, LOAD, 0, n, 0, epoch, False)
+                touch(checks, reports, context, GLOBAL, i, offset, size, LOAD, 0, n, 0, epoch, False)
     if of_grid and strong == state.STRONG_IN_GRID:
         synchronise(checks, context, access, np.int64(checked[k].orders), every)
 

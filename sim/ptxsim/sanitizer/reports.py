@@ -6,9 +6,11 @@ from typing import Any
 
 from ptxsim.base.program import GLOBAL, LOAD, LOCAL, SHARED, Program
 from ptxsim.memory_image.address_names import describe, in_frame
-from ptxsim.memory_image.faults import MORE_SHARED, coordinates, null_advice
+from ptxsim.memory_image.faults import coordinates, null_advice, shared_advice
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.sanitizer import shadow_state as codes
+from ptxsim.sanitizer.asynchronous.reports import AsynchronousReports, wait_for
+from ptxsim.sanitizer.asynchronous_state import COPIES_BULK
 from ptxsim.sanitizer.prepare import Checks
 from ptxtool.base.diag import Diagnostic, Note
 
@@ -17,23 +19,38 @@ _RACES = {
     codes.READ_AFTER_WRITE: ("reads", "writes"),
     codes.WRITE_AFTER_READ: ("writes", "reads"),
 }
+_EXPLAINING = {*_RACES, codes.READ_BEFORE_COPY, codes.WRONG_MBARRIER}
+"""Findings that unwritten bytes at the same instruction follow from."""
+_CONSEQUENCES = {*_RACES, codes.UNWRITTEN_BYTES, codes.UNWRITTEN_REGISTER}
 
 
 def diagnostics(
-    program: Program, image: MemoryImage, checks: Checks, block: Sequence[int], grid: Sequence[int]
+    program: Program,
+    image: MemoryImage,
+    checks: Checks,
+    block: Sequence[int],
+    grid: Sequence[int],
+    causes_only: bool = False,
 ) -> tuple[Diagnostic, ...]:
-    """The reports of a run in the order of the text: E404, E405, E410 (races), E411 (unwritten), E412 (barriers)."""
+    """The reports of a run in the order of the text: E404, E405, E410 (races), E411 (unwritten), E412 (barriers), E419
+    (rules of mbarriers and tensor memory).
+
+    `causes_only`: those that a fault or a deadlock may follow from, not races of ordinary accesses or unwritten bytes.
+    """
     reporter = _Reporter(program, image, checks, block, grid)
     reports = checks.reports[: int(checks.state[0]["n_reports"])]
-    racing = {int(r["at"]) for r in reports if r["kind"] in _RACES}
-    racing |= {int(r["other"]) for r in reports if r["kind"] in _RACES}
+    explained = {int(r["at"]) for r in reports if r["kind"] in _EXPLAINING}
+    explained |= {int(r["other"]) for r in reports if r["kind"] in _RACES}
     found = [
         reporter.diagnostic(report)
         for report in reports
         # a racy read may find unwritten bytes, in the order in which the warps ran here: the race alone is reported
-        if report["kind"] != codes.UNWRITTEN_BYTES
-        or report["space"] == LOCAL
-        or int(report["at"]) not in racing
+        if (
+            report["kind"] != codes.UNWRITTEN_BYTES
+            or report["space"] == LOCAL
+            or int(report["at"]) not in explained
+        )
+        and not (causes_only and report["kind"] in _CONSEQUENCES)
     ]
     return tuple(sorted(found, key=lambda d: d.start))
 
@@ -58,6 +75,9 @@ class _Reporter:
             return self._barrier(report)
         if kind == codes.MISSED_BARRIER:
             return self._missed_barrier(report)
+        of_copies = AsynchronousReports(self.program, self.image).finding(report, self._thread_of_cta(report))
+        if of_copies is not None:
+            return self._reported(report, *of_copies)
         return self._unwritten(report, kind)
 
     def _thread(self, number: int) -> str:
@@ -72,7 +92,7 @@ class _Reporter:
 
     def _reported(self, report: Any, code: str, message: str, help: str, other: str = "") -> Diagnostic:
         """The diagnostic of a report; `other` is the note at the other access."""
-        if report["count"] > 1:
+        if report["count"] > 1 and report["kind"] != codes.NOT_FREED:
             message += f" ({report['count']} times in all)"
         note = Note(other, *self.program.span(int(report["other"]))) if other else None
         return Diagnostic(code, message, *self.program.span(int(report["at"])), help, note)
@@ -82,15 +102,33 @@ class _Reporter:
         reads = checked["access"] == LOAD or (checked["copies"] == codes.COPIES and report["space"] == GLOBAL)
         verb = "reads" if reads else "writes"
         n, actor = int(checked["bytes"]), self._thread_of_cta(report)
+        if checked["asynchronous"] == COPIES_BULK:
+            return self._bad_copy(report, kind)
         if kind == codes.MISALIGNED_ACCESS:
             message = f"{actor} {verb} {n} bytes at {self._address(report)}, which is not a multiple of {n}"
             help = "align the buffer and the index, or access less at a time"
             return self._reported(report, "E405", message, help)
         message = f"{actor} {verb} {n} bytes{_at(self._address(report))}"
         space = int(report["space"])
-        help = MORE_SHARED if space == SHARED else null_advice(self.program, space, int(report["address"]))
+        help = (
+            shared_advice(int(report["address"]))
+            if space == SHARED
+            else null_advice(self.program, space, int(report["address"]))
+        )
         help = help or "check the index against the size, or guard the access"
         return self._reported(report, "E404", message, help)
+
+    def _bad_copy(self, report: Any, kind: int) -> Diagnostic:
+        actor, place = self._thread_of_cta(report), self._address(report)
+        if kind == codes.MISALIGNED_ACCESS:
+            message = f"{actor} starts a bulk copy at {place}, and an address or the size is not aligned"
+            help = "addresses and sizes are multiples of 16, of an mbarrier 8, of a tensor's part in shared memory 128"
+            return self._reported(report, "E405", message, help)
+        message = f"{actor} starts a bulk copy of bytes out of bounds: {place}"
+        space = int(report["space"])
+        help = shared_advice(int(report["address"])) if space == SHARED else ""
+        help = help or null_advice(self.program, space, int(report["address"]))
+        return self._reported(report, "E404", message, help or "check address and size against the buffer")
 
     def _race(self, report: Any, now: str, then: str) -> Diagnostic:
         """The later of the two in the text; the other is the note."""
@@ -118,7 +156,7 @@ class _Reporter:
         place = self._address(report)
         message = f"race: {self._thread_of_cta(report)} {now} {place}, which an asynchronous copy writes"
         other = f"{self._thread(report['other_thread'])} issues the copy here, and has not waited for it"
-        help = "let the thread that copies wait (cp.async.wait_group, or an mbarrier) before a barrier, then access it"
+        help = f"wait first, with {wait_for(self.program.texts[int(report['other'])], reads=False)}"
         return self._reported(report, "E410", message, help, other)
 
     def _unwritten(self, report: Any, kind: int) -> Diagnostic:

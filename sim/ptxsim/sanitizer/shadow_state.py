@@ -25,7 +25,28 @@ GOING, BEFORE, AFTER = range(3)
     READ_BEFORE_COPY,  # of what an asynchronous copy writes, before it was waited for
     WRITE_BEFORE_COPY,
     MISSED_BARRIER,  # warps ended without a barrier at which the others waited
-) = range(1, 12)
+    # of asynchronous code (sanitizer/asynchronous/)
+    WRITE_BEFORE_READ,  # of what an asynchronous operation reads, before it was waited for
+    MISSING_FENCE,  # of the proxy of asynchronous operations, after an ordinary write
+    MISSING_MAP_FENCE,  # and of the proxy of tensor maps
+    OTHER_SWIZZLE,
+    ENDS_EARLY,  # while a copy may read its shared memory
+    EARLY_COLUMN,  # of tensor memory, before what writes it was waited for
+    NO_PERMIT,
+    NOT_FREED,
+    IN_FLIGHT,  # a register
+    NO_REGISTER_FENCE,
+    WRONG_MBARRIER,
+    WRONG_BYTES,
+    NOT_PUBLISHED,  # an initialised mbarrier, to the other CTAs of a cluster
+    WRONG_CLUSTER_BARRIER,
+    MISSED_CLUSTER_BARRIER,
+    WRONG_REGISTERS,  # of `setmaxnreg`
+    MISSED_REGISTERS,
+) = range(1, 29)
+# what is wrong with an mbarrier, and with the use of a cluster's barrier
+NOT_INITIALISED, INVALIDATED, INITIALISED_TWICE, WRONG_COUNT, TOO_MANY_ARRIVALS = range(5)
+ARRIVES_TWICE, WAITS_WITHOUT_ARRIVING = range(2)
 
 # what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync); it publishes its warp's accesses so
 # far (a release: arriving at an mbarrier, .release, a fence); it orders all published accesses before its warp's later
@@ -84,6 +105,11 @@ CHECKED = record(
         ("reads", "i4"),  # first of the registers it reads, in `registers`
         ("writes", "i4"),  # first of those it writes
         ("end", "i4"),  # after the last of those
+        # of asynchronous code (sanitizer/asynchronous_state.py)
+        ("asynchronous", "i4"),  # what it is; 0 nothing
+        ("proxies", "i4"),  # of FENCES_PROXY: a mask
+        ("moves", "i4"),  # it copies a register, and does nothing else
+        ("fragment_end", "i4"),  # after A's registers of `wgmma`, which follow those that it writes
     ]
 )
 
@@ -132,6 +158,9 @@ CHECKS = record(
         ("published", "u8"),  # i32: MAX_WARPS, the epochs that releases have published
         ("segments", "u8"),  # i32: SEGMENT for each thread, its asynchronous copies; 0 without any
         ("tests", "u8"),  # i32: MAX_WARPS, the acquires of each warp
+        ("asynchronous", "u8"),  # ASYNCHRONOUS record; 0: the kernel has no asynchronous code
+        ("flight", "u8"),  # i32: registers in flight, n_registers for every warp
+        ("changed", "u8"),  # u8: registers that were written since the last `wgmma.fence`; as many
         ("granules", "u8"),  # i32: GRANULE for each
         ("n_granules", "i8"),
         ("granule_shift", "i8"),

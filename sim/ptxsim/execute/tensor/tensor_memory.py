@@ -24,7 +24,16 @@ import numpy as np
 from numba import types
 
 from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32
-from ptxsim.base.program import CONTEXT, NO_COLUMNS, OUT_OF_BOUNDS, OUTSIDE_COLUMNS, SHARED, UOP
+from ptxsim.base.program import (
+    CONTEXT,
+    FOREIGN_LANES,
+    NO_COLUMNS,
+    NOT_TO_FREE,
+    OUT_OF_BOUNDS,
+    OUTSIDE_COLUMNS,
+    SHARED,
+    UOP,
+)
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import TENSOR_ALLOCATE, TENSOR_COPY, TENSOR_FREE, TENSOR_LOAD, TENSOR_SHIFT
 from ptxsim.execute.lanes import fault_in, long_of, row32, word_of
@@ -90,7 +99,7 @@ def _free(context, uops, at, lane):
     memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
     first, n = word_of(context, np.int64(uop.a), lane), word_of(context, np.int64(uop.b), lane)
     if first % UNIT or not is_allocated(context, memory, first, first + n):
-        return fault(context, OUTSIDE_COLUMNS, lane, first)
+        return fault(context, NOT_TO_FREE, lane, first)
     flat_i64(memory, 1)[0] &= ~(((np.int64(1) << (n + UNIT - 1) // UNIT) - 1) << first // UNIT)
     return 1
 
@@ -106,7 +115,7 @@ def _transfer(context, uops, at, lane):
     first_lane, first = address >> 16, address & 0xFFFF
     tall = shape == BY_LANES
     if first_lane >> 5 != number & 3 or first_lane & (31 if tall else 15):
-        return fault(context, OUTSIDE_COLUMNS, lane, address)
+        return fault(context, FOREIGN_LANES, lane, address)
     words = rows_u32(context.r32, context.total_rows32)
     cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
     for r in range(uop.d):
