@@ -182,13 +182,22 @@ def test_copies(shape: str, lines: int, chunks: int) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("\ttcgen05.ld.sync.aligned.32x32b.x1.b32 %r20, [%r3+32];\n", "access outside of the tensor memory"),
-        ("\ttcgen05.ld.sync.aligned.32x32b.x1.b32 %r20, [%r2];\n", "access outside of the tensor memory"),
+        (
+            "\ttcgen05.ld.sync.aligned.32x32b.x1.b32 %r20, [%r3+32];\n",
+            "access to tensor memory that is not allocated",
+        ),
+        (
+            "\ttcgen05.ld.sync.aligned.32x32b.x1.b32 %r20, [%r2];\n",
+            "lanes of tensor memory that belong to another warp",
+        ),
         (
             "\ttcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 512;\n",
             "no columns of tensor memory are free",
         ),
-        ("\ttcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 64;\n", "access outside of the tensor memory"),
+        (
+            "\ttcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 64;\n",
+            "dealloc of tensor memory that is not allocated",
+        ),
     ],
 )
 def test_faults(body: str, message: str) -> None:

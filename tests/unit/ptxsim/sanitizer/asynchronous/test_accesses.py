@@ -75,3 +75,14 @@ def test_a_swizzle_that_differs_from_that_of_the_map() -> None:
 	{MMA} // E419
 {END}"""
     assert_found(body, "reads a matrix with one of 64 bytes at byte", threads=128, map_=map_)
+
+
+def test_a_matrix_beyond_shared_memory() -> None:
+    """The warp reads it as a whole: it is reported once for each warp, and the run goes on."""
+    body = f"""{DESCRIPTORS}
+	add.s64 %d5, %d4, 4096; // -
+	wgmma.fence.sync.aligned;
+	{MMA} // - E404
+	{MMA} // +
+{END}"""
+    assert_found(body, "in shared memory, which has", threads=128)
