@@ -162,7 +162,10 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
     def compile_declared(self) -> None:
         """Compile or load the only signature, if it is not there yet."""
         with global_compiler_lock:
-            signature, self.signature = self.signature, None  # a function that calls itself asks again meanwhile
+            signature, self.signature = (
+                self.signature,
+                None,
+            )  # a function that calls itself asks again meanwhile
             if signature is None:
                 return
             try:
@@ -174,7 +177,7 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
             self.disable_compile()
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """What numba asks when it compiles a caller: machine code on disk holds its callees, so most are never asked."""
+        """What numba asks when it compiles a caller. Machine code on disk holds its callees: most are never asked."""
         self.compile_declared()
         return super().get_call_template(arguments, keywords)
 
