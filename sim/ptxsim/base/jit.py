@@ -149,6 +149,9 @@ class _FunctionCache(FunctionCache):  # type: ignore[misc]
 class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
     """numba's dispatcher, for functions of this package."""
 
+    signature: Any = None
+    """The only signature, of a function that is not compiled or loaded yet."""
+
     def enable_caching(self) -> None:
         self._cache = _FunctionCache(self.py_func)
 
@@ -156,9 +159,33 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
         with _adapted():
             return super().compile(signature)
 
+    def compile_declared(self) -> None:
+        """Compile or load the only signature, if it is not there yet."""
+        with global_compiler_lock:
+            signature, self.signature = (
+                self.signature,
+                None,
+            )  # a function that calls itself asks again meanwhile
+            if signature is None:
+                return
+            try:
+                with typeinfer.register_dispatcher(self):
+                    self.compile(signature)
+            except BaseException:  # an interrupt, too: the next caller tries again
+                self.signature = signature
+                raise
+            self.disable_compile()
 
-def _decorator(cache: bool = True, **options: Any) -> Any:
-    """`numba.njit` with these options and a `_Dispatcher`, used with or without a signature."""
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        """What numba asks when it compiles a caller. Machine code on disk holds its callees: most are never asked."""
+        self.compile_declared()
+        return super().get_call_template(arguments, keywords)
+
+
+def _decorator(cache: bool = True, at_once: bool = True, **options: Any) -> Any:
+    """`numba.njit` with these options and a `_Dispatcher`, used with or without a signature.
+
+    at_once: compile or load a function with a signature where it is defined, not for its first compiled caller."""
     options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
 
     def decorate(first: Any) -> Any:
@@ -168,10 +195,9 @@ def _decorator(cache: bool = True, **options: Any) -> Any:
             dispatcher = _Dispatcher(function, targetoptions=options)
             if cache:
                 dispatcher.enable_caching()
-            if signature is not None:
-                with typeinfer.register_dispatcher(dispatcher):
-                    dispatcher.compile(signature)
-                dispatcher.disable_compile()
+            dispatcher.signature = signature
+            if at_once:
+                dispatcher.compile_declared()
             return dispatcher
 
         if isinstance(first, FunctionType):
@@ -181,12 +207,12 @@ def _decorator(cache: bool = True, **options: Any) -> Any:
     return decorate
 
 
-njit = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
+njit = _decorator(at_once=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
 """`@njit` or `@njit(signature)`: a function for other compiled functions. Without wrappers for Python it compiles a
 third faster; Python must not call it. LLVM decides whether it is inlined into its callers: `forceinline=False` has no
 other meaning, but without it numba would take the flag from the function whose compilation asked for this one, and
 `inline` would spread to everything below (the cycle of an SM was 170 KB of code, and a quarter of all compiling)."""
-inline = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+inline = _decorator(at_once=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 """The same for a function with one call, or a few lines: its code is inlined into its caller. The timing loop is a
 quarter faster for it; a call with its arguments (an array is seven of them) costs as much as a small function does."""
 entry = _decorator()

@@ -25,6 +25,7 @@ def boundary(name: str, function: Any, wide: Any = None) -> Any:
     """
     if JIT_DISABLED:
         return function
+    function.compile_declared()
     (arguments,) = function.overloads
     symbol = f"ptxsim_{name}"
     _define(symbol, function)
@@ -47,7 +48,9 @@ def boundary(name: str, function: Any, wide: Any = None) -> Any:
 def compile_wide() -> None:
     """Compile the functions that have a signature for wide records: before a loop over these is compiled or loaded."""
     for symbol, function, signature in _for_wide:
-        _define(symbol, njit(signature)(function))
+        compiled = njit(signature)(function)
+        compiled.compile_declared()
+        _define(symbol, compiled)
 
 
 _defined: list[Any] = []
