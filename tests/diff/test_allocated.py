@@ -166,12 +166,12 @@ def _how(path: Path) -> How:
 _python.parse = lambda text, name: physical(parse(text, name), "spilled")
 
 
-def _triton(shared: Path, name: str, grid: Any, *args: Any) -> Any:
+def _triton(shared: Path, name: str, grid: Any, *args: Any, check: tuple[str, ...] = ()) -> Any:
     """What the tests of `test_corpus_kernels.py` run kernels of Triton with."""
     path = shared / "corpus" / "ptx" / "triton" / f"{name}.ptx"
     text = _corpus_module(path, _how(path)).source.text
     metadata = SimpleNamespace(name=entry_name(text), shared=_python.MOST_SHARED, num_warps=4)
-    kernel = ptxsim.from_triton(SimpleNamespace(asm={"ptx": text}, metadata=metadata))
+    kernel = ptxsim.from_triton(SimpleNamespace(asm={"ptx": text}, metadata=metadata), check=check)
     return kernel[grid](*args, np.zeros(16, np.uint8))
 
 
