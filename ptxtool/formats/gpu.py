@@ -207,7 +207,7 @@ def _check_latency(latency: object, layers: tuple[Layer, ...]) -> None:
     """Check the `[latency]` table by itself, so that messages name its keys: units of the instruction table."""
     if not isinstance(latency, dict):
         return
-    units = _isa_units()
+    units = table().units
     for unit, kinds in latency.items():
         if unit not in units:
             raise _complain(f"Object contains unknown field `{unit}` - at `$.latency`", layers)
@@ -221,15 +221,11 @@ def _check_latency(latency: object, layers: tuple[Layer, ...]) -> None:
 
 def _check_units(gpu: Gpu, layers: tuple[Layer, ...]) -> None:
     """Every unit of the instruction table must be timed: in `[latency]` or by the LDST unit."""
-    units, timed = _isa_units(), set(gpu.latency) | set(gpu.ldst.units)
+    units, timed = table().units, set(gpu.latency) | set(gpu.ldst.units)
     for unit in sorted(units - timed):
         raise _complain(f"Object missing required field `{unit}` - at `$.latency`", layers)
     for unit in sorted(timed - units):
         raise _complain(f"'{unit}' is no unit of the instruction table - at `$.ldst.units`", layers)
-
-
-def _isa_units() -> set[str]:
-    return {form.unit for forms in table().forms.values() for form in forms}
 
 
 _PLACE = re.compile(r" - at `(?:key in )?\$\.?([^`]*)`")

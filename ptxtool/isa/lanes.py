@@ -66,4 +66,10 @@ def load(text: str) -> dict[str, LaneOperation]:
 @cache
 def operations() -> dict[str, LaneOperation]:
     """Every lane operation by name, in the order of the table."""
-    return load((Path(__file__).parent / "lanes.toml").read_text(encoding="utf-8"))
+    return load(table_text())
+
+
+@cache
+def table_text() -> str:
+    """The text of the table."""
+    return (Path(__file__).parent / "lanes.toml").read_text(encoding="utf-8")

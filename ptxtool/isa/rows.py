@@ -32,6 +32,7 @@ from ptxtool.isa.forms import Form, ModifierGroup, Since, Term
 from ptxtool.isa.operands import SLOTS, TableError, operand
 from ptxtool.isa.types import TYPES
 
+DEFAULT_UNIT = "alu"
 EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "call", "return"})
 _TYPE_COLUMNS = dict(zip(SLOTS, ("types", "stypes", "utypes", "vtypes"), strict=True))
 _COLUMNS = frozenset(
@@ -78,7 +79,7 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         index=index,
         operands=operands,
         groups=groups,
-        unit=row.get("unit", "alu"),
+        unit=row.get("unit", DEFAULT_UNIT),
         sem=row.get("sem", ""),
         effects=effects,
         implicit=tuple((role, name) for role, _, name in implicit),

@@ -21,7 +21,7 @@ from typing import Any
 
 from ptxtool.isa.forms import Form, ModifierGroup
 from ptxtool.isa.operands import SLOTS, OperandSpec, TableError
-from ptxtool.isa.rows import read_forms
+from ptxtool.isa.rows import DEFAULT_UNIT, read_forms
 from ptxtool.isa.types import TYPES
 
 REPEATABLE = frozenset({"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"})
@@ -34,6 +34,7 @@ PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "
 _LAYOUTS = frozenset({"row", "col"})
 _COUNTED = re.compile(r"[vx](\d+)|m\d+n(\d+)k\d+")
 _LONGEST_KEY = 6
+_UNIT = re.compile(r'\bunit = "(\w+)"')
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
 
 
@@ -79,6 +80,9 @@ class Table:
 
     forms: Mapping[str, tuple[Form, ...]]
     titles: Mapping[str, str] = field(default_factory=dict)
+
+    units: frozenset[str] = frozenset()
+    """What executes instructions: the keys of the GPU files' latency tables."""
 
     def match(self, opcode_text: str, n_operands: int, ptxplus: bool) -> Match | None:
         """The first form that fits an opcode text ("add.f32") and a number of operands, or None."""
@@ -263,7 +267,8 @@ def _read(texts: Mapping[str, str]) -> Table:
                 raise TableError(f"{key}: twice")
             else:
                 entries[key] = family, part
-    return Table(_Rows(entries, macros), titles)
+    units = frozenset({unit for text in texts.values() for unit in _UNIT.findall(text)} | {DEFAULT_UNIT})
+    return Table(_Rows(entries, macros), titles, units)
 
 
 def load(texts: Mapping[str, str]) -> Table:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ptxsim.base.jit import for_python
 from ptxsim.timing.schedulers import policy
 from ptxsim.timing.sm_state import SM
 
@@ -19,8 +20,8 @@ class Bench:
         self.sm["policy_number"] = self.policy.number
 
     def pick(self, candidates: int) -> int:
-        return int(self.policy.pick(self.sm, 0, candidates))
+        return int(for_python(self.policy.pick)(self.sm, 0, candidates))
 
     def window(self) -> set[int]:
-        mask = int(self.policy.window(self.sm, 0))
+        mask = int(for_python(self.policy.window)(self.sm, 0))
         return {w for w in range(6) if mask >> w & 1}

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import numba
 import numpy as np
 
 from ptxsim.base.cache_root import cache_root
@@ -80,8 +79,17 @@ ACROSS_BOUNDARY = (
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
 """The modules of `ptxtool` that compiled code uses, and their data files (a test checks this)."""
 
+
+def _numba_version() -> str:
+    """The version of numba, which is not imported for it."""
+    found = importlib.util.find_spec("numba")
+    if found is None or found.origin is None:
+        raise ImportError("numba is not installed")
+    return Path(found.origin).with_name("_version.py").read_text(encoding="utf-8")
+
+
 _IMPORT = re.compile(r"^[ \t]*(?:from (ptx[\w.]+) import (\([^)]*\)|.*)|import (ptx[\w.]+))", re.MULTILINE)
-_VERSIONS = f"{sys.version}|{numba.__version__}|{np.__version__}"
+_VERSIONS = f"{sys.version}|{_numba_version()}|{np.__version__}"
 
 
 def is_host_only(module: str) -> bool:
@@ -125,15 +133,20 @@ def _text(module: str) -> str:
     return "".join(each.read_text(encoding="utf-8") for each in [path, *beside])
 
 
+@cache
+def _imported_by(module: str) -> tuple[str, ...]:
+    return tuple(name for name in imported(_text(module)) if _is_linked(name))
+
+
 def closure(text: str) -> list[str]:
     """The modules of ours whose code is linked into a source's, without the source itself, by name."""
     found: set[str] = set()
-    left = list(imported(text))
+    left = [name for name in imported(text) if _is_linked(name)]
     while left:
         module = left.pop()
-        if module not in found and _is_linked(module):
+        if module not in found:
             found.add(module)
-            left += imported(_text(module))
+            left += _imported_by(module)
     return sorted(found)
 
 
@@ -157,4 +170,4 @@ def folder(module: str) -> Path:
 def is_compiled(function: str) -> bool:
     """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_cta", is on disk."""
     module, _, name = function.rpartition(".")
-    return any(folder(module).rglob(f"{module.rpartition('.')[2]}.{name}-*.nbi"))
+    return any(folder(module).glob(f"{module.rpartition('.')[2]}.{name}-*.o"))

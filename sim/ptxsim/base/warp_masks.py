@@ -13,69 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ptxsim.base.jit import JIT_DISABLED, bit, from_bit
-from ptxsim.base.wide_masks import INT128, WideRecord, WideRecordType
+from ptxsim.base.jit import JIT_DISABLED, bit, compiled, from_bit
+from ptxsim.base.wide_masks import WideRecord
 
 NARROW, MOST_WARPS = 64, 128
-
-
-def _bit_of(builder: Any, mask: Any, position: Any) -> Any:
-    """`1 << position`."""
-    return builder.shl(ir.IntType(mask.bitwidth)(1), _widened(builder, mask, position))
-
-
-def _from_bit_of(builder: Any, mask: Any, position: Any) -> Any:
-    """`-1 << position`; 0 from the width upwards."""
-    width = ir.IntType(mask.bitwidth)
-    beyond = builder.icmp_signed(">=", position, position.type(mask.bitwidth))
-    return builder.select(beyond, width(0), builder.shl(width(-1), _widened(builder, mask, position)))
-
-
-def _widened(builder: Any, mask: Any, position: Any) -> Any:
-    return position if mask.bitwidth == NARROW else builder.zext(position, ir.IntType(mask.bitwidth))
-
-
-def _mask_in(record: Any) -> Any:
-    """numba's type of the masks in a record of this type."""
-    return INT128 if isinstance(record, WideRecordType) else types.int64
-
-
-@intrinsic
-def _warp_bit(typing_context: Any, sm: Any, w: Any) -> Any:
-    mask = _mask_in(sm)
-    return mask(sm, types.int64), lambda context, builder, _, values: _bit_of(builder, mask, values[1])
-
-
-@intrinsic
-def _from_warp(typing_context: Any, sm: Any, w: Any) -> Any:
-    mask = _mask_in(sm)
-    return mask(sm, types.int64), lambda context, builder, _, values: _from_bit_of(builder, mask, values[1])
-
-
-@intrinsic
-def _no_warps(typing_context: Any, sm: Any) -> Any:
-    mask = _mask_in(sm)
-    return mask(sm), lambda context, builder, _, values: context.get_value_type(mask)(0)
-
-
-@intrinsic
-def _warp_slots(typing_context: Any, sm: Any) -> Any:
-    n = _mask_in(sm).bitwidth
-    return types.int64(sm), lambda context, builder, _, values: context.get_constant(types.int64, n)
-
-
-@intrinsic
-def _wide_bit(typing_context: Any, position: Any) -> Any:
-    return INT128(types.int64), lambda context, builder, _, values: _bit_of(builder, INT128, values[0])
-
-
-@intrinsic
-def _wide_from_bit(typing_context: Any, position: Any) -> Any:
-    return INT128(types.int64), lambda context, builder, _, values: _from_bit_of(builder, INT128, values[0])
 
 
 def _python_wide_bit(position: Any) -> int:
@@ -102,12 +44,14 @@ def _python_warp_slots(sm: Any) -> int:
     return MOST_WARPS if isinstance(sm, WideRecord) else NARROW
 
 
-warp_bit: Any = _python_warp_bit if JIT_DISABLED else _warp_bit
-from_warp: Any = _python_from_warp if JIT_DISABLED else _from_warp
-no_warps: Any = _python_no_warps if JIT_DISABLED else _no_warps
-warp_slots: Any = _python_warp_slots if JIT_DISABLED else _warp_slots
-wide_bit: Any = _python_wide_bit if JIT_DISABLED else _wide_bit
-wide_from_bit: Any = _python_wide_from_bit if JIT_DISABLED else _wide_from_bit
+warp_bit: Any = _python_warp_bit if JIT_DISABLED else compiled("ptxsim.base.wide_types", "warp_bit")
+from_warp: Any = _python_from_warp if JIT_DISABLED else compiled("ptxsim.base.wide_types", "from_warp")
+no_warps: Any = _python_no_warps if JIT_DISABLED else compiled("ptxsim.base.wide_types", "no_warps")
+warp_slots: Any = _python_warp_slots if JIT_DISABLED else compiled("ptxsim.base.wide_types", "warp_slots")
+wide_bit: Any = _python_wide_bit if JIT_DISABLED else compiled("ptxsim.base.wide_types", "wide_bit")
+wide_from_bit: Any = (
+    _python_wide_from_bit if JIT_DISABLED else compiled("ptxsim.base.wide_types", "wide_from_bit")
+)
 
 
 def for_wide(names: Mapping[str, Any]) -> dict[str, Any]:

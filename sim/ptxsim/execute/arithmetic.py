@@ -14,10 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from ptxsim.base.jit import JIT_DISABLED, njit
+from ptxsim.base.jit import JIT_DISABLED, intrinsic, njit, types
 
 SIGN64 = np.int64(-(2**63))
 _INF32 = np.float32(np.inf)

@@ -8,9 +8,18 @@ Reference: PTX ISA, `atom` (inc wraps to 0 at the operand, dec wraps to the oper
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_u32, flat_u64, njit, record_type, rows_f32, rows_f64, rows_u32, rows_u64
+from ptxsim.base.jit import (
+    flat_u32,
+    flat_u64,
+    njit,
+    record_type,
+    rows_f32,
+    rows_f64,
+    rows_u32,
+    rows_u64,
+    types,
+)
 from ptxsim.base.program import CONTEXT, GLOBAL, UOP
 from ptxsim.execute.codes import (
     ADD,

@@ -11,9 +11,8 @@ the number of entries saved, and the lanes that were in saved entries before.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64, types
 from ptxsim.base.program import CONTEXT, STACK_FULL, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import (

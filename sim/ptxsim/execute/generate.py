@@ -1,9 +1,9 @@
 """The lane operations as compiled functions, generated from `ptxtool/isa/lanes.toml`.
 
-One function per group of the table, in one Python module per group that is written to the folder of its machine code
-(named by its text, so it is never out of date) and imported from there: numba caches modules on disk well. A
-function is an if-chain over the group's operation numbers, which LLVM makes a jump table, with the loop over the
-lanes inside, which it vectorises:
+One function per group of the table, in one Python module per group that is written to a folder (named by what its text
+depends on, so it is never out of date) and imported from there: numba caches modules on disk well. A function is an
+if-chain over the group's operation numbers, which LLVM makes a jump table, with the loop over the lanes inside, which
+it vectorises:
 
     if op == 7:
         for n in range(32):
@@ -20,13 +20,14 @@ import importlib.util
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ptxsim.base.code_cache import folder_of_text
 from ptxsim.base.jit import JIT_DISABLED
-from ptxtool.isa.lanes import LaneOperation, operations
+from ptxtool.isa.lanes import LaneOperation, operations, table_text
 
 _OPERAND_FIELDS = ("a", "b", "c", "e")  # where the rows of the operands stand in a micro-operation
 _NAMES = ("a", "b", "c", "d")  # what expressions call them
@@ -34,14 +35,13 @@ _NAMES = ("a", "b", "c", "d")  # what expressions call them
 _HEADER = '''"""Generated from lanes.toml: group {group}."""
 
 import numpy as np
-from ptxsim.base.jit import njit, record_type
+from ptxsim.base.jit import njit, record_type, types
 from ptxsim.base.program import CONTEXT, UOP
 from ptxsim.execute.arithmetic import *
 from ptxsim.execute.arithmetic import SIGN64
 from ptxsim.execute.row_elements import *
 from ptxsim.execute.small_floats import double_to_format, format_to_double
 from ptxsim.execute.lanes import BIT, copy32, copy64, lane_mask, set_lanes
-from numba import types
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
@@ -151,17 +151,19 @@ def groups() -> tuple[str, ...]:
     return tuple(dict.fromkeys(o.group for o in operations().values()))
 
 
-def module(name: str, text: str) -> ModuleType:
-    """A generated module, written to the cache folder where it is not there yet, and imported, once for all threads."""
+def module(name: str, inputs: str, source: Callable[[], str]) -> ModuleType:
+    """A generated module, written to the cache folder where it is not there yet, and imported, once for all threads.
+
+    inputs: all that its text depends on, with its imports."""
     full_name = f"ptxsim.generated_{name}"
     with _importing:
         if full_name in sys.modules:
             return sys.modules[full_name]
-        path: Path = folder_of_text(text) / f"generated_{name}{'_python' if JIT_DISABLED else ''}.py"
+        path: Path = folder_of_text(inputs) / f"generated_{name}{'_python' if JIT_DISABLED else ''}.py"
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             temporary = path.with_suffix(f".{os.getpid()}")
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(source(), encoding="utf-8")
             temporary.replace(path)  # atomically: other processes may write it too
         specification = importlib.util.spec_from_file_location(full_name, path)
         assert specification is not None
@@ -178,4 +180,5 @@ def module(name: str, text: str) -> ModuleType:
 
 def lane_function(group: str) -> Any:
     """The function `(context, uop, mask)` that executes the operations of a group."""
-    return getattr(module(f"lanes_{group}", source(group)), f"lanes_{group}")
+    inputs = f"{Path(__file__).read_text(encoding='utf-8')}{_HEADER}{table_text()}"
+    return getattr(module(f"lanes_{group}", inputs, lambda: source(group)), f"lanes_{group}")

@@ -13,9 +13,18 @@ Lanes take their turns, the lowest first.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i32, flat_i64, flat_u8, flat_u64, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.jit import (
+    flat_i32,
+    flat_i64,
+    flat_u8,
+    flat_u64,
+    njit,
+    record_type,
+    rows_u32,
+    rows_u64,
+    types,
+)
 from ptxsim.base.program import ASSERTED, CONST, CONTEXT, GLOBAL, LOCAL, NO_BLOCK, NO_TEXT, SHARED, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import ASSERT, FREE, HEAP_HEADER, MALLOC, PRINT

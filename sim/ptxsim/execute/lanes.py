@@ -1,9 +1,8 @@
 """What operations on lanes share: predicate rows, results of masked lanes, registers of a single lane, faults."""
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_u32, inline, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.jit import flat_u32, inline, njit, record_type, rows_u32, rows_u64, types
 from ptxsim.base.program import CONTEXT
 from ptxsim.execute.arithmetic import select
 from ptxsim.execute.row_elements import load_u32, load_u64, store_u32, store_u64

@@ -10,7 +10,6 @@ space the timing model sees is the first active lane's.
 """
 
 import numpy as np
-from numba import types
 
 from ptxsim.base.jit import (
     address_of,
@@ -22,6 +21,7 @@ from ptxsim.base.jit import (
     inline,
     njit,
     record_type,
+    types,
 )
 from ptxsim.base.program import (
     CONST,

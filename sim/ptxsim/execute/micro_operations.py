@@ -10,9 +10,8 @@ imported from here (code_cache.ACROSS_BOUNDARY).
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_u32, inline, njit, record_type, records, rows_u32
+from ptxsim.base.jit import flat_u32, inline, njit, record_type, records, rows_u32, types
 from ptxsim.base.program import BAD_TARGET, BEYOND_TARGETS, CONTEXT, TRAPPED, UOP, instruction_at, uop_at
 from ptxsim.execute import atomics, small_atomics, warp
 from ptxsim.execute import memory_access as memory
@@ -77,8 +76,7 @@ def _condition_source() -> str:
     """The test of a PTXPlus condition code, from the table of conditions."""
     lines = [
         '"""Generated: PTXPlus condition codes."""',
-        "from numba import types",
-        "from ptxsim.base.jit import njit",
+        "from ptxsim.base.jit import njit, types",
         "",
         "@njit(types.int64(types.int64, types.int64, types.int64, types.int64, types.int64))",
         "def condition_mask(code, Z, S, C, O):",
@@ -89,7 +87,7 @@ def _condition_source() -> str:
     return "\n".join([*lines, "    return Z & ~Z", ""])
 
 
-condition_mask: Any = module("conditions", _condition_source()).condition_mask
+condition_mask: Any = module("conditions", _condition_source(), _condition_source).condition_mask
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))

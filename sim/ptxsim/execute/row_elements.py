@@ -13,10 +13,9 @@ never moved before a load it depends on, so a row that is both is safe.)
 import ctypes
 from typing import Any
 
-from numba import types
-from numba.extending import intrinsic
+import numpy as np
 
-from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.base.jit import JIT_DISABLED, intrinsic, types
 
 LANES = 32
 _CTYPES: dict[str, Any] = {
@@ -96,9 +95,7 @@ def _python_load(kind: str) -> Any:
         start = int(own) + int(row) * LANES * size if row >= 0 else int(constants) + ~int(row) * LANES * size
         return numpy_type(element.from_address(start + int(lane) * size).value)
 
-    from numba.np.numpy_support import as_dtype
-
-    numpy_type = as_dtype(_TYPES[kind]).type
+    numpy_type = np.dtype(kind[0] + str(int(kind[1:]) // 8)).type
     return load
 
 

@@ -8,9 +8,8 @@ Reference: PTX ISA, `atom` (`.noftz`: subnormals stay).
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_u16, flat_u64, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.jit import flat_u16, flat_u64, njit, record_type, rows_u32, rows_u64, types
 from ptxsim.base.program import CONTEXT, UOP
 from ptxsim.execute.codes import ADD, ATOMIC128, BFLOAT, EXCHANGE, MIN, SWAP
 from ptxsim.execute.small_floats import double_to_format, format_to_double

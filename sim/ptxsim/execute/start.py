@@ -5,9 +5,8 @@ PTXPlus: the first warp of a CTA writes the header of shared memory, eight numbe
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64, types
 from ptxsim.base.program import CONTEXT, KEPT_WORDS, TENSOR_BYTES
 from ptxsim.execute.bulk.copies import forget_copies
 from ptxsim.execute.calls import clear_calls

@@ -10,9 +10,8 @@ Reference: PTX ISA, sections on `cp.async` and `mbarrier`.
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import ctz, flat_i64, flat_u8, njit, record_type, rows_i64, rows_u32, rows_u64
+from ptxsim.base.jit import ctz, flat_i64, flat_u8, njit, record_type, rows_i64, rows_u32, rows_u64, types
 from ptxsim.base.program import BAD_BARRIER, CONTEXT, MISALIGNED, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.copies import settle

@@ -9,9 +9,8 @@ Reference: PTX ISA, `vote`, `shfl`, `match.sync`, `redux.sync`.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_u32, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.jit import flat_u32, njit, record_type, rows_u32, rows_u64, types
 from ptxsim.base.program import ALL, ANY, CONTEXT, COUNT, UOP
 from ptxsim.execute.atomics import combine
 from ptxsim.execute.codes import (

@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, entry, njit, popcount
+from ptxsim.base.jit import array_of, entry, njit, popcount, types
 from ptxsim.base.program import cluster_at
 from ptxsim.execute.simt_stack import live_lanes
 from ptxsim.functional.cta_loop import (

@@ -19,10 +19,9 @@ every CTA of a cluster.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from ptxsim.base import program
-from ptxsim.base.jit import array_of, ctz, entry, flat_u8, njit, record, records
+from ptxsim.base.jit import array_of, ctz, entry, flat_u8, njit, record, records, types
 from ptxsim.base.program import N_BARRIERS
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit

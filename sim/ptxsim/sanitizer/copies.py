@@ -14,9 +14,8 @@ since which epoch of its warp it is complete. Older segments count as complete.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i32, njit, record_type
+from ptxsim.base.jit import flat_i32, njit, record_type, types
 from ptxsim.sanitizer.shadow_state import (
     CHECKS,
     COMMITTED,

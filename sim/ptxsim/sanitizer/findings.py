@@ -1,8 +1,6 @@
 """The table of findings, as compiled code fills it in; `reports.py` turns it into diagnostics."""
 
-from numba import types
-
-from ptxsim.base.jit import array_of, njit, record_type
+from ptxsim.base.jit import array_of, njit, record_type, types
 from ptxsim.sanitizer import shadow_state as state
 
 _C, _REPORTS = record_type(state.CHECKS), array_of(state.REPORT)

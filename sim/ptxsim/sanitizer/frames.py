@@ -11,9 +11,8 @@ and after the call, as (to, from, bytes) within the caller's frame, then the cle
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i32, flat_u8, flat_u32, njit, record_type, rows_u32
+from ptxsim.base.jit import flat_i32, flat_u8, flat_u32, njit, record_type, rows_u32, types
 from ptxsim.base.program import CONTEXT
 from ptxsim.sanitizer.shadow_state import CHECKS
 

@@ -16,9 +16,8 @@ context of the executing warp.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_i32, flat_u8, flat_u32, njit, popcount, record_type
+from ptxsim.base.jit import array_of, ctz, flat_i32, flat_u8, flat_u32, njit, popcount, record_type, types
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, LOCAL, MISALIGNED, NO_SPACE, SHARED, STORE
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.asynchronous.note import begin_asynchronous

@@ -16,9 +16,8 @@ Reference: PTX ISA, "Memory Consistency Model": asynchronous operations; `cp.asy
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i32, njit, record_type
+from ptxsim.base.jit import flat_i32, njit, record_type, types
 from ptxsim.sanitizer import asynchronous_state as state
 from ptxsim.sanitizer.asynchronous_state import (
     AT,

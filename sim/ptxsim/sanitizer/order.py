@@ -24,9 +24,8 @@ Consistency Model" (release and acquire patterns).
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i32, flat_u8, njit, record_type
+from ptxsim.base.jit import flat_i32, flat_u8, njit, record_type, types
 from ptxsim.base.program import CONTEXT, LOAD, STORE
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.proxies import join_fences, publish_fences, take_fences

@@ -14,9 +14,8 @@ Reference: PTX ISA, "Memory Consistency Model": proxies, proxy-preserved base ca
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i32, njit, record_type
+from ptxsim.base.jit import flat_i32, njit, record_type, types
 from ptxsim.sanitizer.asynchronous_state import N_PROXIES, asynchronous_at
 from ptxsim.sanitizer.shadow_state import CHECKS, MAX_WARPS
 

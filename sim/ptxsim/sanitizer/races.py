@@ -10,9 +10,19 @@ Consistency Model" (morally strong operations).
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_i32, flat_i64, flat_u8, inline, njit, record_type, rows_u64
+from ptxsim.base.jit import (
+    array_of,
+    ctz,
+    flat_i32,
+    flat_i64,
+    flat_u8,
+    inline,
+    njit,
+    record_type,
+    rows_u64,
+    types,
+)
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, SHARED, STORE
 from ptxsim.execute.codes import HEAP_HEADER
 from ptxsim.sanitizer import shadow_state as state

@@ -13,13 +13,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import numba
-from numba import types
-from numba.core.errors import NumbaError
-
 from ptxsim.base import jit
 from ptxsim.base.warp_masks import for_wide
-from ptxsim.base.wide_masks import INT128
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
@@ -88,20 +83,29 @@ class OwnFile:
         """
         if jit.JIT_DISABLED:
             return function
+        import numba
+        from numba.core.errors import NumbaError
+
+        from ptxsim.base import numba_compiler
+        from ptxsim.base.wide_types import INT128
+
+        numba_compiler.resolve_names(self.names)
+        options = {"boundscheck": True, **numba_compiler.OPTIONS}
+        signature = jit.now(signature)
         try:
-            probe = numba.njit(signature.args, boundscheck=True, **jit.OPTIONS)(function)
+            probe = numba.njit(signature.args, **options)(function)
             returned = probe.nopython_signatures[0].return_type
             is_mask = signature.return_type == INT128
-            taken = (type(INT128), types.IntegerLiteral) if is_mask else types.Integer
+            taken = (type(INT128), numba.types.IntegerLiteral) if is_mask else numba.types.Integer
             if not isinstance(returned, taken):
-                what = "nothing" if returned == types.none else f"{returned}"
+                what = "nothing" if returned == numba.types.none else f"{returned}"
                 message = f"'{function.__name__}' returns {what}, not {returns}"
                 place = definition(self.source, function)
                 help_text = (
                     _WIDE_MASKS if is_mask else f"return a whole number everywhere; {self.kind.read_more}"
                 )
                 raise error("E502", message, self.source, *place, help_text)
-            return numba.njit(signature, boundscheck=True, **jit.OPTIONS)(function)
+            return numba.njit(signature, **options)(function)
         except (NumbaError, KeyError, NotImplementedError, TypeError) as problem:
             raise self._uncompilable(function, problem) from None
 

@@ -8,14 +8,11 @@ the arrays.
 
 from typing import Any
 
-from numba import types
-from numba.extending import intrinsic
-
-from ptxsim.base.jit import JIT_DISABLED, inline, record, record_at, record_type
+from ptxsim.base.jit import JIT_DISABLED, compiled, inline, intrinsic, record, record_at, record_type, types
 from ptxsim.base.kernel_records import MOST_RUNNING
 from ptxsim.base.program import COPY_GROUPS, N_BARRIERS, stack_fields
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
-from ptxsim.base.wide_masks import INT128, WIDE, wide_record
+from ptxsim.base.wide_masks import WIDE, wide_record
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
@@ -445,12 +442,13 @@ _sm_at_address = _sm_at()
 
 
 MASK = "a mask over warps"
+_INT128 = compiled("ptxsim.base.wide_types", "INT128")
 
 
 def signatures(returned: Any, *arguments: Any) -> tuple[Any, Any]:
     """numba's signatures of a function for narrow and for wide records; its types may be RUN, SM and MASK."""
     narrow = {RUN: record_type(RUN), SM: record_type(SM), MASK: types.int64}
-    wide = {RUN: record_type(RUN_WIDE), SM: record_type(SM_WIDE), MASK: INT128}
+    wide = {RUN: record_type(RUN_WIDE), SM: record_type(SM_WIDE), MASK: _INT128}
     first, second = (
         of.get(returned, returned)(*(of.get(argument, argument) for argument in arguments))
         for of in (narrow, wide)

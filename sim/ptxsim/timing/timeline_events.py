@@ -12,9 +12,8 @@ such as that of the last warp at a barrier.
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import bit, ctz, flat_i64, njit
+from ptxsim.base.jit import bit, ctz, flat_i64, njit, types
 from ptxsim.base.program import FOR_REGISTERS
 from ptxsim.base.warp_masks import warp_bit, warp_slots
 from ptxsim.execute.boundary import boundary

@@ -203,3 +203,7 @@ def test_a_surplus_predicate_type_means_nothing() -> None:
 @pytest.mark.parametrize("opcode", ["add.rn.rn.f32", "add.ftz.ftz.f32", "add.s32.s32", "add.sat.sat.f64"])
 def test_others_may_not(opcode: str) -> None:
     assert table().match(opcode, 3, ptxplus=False) is None
+
+
+def test_units_are_those_of_the_rows() -> None:
+    assert table().units == {form.unit for forms in table().forms.values() for form in forms}

@@ -24,9 +24,8 @@ completes LATENCY cycles after the last byte. It does not compete for caches, ne
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_i64, flat_u8, flat_u32, flat_u64, njit, record_type, records
+from ptxsim.base.jit import array_of, flat_i64, flat_u8, flat_u32, flat_u64, njit, record_type, records, types
 from ptxsim.base.program import (
     AT_ONCE,
     BULK_BUCKETS,

@@ -7,9 +7,7 @@ neither arrivals nor bytes are missing; the next one begins at once.
 Reference: PTX ISA, sections on `mbarrier`.
 """
 
-from numba import types
-
-from ptxsim.base.jit import njit
+from ptxsim.base.jit import njit, types
 from ptxsim.execute.codes import (
     ARRIVE,
     BYTES_BITS,

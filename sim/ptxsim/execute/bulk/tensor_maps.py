@@ -20,9 +20,8 @@ Object Management".
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import njit
+from ptxsim.base.jit import njit, types
 from ptxsim.execute.codes import BFLOAT, FLOAT, SIGNED, UNSIGNED
 from ptxsim.execute.tensor import descriptors
 

@@ -14,9 +14,18 @@ Reference: PTX ISA, "Tensors", `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.asyn
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_f32, flat_f64, flat_u8, flat_u16, flat_u32, flat_u64, njit, record_type
+from ptxsim.base.jit import (
+    flat_f32,
+    flat_f64,
+    flat_u8,
+    flat_u16,
+    flat_u32,
+    flat_u64,
+    njit,
+    record_type,
+    types,
+)
 from ptxsim.base.program import BAD_TENSOR_MAP, CONTEXT, GLOBAL, OUT_OF_BOUNDS, TRANSFER
 from ptxsim.execute.atomics import combine, combine_float
 from ptxsim.execute.bulk.tensor_maps import (

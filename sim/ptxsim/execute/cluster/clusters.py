@@ -13,9 +13,8 @@ Reference: PTX ISA, `barrier.cluster`, `mapa`, `getctarank`; sections on the spe
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import njit, popcount, record_type, rows_u32
+from ptxsim.base.jit import njit, popcount, record_type, rows_u32, types
 from ptxsim.base.program import CONTEXT, MISALIGNED, OUT_OF_BOUNDS, UOP, cluster_at
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import (

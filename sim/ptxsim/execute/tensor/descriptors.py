@@ -15,9 +15,8 @@ matrix descriptor; "Tensor Core 5th Generation", the same.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_u32, njit, record_type
+from ptxsim.base.jit import flat_u32, njit, record_type, types
 from ptxsim.base.program import CONTEXT, OUT_OF_BOUNDS, SHARED
 from ptxsim.execute.lanes import fault_in
 from ptxsim.execute.tensor.tiles import put_element

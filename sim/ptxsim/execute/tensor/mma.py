@@ -26,9 +26,18 @@ Reference: PTX ISA, sections on `mma`, `mma.sp`, `ldmatrix`, `stmatrix`, `movmat
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_u8, njit, popcount, record_type, rows_f64, rows_u32, rows_u64
+from ptxsim.base.jit import (
+    array_of,
+    flat_u8,
+    njit,
+    popcount,
+    record_type,
+    rows_f64,
+    rows_u32,
+    rows_u64,
+    types,
+)
 from ptxsim.base.program import CONTEXT, UOP
 from ptxsim.execute.arithmetic import fma64, fma_error, leading_zeros
 from ptxsim.execute.boundary import boundary

@@ -5,9 +5,8 @@ instruction descriptor, packing formats.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import inline, njit, record_type
+from ptxsim.base.jit import inline, njit, record_type, types
 from ptxsim.base.program import CONTEXT, TENSOR_BYTES
 from ptxsim.execute.tensor.mma import IEEE, NO_SPECIALS, ONE_NAN
 

@@ -21,9 +21,8 @@ Reference: PTX ISA, "TensorCore 5th Generation Family Instructions".
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32
+from ptxsim.base.jit import array_of, ctz, flat_i64, flat_u32, njit, record_type, records, rows_u32, types
 from ptxsim.base.program import (
     CONTEXT,
     FOREIGN_LANES,

@@ -26,9 +26,8 @@ Reference: PTX ISA, "TensorCore 5th Generation Family Instructions": data path l
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_f64, flat_u32, njit, record_type, records
+from ptxsim.base.jit import array_of, ctz, flat_f64, flat_u32, njit, record_type, records, types
 from ptxsim.base.program import BAD_DESCRIPTOR, CONTEXT, OUTSIDE_COLUMNS, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.lanes import lane_mask, long_of, word_of

@@ -11,9 +11,8 @@ Integers are sums of exact doubles (at most 2^16 products of 16 bits).
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_f64, flat_i64, njit
+from ptxsim.base.jit import flat_f64, flat_i64, njit, types
 from ptxsim.execute.tensor.mma import FLOATS, IEEE, ONE_NAN
 
 COLUMNS = 256  # from row to row of B and of the result

@@ -26,9 +26,8 @@ Reference: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Ins
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_f64, flat_i64, njit, record_type, records, rows_u32
+from ptxsim.base.jit import array_of, ctz, flat_f64, flat_i64, njit, record_type, records, rows_u32, types
 from ptxsim.base.program import CONTEXT, ENTRY_WORDS, KEPT_ENTRIES, KEPT_WORDS, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import WARPGROUP, WARPGROUP_GROUP

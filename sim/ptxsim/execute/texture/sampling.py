@@ -23,7 +23,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from ptxsim.base.jit import (
     array_of,
@@ -36,6 +35,7 @@ from ptxsim.base.jit import (
     rows_f32,
     rows_u32,
     rows_u64,
+    types,
 )
 from ptxsim.base.program import CONTEXT, GLOBAL, MISALIGNED, NO_TEXTURE, OUTSIDE, UOP
 from ptxsim.execute.arithmetic import double_to_small, half_to_double

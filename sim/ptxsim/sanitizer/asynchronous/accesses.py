@@ -8,9 +8,8 @@ Reference: PTX ISA, "Memory Consistency Model": proxies; matrix descriptors (exe
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_i32, njit, record_type
+from ptxsim.base.jit import array_of, flat_i32, njit, record_type, types
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, SHARED, STORE
 from ptxsim.execute.tensor.descriptors import chunk_offset, swizzled
 from ptxsim.sanitizer import asynchronous_state as state

@@ -6,9 +6,8 @@ is not looked at, nor is shared memory of other CTAs.
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records
+from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records, types
 from ptxsim.base.program import CONTEXT, GLOBAL, SHARED, TENSOR_MAP_BYTES, UOP, bulk_at, transfer_at
 from ptxsim.execute.bulk.tensor_maps import FIELD, PROPERTIES, SWIZZLE_SHIFT
 from ptxsim.execute.cluster.clusters import shared_at

@@ -8,9 +8,8 @@ Reference: PTX ISA, sections on `mbarrier`: phase, counts and their ranges, trac
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records
+from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records, types
 from ptxsim.base.program import AT_ONCE, CONTEXT, NO_SPACE, SHARED, UOP, bulk_at
 from ptxsim.execute.codes import (
     ARRIVE,

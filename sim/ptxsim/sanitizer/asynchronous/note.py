@@ -9,9 +9,8 @@ end_asynchronous(checks, reports, context)                  all warps have ended
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_u8, njit, popcount, record_type, records
+from ptxsim.base.jit import array_of, ctz, flat_u8, njit, popcount, record_type, records, types
 from ptxsim.base.program import CONTEXT, NO_SPACE, UOP, instruction_at
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.cluster.clusters import cluster_size

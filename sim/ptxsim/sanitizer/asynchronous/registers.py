@@ -9,9 +9,8 @@ Reference: PTX ISA, `wgmma.mma_async` (accessing registers), `wgmma.fence`, `wgm
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_i32, flat_u8, njit, record_type
+from ptxsim.base.jit import array_of, flat_i32, flat_u8, njit, record_type, types
 from ptxsim.base.program import CONTEXT, NO_SPACE
 from ptxsim.sanitizer import asynchronous_state as state
 from ptxsim.sanitizer import shadow_state as shadow

@@ -8,9 +8,8 @@ Reference: PTX ISA, "TensorCore 5th Generation": memory consistency model, pipel
 """
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records
+from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records, types
 from ptxsim.base.program import CONTEXT, NO_SPACE, UOP
 from ptxsim.execute.lanes import lane_mask, long_of, word_of
 from ptxsim.execute.tensor import tensor_layouts as layouts

@@ -7,12 +7,9 @@ are charged by the state before them, so results do not depend on skipping.
 """
 
 from functools import cache
-from types import FunctionType
 from typing import Any
 
-from numba import types
-
-from ptxsim.base.jit import array_of, ctz, entry, inline, njit
+from ptxsim.base.jit import array_of, ctz, entry, for_wide_records, inline, njit, types
 from ptxsim.base.program import CONTEXT
 from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
@@ -319,12 +316,6 @@ def _simulate(run_array, contexts, memories, pick, window, decide):
     return DONE
 
 
-_simulate_wide = FunctionType(
-    _simulate.__code__.replace(co_qualname="_simulate_wide"), globals(), "_simulate_wide"
-)
-"""The same for wide records: another name, and with it files of its own in the disk cache (base/notice.py)."""
-
-
 @cache
 def simulator(is_wide: bool = False) -> Any:
     """The compiled loop, for narrow or wide records. Compiling takes a while the first time after an installation or an
@@ -342,4 +333,5 @@ def simulator(is_wide: bool = False) -> Any:
         types.FunctionType(WINDOW[is_wide]),
         types.FunctionType(DECIDE),
     )
-    return entry(signature)(_simulate_wide if is_wide else _simulate)
+    declared = entry(signature)(_simulate)
+    return for_wide_records(declared) if is_wide else declared

@@ -15,9 +15,8 @@ miss, wherever its line comes from.
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ptxsim.base.jit import flat_i64, njit, popcount, records
+from ptxsim.base.jit import flat_i64, njit, popcount, records, types
 from ptxsim.base.program import (
     CONST,
     FOR_REGISTERS,

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import entry, inline, njit
+from ptxsim.base.jit import array_of, entry, inline, njit, types
 from ptxsim.timing.memory.cache import expect, join, merge
 from ptxsim.timing.memory.mapping.address_map import place_line
 from ptxsim.timing.memory.memory_state import (
@@ -26,6 +26,7 @@ from ptxsim.timing.memory.memory_state import (
     DIRTY,
     INVALID,
     MAX_LINES,
+    MEMORY,
     PARTIAL,
     RESERVED,
     SECTORS,
@@ -245,7 +246,7 @@ def _fill_line(memory: Any, line: int, first: int, last: int, clock: int) -> Non
         c.state[sector] = VALID
 
 
-@entry
+@entry(types.int64(array_of(MEMORY), types.int64, types.int64, types.int64))
 def copies_fill(memories: Any, start: int, size: int, clock: int) -> int:
     """A copy of `size` bytes from or to address `start`, before the launch; the clock of the next copy, from 0 on."""
     memory = memories[0]

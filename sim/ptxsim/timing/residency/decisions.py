@@ -10,9 +10,7 @@ each SM, 0 when the launch begins. docs/schemes.md describes the fields.
 Reference: timing-model section 6.1.
 """
 
-from numba import types
-
-from ptxsim.base.jit import record, record_type
+from ptxsim.base.jit import record, record_type, types
 
 # decisions
 STAY = 0  # the CTA stays

@@ -129,4 +129,5 @@ def _compiled(signatures: Any, function: FunctionType, is_wide: bool) -> Any:
     """A function of a policy, compiled for narrow or wide records."""
     if is_wide:
         function = FunctionType(function.__code__, for_wide(function.__globals__))
-    return jit.uncached(signatures[is_wide])(function)
+    declared = jit.njit(signatures[is_wide])(function)
+    return jit.for_wide_records(declared) if is_wide else declared

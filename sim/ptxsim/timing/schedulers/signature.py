@@ -1,7 +1,6 @@
 """The types of a policy's functions, as the compiled loop takes them: for narrow and for wide records of SMs."""
 
-from numba import types
-
+from ptxsim.base.jit import types
 from ptxsim.timing.sm_state import MASK, SM, signatures
 
 PICK = signatures(types.int64, SM, types.int64, MASK)

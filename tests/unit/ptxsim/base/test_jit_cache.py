@@ -1,11 +1,23 @@
 """The files of machine code: damaged ones are compiled anew, and a full disk stops nothing."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from numba import types
 
-from ptxsim.base.jit import JIT_DISABLED, _CheckedFiles, entry
+from ptxsim.base import machine_code
+from ptxsim.base.jit import JIT_DISABLED, array_of, entry, njit
+from ptxsim.base.jit import types as expressions
+from ptxsim.base.numba_compiler import _CheckedFiles
+
+
+def _double() -> Any:
+    def double(x: int) -> int:
+        return 2 * x
+
+    return entry(types.int64(types.int64))(double)
 
 
 def test_damaged_files_are_not_read(tmp_path: Path) -> None:
@@ -36,11 +48,49 @@ def test_what_cannot_be_saved_is_compiled_again(tmp_path: Path, monkeypatch: pyt
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_CheckedFiles, "save", full)
-    monkeypatch.setattr("ptxsim.base.jit.folder", lambda module: tmp_path)
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        assert _double()(21) == 42
+    assert list(tmp_path.rglob("*.o")) == []
+    assert _double()(21) == 42
+    assert len(list(tmp_path.rglob("*.o"))) == 1
 
-    def double(x: int) -> int:
-        return 2 * x
 
-    assert entry(types.int64(types.int64))(double)(21) == 42
-    assert list(tmp_path.rglob("*.nbi")) == []
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_damaged_object_files_are_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    assert _double()(-4) == -8
+    (path,) = tmp_path.rglob("*.o")
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:40], whole[:-1], whole[:-3] + b"\0\0\0"):
+        path.write_bytes(damaged)
+        assert _double()(21) == 42
+        assert path.read_bytes()[32:40] == whole[32:40]
+        assert machine_code._read(path)
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_a_function_of_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From its object file, without the compiler: arrays, numbers, conditions, and functions that it calls."""
+
+    def pick(x: int) -> int:
+        return 10 * x
+
+    record = np.dtype([("a", np.int64), ("b", np.int64)])
+
+    def total(rows: Any, k: int, is_negative: bool, call: Any) -> int:
+        found = rows[k].a + len(rows) + call(rows[k].b)
+        return -found if is_negative else found
+
+    def declared() -> tuple[Any, Any]:
+        signature = types.int64(types.int64)
+        arguments = array_of(record), types.int64, types.boolean, expressions.FunctionType(signature)
+        return entry(expressions.int64(*arguments))(total), njit(signature)(pick)
+
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    rows = np.array([(1, 2), (3, 4)], record)
+    for _ in range(2):
+        function, called = declared()
+        assert [function(rows, np.int64(1), minus, called) for minus in (False, True)] == [45, -45]
+        monkeypatch.setattr("ptxsim.base.numba_compiler.compiled_object", None)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ptxsim
+from ptxsim.base import machine_code
 from ptxsim.base.jit import JIT_DISABLED
 
 USER = """import json
@@ -28,6 +29,7 @@ def settings():
 
 old = settings()
 import ptxsim
+from ptxsim.base import machine_code
 
 @numba.njit(cache=True)
 def after(values):
@@ -90,5 +92,6 @@ def test_functions_of_the_simulator_are_cached_in_their_own_folders() -> None:
     from ptxsim.base.code_cache import folder
     from ptxsim.functional.cta_loop import run_cta
 
-    assert Path(run_cta.stats.cache_path).parent == folder("ptxsim.functional.cta_loop")
-    assert Path(ptxsim.__file__).parent not in Path(run_cta.stats.cache_path).parents
+    path = machine_code._path(run_cta)
+    assert path.parent == folder("ptxsim.functional.cta_loop")
+    assert Path(ptxsim.__file__).parent not in path.parents

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import types
 
 from ptxsim.base import jit
+from ptxsim.base.jit import types
 from ptxsim.base.warp_masks import (
     for_wide,
     from_warp,

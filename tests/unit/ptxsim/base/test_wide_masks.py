@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import types
 from numba.core.errors import TypingError
 
 from ptxsim.base import jit
-from ptxsim.base.wide_masks import INT128, WIDE, WideRecord, mask_of, set_masks, wide_record, words_of
+from ptxsim.base.jit import types
+from ptxsim.base.wide_masks import WIDE, WideRecord, mask_of, set_masks, wide_record, words_of
+from ptxsim.base.wide_types import INT128
 
 ALL = (1 << 128) - 1
 DTYPE = wide_record([("small", "i4"), ("a", WIDE), ("b", WIDE), ("n", "i8"), ("many", WIDE, (3,))])

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import types
 
-from ptxsim.base.jit import JIT_DISABLED, njit, record, record_at, record_type, uncached
+from ptxsim.base.jit import JIT_DISABLED, njit, record, record_at, record_type, types, uncached
 from ptxsim.base.wide_masks import WIDE, wide_record
 from ptxsim.execute import boundary as boundaries
 from ptxsim.execute.boundary import boundary, compile_wide

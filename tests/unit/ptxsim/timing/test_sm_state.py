@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import types
 
-from ptxsim.base.jit import array_of, for_python, record_type, uncached
+from ptxsim.base.jit import array_of, for_python, now, record_type, types, uncached
 from ptxsim.base.warp_masks import warp_slots
-from ptxsim.base.wide_masks import INT128, WIDE
+from ptxsim.base.wide_masks import WIDE
+from ptxsim.base.wide_types import INT128
 from ptxsim.timing.sm_state import MASK, RUN, RUN_WIDE, SM, SM_WIDE, signatures, sm_of
 
 BOTH = pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_the_sms_of_a_run(run: Any, sm: Any, mask: Any, warps: int, ctas: int) -
 
 
 def test_signatures_for_both() -> None:
-    narrow, wide = signatures(MASK, RUN, SM, types.int64, MASK)
-    assert narrow == types.int64(record_type(RUN), record_type(SM), types.int64, types.int64)
-    assert wide == INT128(record_type(RUN_WIDE), record_type(SM_WIDE), types.int64, INT128)
+    narrow, wide = map(now, signatures(MASK, RUN, SM, types.int64, MASK))
+    assert narrow == now(types.int64(record_type(RUN), record_type(SM), types.int64, types.int64))
+    assert wide == INT128(*map(now, (record_type(RUN_WIDE), record_type(SM_WIDE), types.int64, INT128)))
 
 
 def test_numba_takes_no_wide_record_for_a_narrow_one() -> None:
     """It converts a record to another one that has its first fields."""
     for one, other in ((RUN, RUN_WIDE), (SM, SM_WIDE)):
         for a, b in ((one, other), (other, one)):
-            assert record_type(a).can_convert_to(None, record_type(b)) is None
+            assert now(record_type(a)).can_convert_to(None, now(record_type(b))) is None

@@ -26,4 +26,4 @@ def built_in_decision(kind: str, options: Switching) -> Any:
 
 @cache
 def _compiled(function: Callable[[Any], int]) -> Any:
-    return jit.uncached(DECIDE)(function)
+    return jit.njit(DECIDE)(function)

@@ -1,0 +1,205 @@
+"""Machine code of whole functions: kept on disk as object files, loaded by LLVM alone, and called.
+
+An entry or a boundary (execute/boundary.py) with everything that is linked into it is one object file, in the folder
+of its source (`code_cache`). Where every file is there, numba is not imported: a run begins a second sooner. Where one
+is missing or damaged, numba compiles that function (`numba_compiler`), and the file is written.
+
+Reference: numba's calling convention, `numba.core.callconv.CPUCallConv`: a function takes the places of its result and
+of an exception before its arguments, an array as seven words, a function as three, and returns a status.
+"""
+
+import contextlib
+import ctypes
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.code_cache import folder
+
+_lock = threading.RLock()
+_declared: dict[str, Any] = {}
+_defined: dict[str, int] = {}
+_addresses: dict[int, tuple[Any, int]] = {}
+_kept: list[Any] = []
+_NO_RESULT = -2
+
+
+def declare(symbol: str, function: Any) -> None:
+    """A function that others call by a symbol, which is defined before machine code is loaded from now on."""
+    _declared[symbol] = function
+
+
+def define(symbol: str) -> None:
+    """Load, or compile, what was declared and give it its symbol."""
+    from llvmlite import binding
+
+    with _lock:
+        if symbol not in _defined:
+            _defined[symbol] = _machine_code(_declared[symbol])
+            binding.add_symbol(symbol, _defined[symbol])
+
+
+def address(function: Any) -> int:
+    """The address of the machine code of a function with one signature."""
+    found = _addresses.get(id(function))
+    if found is None:
+        with _lock:
+            for symbol in list(_declared):  # in the order of declaration: callees come first
+                define(symbol)
+            found = _addresses.setdefault(id(function), (function, _machine_code(function)))
+    return found[1]
+
+
+def call(function: Any, arguments: tuple[Any, ...]) -> int:
+    """Call the machine code of a function, which holds the interpreter's lock meanwhile."""
+    words: list[Any] = []
+    kinds = []
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            words += [
+                0,
+                0,
+                argument.size,
+                argument.itemsize,
+                argument.ctypes.data,
+                argument.size,
+                argument.itemsize,
+            ]
+            kinds.append("array")
+        elif isinstance(argument, bool):
+            words.append(argument)
+            kinds.append("boolean")
+        elif isinstance(argument, int | np.integer):
+            words.append(int(argument))
+            kinds.append("number")
+        else:
+            words += [0, 0, _address_of_function(argument)]
+            kinds.append("function")
+    result, problem = ctypes.c_int64(0), ctypes.c_void_p(0)
+    run = _prototype(tuple(kinds))(address(function))
+    status = run(ctypes.byref(result), ctypes.byref(problem), *words)
+    if status not in (0, _NO_RESULT):
+        _raise(problem)
+    return result.value
+
+
+@cache
+def _prototype(kinds: tuple[str, ...]) -> Any:
+    words: dict[str, list[Any]] = {
+        "array": [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2 + [ctypes.c_void_p] + [ctypes.c_int64] * 2,
+        "boolean": [ctypes.c_bool],
+        "number": [ctypes.c_int64],
+        "function": [ctypes.c_void_p] * 3,
+    }
+    arguments = [word for kind in kinds for word in words[kind]]
+    return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *arguments)
+
+
+def _address_of_function(function: Any) -> int:
+    if hasattr(function, "overloads"):  # numba has compiled it: one of the user's
+        from ptxsim.base import numba_compiler
+
+        return numba_compiler.address_of_dispatcher(function)
+    return address(function)
+
+
+class _Problem(ctypes.Structure):
+    """The beginning of what numba's functions point at to tell an exception."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_int32))
+
+
+def _raise(problem: ctypes.c_void_p) -> None:
+    from ptxsim.base import numba_compiler
+
+    told = ctypes.cast(problem, ctypes.POINTER(_Problem)).contents
+    raise numba_compiler.raised(ctypes.string_at(told.data, told.size))
+
+
+# ---- files
+
+
+def _machine_code(function: Any) -> int:
+    """The address of a function's machine code, from disk or from the compiler."""
+    path = _path(function)
+    try:
+        return _loaded(*_read(path))
+    except (OSError, ValueError):
+        from ptxsim.base import numba_compiler
+
+        symbol, code, found = numba_compiler.compiled_object(function)
+        with contextlib.suppress(OSError):  # a disk that is full: the next process compiles again
+            _write(path, symbol, code)
+        return found
+
+
+def _path(function: Any) -> Path:
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{_processor()}.o"
+    return folder(function.__module__) / name
+
+
+def _read(path: Path) -> tuple[str, bytes]:
+    """The symbol and the object file of a function. Raises ValueError if the file is damaged."""
+    data = path.read_bytes()
+    digest, symbol, code = data[:32], *data[32:].partition(b"\0")[::2]
+    if hashlib.sha256(data[32:]).digest() != digest:
+        raise ValueError("damaged machine code")
+    return symbol.decode(), code
+
+
+def _write(path: Path, symbol: str, code: bytes) -> None:
+    data = symbol.encode() + b"\0" + code
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_bytes(hashlib.sha256(data).digest() + data)
+    temporary.replace(path)  # atomically: other processes may write it too
+
+
+def _loaded(symbol: str, code: bytes) -> int:
+    from llvmlite import binding
+
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine())
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _kept.append(engine)
+    found: int = engine.get_function_address(symbol)
+    return found
+
+
+@cache
+def _target_machine() -> Any:
+    """LLVM for this machine, with numba's functions in C, such as `frexp`, which machine code calls by name."""
+    from llvmlite import binding
+
+    path = importlib.util.find_spec("numba")
+    assert path is not None
+    assert path.submodule_search_locations is not None
+    finder = importlib.machinery.FileFinder(
+        path.submodule_search_locations[0],
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+    )
+    found = finder.find_spec("_helperlib")
+    assert found is not None
+    for name, place in importlib.util.module_from_spec(found).c_helpers.items():
+        binding.add_symbol(f"numba_{name}", place)
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple().create_target_machine(codemodel="jitdefault")
+
+
+@cache
+def _processor() -> str:
+    """What machine code is made for: the processor, and what numba's variables change."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    numba = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_"))
+    text = "|".join([binding.get_process_triple(), binding.get_host_cpu_name(), features, *numba])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
