@@ -79,6 +79,9 @@ ACROSS_BOUNDARY = (
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
 """The modules of `ptxtool` that compiled code uses, and their data files (a test checks this)."""
 
+_COMPILER = "ptxsim.base.numba_compiler", "ptxsim.base.wide_types"
+"""What makes all machine code, and is imported by name (base/jit.py)."""
+
 
 def _numba_version() -> str:
     """The version of numba, which is not imported for it."""
@@ -153,7 +156,7 @@ def closure(text: str) -> list[str]:
 def folder_of_text(text: str) -> Path:
     """The folder of the machine code of a source."""
     digest = hashlib.sha256(_VERSIONS.encode())
-    for part in [text, *map(_text, closure(text))]:
+    for part in [text, *map(_text, [*_COMPILER, *closure(text)])]:
         digest.update(part.encode())
         digest.update(b"\0")
     return cache_root() / digest.hexdigest()[:20]

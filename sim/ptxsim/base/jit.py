@@ -9,7 +9,6 @@
 
 import ctypes
 import os
-from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from types import FunctionType
@@ -30,6 +29,10 @@ def compiled(module: str, name: str) -> Expression:
 
 def _of_compiler(name: str) -> Any:
     return compiled("ptxsim.base.numba_compiler", name)
+
+
+def _dispatcher(*arguments: Any) -> Any:
+    return _of_compiler("dispatcher").now()(*arguments)
 
 
 types = _of_compiler("types")
@@ -55,31 +58,33 @@ class Entry(Function):
         return machine_code.call(self, arguments)
 
 
-def _decorator(kind: Any, **options: Any) -> Any:
+def _decorator(kind: Any, inlined: bool) -> Any:
     """Declare a function, with or without a signature; with NUMBA_DISABLE_JIT=1, the Python function itself."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": inlined}
+
+    def declared(function: FunctionType, signature: Any = None) -> Any:
+        if JIT_DISABLED:
+            return function
+        return kind(function, signature, options, lambda: _dispatcher(function, signature, True, options))
 
     def decorate(first: Any) -> Any:
-        if isinstance(first, FunctionType):
-            return first if JIT_DISABLED else kind(first, None, options)
-        return lambda function: function if JIT_DISABLED else kind(function, first, options)
+        return (
+            declared(first) if isinstance(first, FunctionType) else lambda function: declared(function, first)
+        )
 
     return decorate
 
 
-def _without_wrappers(kind: Any, inlined: bool) -> Any:
-    return _decorator(kind, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=inlined)
-
-
-njit = _without_wrappers(Function, False)
+njit = _decorator(Function, False)
 """`@njit` or `@njit(signature)`: a function for other compiled functions, compiled for the first of them. Without
 wrappers for Python it compiles a third faster; Python cannot call it. LLVM decides whether it is inlined into its
 callers: `forceinline=False` has no other meaning, but without it numba would take the flag from the function whose
 compilation asked for this one, and `inline` would spread to everything below (the cycle of an SM was 170 KB of code,
 and a quarter of all compiling)."""
-inline = _without_wrappers(Function, True)
+inline = _decorator(Function, True)
 """The same for a function with one call, or a few lines: its code is inlined into its caller. The timing loop is a
 quarter faster for it; a call with its arguments (an array is seven of them) costs as much as a small function does."""
-entry = _without_wrappers(Entry, False)
+entry = _decorator(Entry, False)
 """The same, with a signature, for the few functions that Python calls."""
 
 
@@ -88,10 +93,9 @@ def uncached(first: Any) -> Any:
     the disk cache does not keep."""
     if JIT_DISABLED:
         return first if isinstance(first, FunctionType) else lambda function: function
-    from ptxsim.base import numba_compiler
 
     def made(function: FunctionType, signature: Any = None) -> Any:
-        dispatcher = numba_compiler.dispatcher(function, signature, False, {})
+        dispatcher = _dispatcher(function, signature, False, {})
         dispatcher.compile_declared()
         return dispatcher
 
@@ -106,12 +110,7 @@ def for_python(function: Any) -> Any:
 def intrinsic(function: Any) -> Later:
     """`numba.extending.intrinsic`: an operation whose code a function writes."""
 
-    def make() -> Any:
-        from ptxsim.base import numba_compiler
-
-        return numba_compiler.resolved_intrinsic(function)
-
-    return Later(make)
+    return Later(lambda: _of_compiler("resolved_intrinsic").now()(function))
 
 
 def _array_at(dtype: np.dtype[Any], address: Any, n: Any) -> Any:

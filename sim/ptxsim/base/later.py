@@ -39,7 +39,9 @@ class Expression(Later):
 class Function(Later):
     """A function for compiled callers, with the signature that it was declared with, or None."""
 
-    def __init__(self, function: FunctionType, signature: Any, options: dict[str, Any], make: Callable[[], Any]):
+    def __init__(
+        self, function: FunctionType, signature: Any, options: dict[str, Any], make: Callable[[], Any]
+    ):
         super().__init__(make)
         self.py_func, self.signature, self.options = function, signature, options
         self.__doc__, self.__module__ = function.__doc__, function.__module__

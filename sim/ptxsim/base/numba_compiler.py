@@ -14,7 +14,7 @@ import dis
 import hashlib
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar
@@ -32,13 +32,13 @@ from numba.core.caching import (
     _SourceFileBackedLocatorMixin,
 )
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, typeof_impl
 from numba.np import arrayobj
 
-from ptxsim.base import machine_code, wide_masks
+from ptxsim.base import wide_masks
 from ptxsim.base.code_cache import folder
-from ptxsim.base.jit import Function, now
+from ptxsim.base.later import Later, now
 from ptxsim.base.wide_types import INT128, WideRecordType
 
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
@@ -120,10 +120,10 @@ def resolved_intrinsic(function: FunctionType) -> Any:
     return intrinsic(copy)
 
 
-@typeof_impl.register(Function)
-def _typeof(function: Function, _: Any) -> Any:
-    """What numba asks for a function that is read from its module, as in `atomics.exchange(...)`."""
-    return types.Dispatcher(function.now())
+@typeof_impl.register(Later)
+def _typeof(value: Later, _: Any) -> Any:
+    """What numba asks for something that is read from its module, as in `jit.ctz(mask)`."""
+    return cpu_target.typing_context.resolve_value_type(value.now())
 
 
 # ---- the disk cache
@@ -365,9 +365,9 @@ popcount = _bit_intrinsic(lambda builder, value: builder.ctpop(value))
 # ---- calls by symbol (execute/boundary.py)
 
 
-def call_across(symbol: str, narrow: Any, wide: Any) -> Any:
+def call_across(symbol: str, narrow: Any, wide: Any, define: Callable[[str], None]) -> Any:
     """The intrinsic that calls a function by its symbol; `wide` is its signature where the first argument is a wide
-    record, which has a symbol of its own, or None."""
+    record, which has a symbol of its own, or None. `define` gives a symbol its machine code."""
     narrow_call = wide_call = _call(symbol, now(narrow))
     if wide is not None:
         wide = now(wide)
@@ -375,7 +375,7 @@ def call_across(symbol: str, narrow: Any, wide: Any) -> Any:
 
     def choose(first: Any) -> Any:
         is_wide = wide is not None and first == wide.args[0]
-        machine_code.define(f"{symbol}_wide" if is_wide else symbol)
+        define(f"{symbol}_wide" if is_wide else symbol)
         return wide_call if is_wide else narrow_call
 
     # numba reads an intrinsic's arguments from its Python signature

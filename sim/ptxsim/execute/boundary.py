@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from ptxsim.base import machine_code
-from ptxsim.base.jit import JIT_DISABLED, Function, Later, for_wide_records
+from ptxsim.base.jit import JIT_DISABLED, for_wide_records, njit
+from ptxsim.base.later import Function, Later
 
 _for_wide: list[tuple[str, Function]] = []
 
@@ -26,7 +27,9 @@ class Boundary(Later):
     def _call(self) -> Any:
         from ptxsim.base import numba_compiler
 
-        return numba_compiler.call_across(self.symbol, self.function.signature, self.wide)
+        return numba_compiler.call_across(
+            self.symbol, self.function.signature, self.wide, machine_code.define
+        )
 
 
 def boundary(name: str, function: Any, wide: Any = None) -> Any:
@@ -39,8 +42,7 @@ def boundary(name: str, function: Any, wide: Any = None) -> Any:
     symbol = f"ptxsim_{name}"
     machine_code.declare(symbol, function)
     if wide is not None:
-        wide_function = Function(function.py_func, wide, function.options)
-        _for_wide.append((f"{symbol}_wide", for_wide_records(wide_function)))
+        _for_wide.append((f"{symbol}_wide", for_wide_records(njit(wide)(function.py_func))))
     return Boundary(symbol, function, wide)
 
 

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any
 
 from ptxsim.base import jit
+from ptxsim.base.later import now
 from ptxsim.base.warp_masks import for_wide
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
@@ -91,7 +92,7 @@ class OwnFile:
 
         numba_compiler.resolve_names(self.names)
         options = {"boundscheck": True, **numba_compiler.OPTIONS}
-        signature = jit.now(signature)
+        signature = now(signature)
         try:
             probe = numba.njit(signature.args, **options)(function)
             returned = probe.nopython_signatures[0].return_type

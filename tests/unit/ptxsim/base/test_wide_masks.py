@@ -10,6 +10,7 @@ from numba.core.errors import TypingError
 
 from ptxsim.base import jit
 from ptxsim.base.jit import types
+from ptxsim.base.later import now
 from ptxsim.base.wide_masks import WIDE, WideRecord, mask_of, set_masks, wide_record, words_of
 from ptxsim.base.wide_types import INT128
 
@@ -113,8 +114,8 @@ def test_a_narrow_mask_does_not_pass_for_a_wide_one() -> None:
 @compiled_only
 def test_policies_take_and_return_them() -> None:
     """As arguments of typed first-class functions."""
-    record, at = jit.record_type(DTYPE), jit.record_at(DTYPE)
-    signature = INT128(record, INT128)
+    at = jit.record_at(DTYPE)
+    signature = INT128(now(jit.record_type(DTYPE)), INT128)
 
     def rest(r: Any, mask: Any) -> Any:
         return mask & ~r.b

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ptxsim.base.jit import array_of, for_python, now, record_type, types, uncached
+from ptxsim.base.jit import array_of, for_python, record_type, types, uncached
+from ptxsim.base.later import now
 from ptxsim.base.warp_masks import warp_slots
 from ptxsim.base.wide_masks import WIDE
 from ptxsim.base.wide_types import INT128
