@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from checkout import CHECKOUT
-from chromium import browser, needs_axe, needs_chromium
+from chromium import AXE, browser, needs_axe, needs_chromium
 from scripts import module_of
 
 import ptxtool
@@ -71,6 +71,7 @@ def test_search_works_from_files(site: Path) -> None:
             )
             assert any("switching.html" in link or "finereg" in link for link in found), (page, found)
             assert all(link.startswith("file:") for link in found)
+            assert not AXE.is_file() or opened.serious() == []  # in the list of what was found, too
             assert opened.errors == []
             assert [url for url in opened.requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
