@@ -7,10 +7,14 @@ banks). What was measured before and is not now does not keep its limit.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.gate_limits import HIGHER_IS_BETTER, MEASURES, Limit, Limits
 from ptxtool.ir.nodes import Function
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,26 @@ class Gate:
         """Plain data for `--json`."""
         verdicts = [v.to_dict() for v in self.verdicts]
         return {"kept": self.is_kept, "missing": list(self.missing), "measures": verdicts}
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per measure of every kernel. Raises E502 without pandas."""
+        from ptxtool.results.frames import frame
+
+        return frame(v.to_dict() for v in self.verdicts)
+
+    def _repr_html_(self) -> str:
+        """What is exceeded comes first, then what else changed."""
+        from ptxtool.base.html import table
+
+        shown = sorted(self.verdicts, key=lambda v: (v.is_kept, v.before == v.after))
+        words = (("exceeded" if not v.is_kept else "kept" if v.limit else "") for v in shown)
+        rows = [
+            (v.kernel, v.measure, v.before, v.after, v.bound, w) for v, w in zip(shown, words, strict=True)
+        ]
+        exceeded = len(self.problems)
+        title = f"gate: {f'limits exceeded: {exceeded}' if exceeded else 'passed'}"
+        missing = f"no longer there: {', '.join(self.missing)}" if self.missing else ""
+        return table(title, ("kernel", "measure", "before", "after", "accepted", "limit"), rows, missing)
 
 
 def judged(measured: Sequence[Measured], before: Mapping[str, Mapping[str, int]], limits: Limits) -> Gate:

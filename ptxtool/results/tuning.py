@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ptxtool.analysis.demotion.predictor import Prediction
 from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.mangled import cpp_name_data
+
+if TYPE_CHECKING:
+    import pandas
 
 Method = Literal["original", "local", "local-shared", "demote"]
 """Where values that leave the register file are kept: nowhere, in local memory, in shared memory by the allocator
@@ -186,3 +189,36 @@ class Tuning:
             "pays": self.pays,
             "interrupted": self.interrupted,
         }
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per variant: what it needs, what was predicted and simulated. Raises E502 without
+        pandas."""
+        from ptxtool.results.frames import frame, plain
+
+        return frame(plain(variant) for variant in self.to_dict()["variants"])
+
+    def _repr_html_(self) -> str:
+        """The distinct variants, the fastest first."""
+        from ptxtool.base.html import table
+
+        columns = (
+            "variant",
+            "registers",
+            "resident CTAs",
+            "predicted gain, %",
+            "cycles",
+            "gain, % or problem",
+        )
+        rows = [
+            (
+                v.name,
+                v.registers,
+                v.occupancy.resident_ctas,
+                self.predicted_gain(v),
+                v.cycles,
+                v.problem or self.gain(v),
+            )
+            for v in self.ranked
+        ]
+        title = f"{self.kernel} on {self.gpu}: {self.chosen.name if self.pays else 'the original stays'}"
+        return table(title, columns, rows, "interrupted" if self.interrupted else "")

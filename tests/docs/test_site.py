@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from checkout import CHECKOUT
-from chromium import browser, needs_chromium
+from chromium import AXE, browser, needs_axe, needs_chromium
 from scripts import module_of
 
 import ptxtool
@@ -71,8 +71,40 @@ def test_search_works_from_files(site: Path) -> None:
             )
             assert any("switching.html" in link or "finereg" in link for link in found), (page, found)
             assert all(link.startswith("file:") for link in found)
+            assert not AXE.is_file() or opened.serious() == []  # in the list of what was found, too
             assert opened.errors == []
             assert [url for url in opened.requests if not url.startswith(("file:", "blob:", "data:"))] == []
+
+
+@needs_chromium
+def test_the_keyboard_reaches_what_scrolls(site: Path) -> None:
+    # the theme does it for code alone, and only where a pointer hovers
+    with browser() as opened:
+        for page, kind in (
+            ("commands.html", "pre > code"),
+            ("model/machine.html", ".md-typeset__scrollwrap"),
+        ):
+            opened.open(site / page, 390, 844)
+            of = f"[...document.querySelectorAll('.md-typeset {kind}')]"
+            scroll = "(e) => e.scrollWidth > e.clientWidth"
+            counts = opened.run(
+                f"[{of}.filter({scroll}).length, {of}.filter((e) => e.tabIndex === 0).length, {of}.length]"
+            )
+            assert 0 < counts[0] == counts[1] < counts[2], (page, counts)
+
+
+PAGES = ("index", "tutorials/architect", "isa", "errors/E203", "commands", "model/machine")
+
+
+@needs_chromium
+@needs_axe
+def test_axe_finds_nothing_serious(site: Path) -> None:
+    with browser() as opened:
+        for page in PAGES:
+            for width in (1280, 390):
+                for dark in (False, True):
+                    opened.open(site / f"{page}.html", width, 844, dark=dark)
+                    assert opened.serious() == [], (page, width, dark)
 
 
 def test_references_are_made_from_the_code(site: Path) -> None:

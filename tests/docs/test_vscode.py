@@ -41,3 +41,21 @@ def test_the_grammar_matches() -> None:
     assert named["keyword.control.directive.ptx"].fullmatch(".maxntid")
     assert named["support.type.ptx"].fullmatch(".f16x2")
     assert not named["support.type.ptx"].fullmatch(".sat")
+
+
+def test_the_package_is_whole() -> None:
+    # what vsce and VS Code look for; `npm install && npm run package` in that folder makes the .vsix
+    manifest = data("package.json")
+    program = (FOLDER / manifest["main"]).read_text(encoding="utf-8")
+    required = {name.split("/")[0] for name in re.findall(r'require\("([^"]+)"\)', program)}
+    assert required == {"vscode", *manifest["dependencies"]}
+    commands = {each["command"] for each in manifest["contributes"]["commands"]}
+    assert commands == set(re.findall(r'registerCommand\("([^"]+)"', program))
+    settings = set(manifest["contributes"]["configuration"]["properties"])
+    assert settings == set(re.findall(r'affectsConfiguration\("([^"]+)"', program))
+    ignored = (FOLDER / ".vscodeignore").read_text(encoding="utf-8").split()
+    shipped = [p for p in FOLDER.rglob("*") if "node_modules" not in p.parts and p.suffix != ".vsix"]
+    assert [p.name for p in shipped if any(p.match(glob) for glob in ignored)] == []
+    assert {"name", "publisher", "version", "engines", "license", "repository"} <= manifest.keys()
+    assert (FOLDER / "README.md").stat().st_size
+    assert (FOLDER / "LICENSE.txt").read_text() == (CHECKOUT / "LICENSE").read_text()

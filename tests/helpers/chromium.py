@@ -2,6 +2,7 @@
 
 It speaks the DevTools protocol through two pipes (`--remote-debugging-pipe`), so that no port is open and no client
 library is needed. Messages are JSON that ends with a NUL.
+`AXE_CORE` names the file `axe.min.js` of axe-core (npm pack axe-core), for tests of accessibility.
 """
 
 import base64
@@ -19,6 +20,8 @@ import pytest
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="needs Chromium (apt-get install chromium)")
+AXE = Path(os.environ.get("AXE_CORE", "/nowhere/axe.min.js"))
+needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: AXE_CORE=PATH/axe.min.js")
 _SECONDS = 120
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars")
 _KEYS = {
@@ -114,6 +117,14 @@ class Browser:
         found = self.send("Runtime.evaluate", **asked)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
+
+    def serious(self) -> list[list[str]]:
+        """What axe-core finds serious or critical in the page as it is: rule, impact, the first element."""
+        self.run(f"{AXE.read_text(encoding='utf-8')};0")
+        found: list[list[str]] = self.run(
+            "axe.run({preload: false}).then((r) => r.violations.map((v) => [v.id, v.impact, v.nodes[0].html]))"
+        )
+        return [each for each in found if each[1] in ("serious", "critical")]
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other: characters, or names such as "ArrowDown" and "Shift+Tab"."""

@@ -205,6 +205,16 @@ class Difference:
             data["occupancy"] = {"before": self.occupancy[0].to_dict(), "after": self.occupancy[1].to_dict()}
         return data
 
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        measures = ((name, self.values(name)) for name in MEASURES)
+        rows: list[tuple[object, ...]] = [(name, *pair, pair[1] - pair[0]) for name, pair in measures if pair]
+        counts = ", ".join(f"{n} {kind}" for kind, n in self.counts.items())
+        old, new = self.before.kernel.name, self.after.kernel.name
+        title = f"{old if old == new else f'{old} -> {new}'}: {'same' if self.is_same else counts}"
+        return table(title, ("measure", "before", "after", "change"), rows)
+
     def _change(self, step: StatementPair) -> dict[str, object]:
         data: dict[str, object] = {"kind": step.kind}
         for name, side, measured in (("before", step.before, self.before), ("after", step.after, self.after)):

@@ -121,6 +121,13 @@ class Occupancy:
             "occupancy": self.fraction,
         }
 
+    def _repr_html_(self) -> str:
+        from ptxtool.base.html import table
+
+        title, *notes = (line.strip() for line in str(self).splitlines()[:3])
+        rows = [(name, self.limits[name]) for name in LIMITERS]
+        return table(title, ("resource", "CTAs that it admits"), rows, "; ".join(notes))
+
     def __str__(self) -> str:
         needs = self.needs
         lines = [

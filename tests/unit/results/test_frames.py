@@ -1,4 +1,4 @@
-"""Data frames of results: a row per run, a column per single counter."""
+"""Results in notebooks: data frames with a row per run and a column per single counter, short tables."""
 
 import sys
 
@@ -6,7 +6,11 @@ import pytest
 from sim_results import sim_result
 from sweep_records import RESULT
 
+from ptxtool import api
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.gate_limits import Limit, Limits
+from ptxtool.ir.nodes import Module
+from ptxtool.parse import parse
 from ptxtool.results.frames import frame, plain
 from ptxtool.results.run_results import Comparison, Run, Rung
 from ptxtool.results.scheme_comparison import SchemeComparison, SchemeRun
@@ -42,6 +46,33 @@ def test_results_show_themselves_as_short_tables() -> None:
     assert "results: y as expected" in one
     assert "30.0%" in one  # 30 of 100 slots
     assert "<img" not in one
+
+
+def texts(kernel: str, second: str = "") -> Module:
+    head = ".version 7.5\n.target sm_75\n.address_size 64\n"
+    body = f".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\n{second}ret;\n"
+    return parse(f"{head}.visible .entry {kernel}()\n{{\n{body}}}\n")
+
+
+def test_static_results_show_themselves() -> None:
+    old, new = texts("k"), texts("k", "add.u32 %r2, %r1, 1;\n")
+    changed = api.diff(old.kernels["k"], new.kernels["k"])
+    assert "k: 2 same, 0 changed, 0 removed, 1 added" in changed._repr_html_()
+    assert "<td" in changed._repr_html_()
+    judged = api.gate(new, old, limits=Limits({"instructions": Limit(0, is_change=True)}), ptxas=False)
+    shown = judged._repr_html_()
+    assert "limits exceeded: 1" in shown
+    assert shown.index("exceeded</td>") < shown.index("pressure")  # what is exceeded comes first
+    plan = api.occupancy(256, 20)._repr_html_()
+    # 32,768 registers of a Tesla C2050, 256 * 20 of a CTA: 6 CTAs
+    assert "6 resident CTAs, limited by registers" in plan
+    tuning = api.tune(new.kernels["k"], mode="predict", threads=256, ptxas=False)
+    assert "the original stays" in tuning._repr_html_()
+    pytest.importorskip("pandas")
+    assert judged.to_pandas().query("measure == 'instructions'")[
+        ["before", "after", "kept"]
+    ].values.tolist() == [[2, 3, False]]
+    assert tuning.to_pandas()["name"].tolist()[0] == "original"
 
 
 def test_frames_of_results() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chromium import browser, needs_chromium
+from chromium import AXE, browser, needs_chromium
 from scalekernel import SCALE
 
 import ptxsim
@@ -52,10 +52,12 @@ def test_a_kernel_opens_on_its_lines(run: ApplicationRun, tmp_path: Path) -> Non
         assert page.run("document.querySelector('h1').textContent") == "./app <b>x</b>"
         rows = "[...document.querySelector('tbody').rows].map((r) => r.cells[0].textContent)"
         assert page.run(rows) == ["scale", "other(float*)"]
+        assert not AXE.is_file() or page.serious() == []
         page.run("document.querySelector('tbody button').click()")
         page.settle()
         page.settle()
         assert page.run("document.querySelectorAll('.row.is-code').length") == 12
+        assert not AXE.is_file() or page.serious() == []
         page.run(
             "[...document.querySelectorAll('header button')].find((b) => b.textContent === 'All kernels').click()"
         )

@@ -1,21 +1,16 @@
-"""The page of a kernel in a real browser: what is drawn is what was embedded, and the keyboard reaches all of it.
+"""The page of a kernel in a real browser: what is drawn is what was embedded, and the keyboard reaches all of it."""
 
-`AXE_CORE` names the file `axe.min.js` of axe-core (npm pack axe-core) for the test of accessibility.
-"""
-
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import Browser, browser, needs_chromium
+from chromium import Browser, browser, needs_axe, needs_chromium
 from scalekernel import LAUNCH, SCALE
 
 from ptxtool import api
 from ptxtool.parse import parse
 
 pytestmark = [needs_chromium, pytest.mark.slow]
-AXE = Path(os.environ.get("AXE_CORE", "/nowhere/axe.min.js"))
 BRANCHES = """\
 .version 7.2
 .target sm_70
@@ -314,18 +309,14 @@ def test_5000_instructions_are_rows_only_where_they_are_seen(
     assert took < 20_000  # 0.3 s on an idle machine; the bound only finds what has become quadratic
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: AXE_CORE=PATH/axe.min.js")
+@needs_axe
 @pytest.mark.parametrize("name", ["runs", "text"])
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
 def test_axe_finds_nothing_serious(
     chromium: Browser, pages: dict[str, Path], name: str, width: int, dark: bool
 ) -> None:
     chromium.open(pages[name], width, 844, dark=dark)
-    chromium.run(f"{AXE.read_text()};0")
     for k in range(chromium.run("document.querySelectorAll('[role=tab]').length")):
         chromium.run(f"document.querySelectorAll('[role=tab]')[{k}].click()")
         chromium.settle()
-        found = chromium.run(
-            "axe.run().then((r) => r.violations.map((v) => [v.id, v.impact, v.nodes[0].html]))"
-        )
-        assert [each for each in found if each[1] in ("serious", "critical")] == []
+        assert chromium.serious() == []
