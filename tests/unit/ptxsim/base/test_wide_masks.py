@@ -9,7 +9,7 @@ import pytest
 from numba.core.errors import TypingError
 
 from ptxsim.base import jit
-from ptxsim.base.jit import types
+from ptxsim.base.jit import bit, ctz, popcount, types
 from ptxsim.base.later import now
 from ptxsim.base.wide_masks import WIDE, WideRecord, mask_of, set_masks, wide_record, words_of
 from ptxsim.base.wide_types import INT128
@@ -58,7 +58,7 @@ def test_operations_on_one_mask_and_constants() -> None:
         r.many[0] = r.a & (r.a - 1)
         r.many[1] = ~r.a
         r.many[2] = r.a & -r.a
-        r.n = (jit.ctz(r.a) if r.a else 999) + 1000 * jit.popcount(r.a)
+        r.n = (ctz(r.a) if r.a else 999) + 1000 * popcount(r.a)
         r.small = 1 * (r.a == r.b) + 2 * (r.a != 0)
 
     for a in masks():
@@ -77,7 +77,7 @@ def test_loops_and_branches() -> None:
             left &= r.b
         r.n = 0
         while left:
-            r.n = 7 * r.n + jit.ctz(left)
+            r.n = 7 * r.n + ctz(left)
             left &= left - 1
 
     expected = 0
@@ -105,7 +105,7 @@ def test_a_variable_that_begins_as_a_constant() -> None:
 @compiled_only
 def test_a_narrow_mask_does_not_pass_for_a_wide_one() -> None:
     def mixed(r):  # type: ignore[no-untyped-def]
-        r.n = jit.popcount(r.a & jit.bit(r.n))
+        r.n = popcount(r.a & bit(r.n))
 
     with pytest.raises(TypingError, match="int128"):
         run(mixed, 1)
