@@ -99,9 +99,10 @@ class Gate:
         from ptxtool.base.html import table
 
         shown = sorted(self.verdicts, key=lambda v: (v.is_kept, v.before == v.after))
-        words = (("exceeded" if not v.is_kept else "kept" if v.limit else "") for v in shown)
+        word = {True: "kept", False: "exceeded"}
         rows = [
-            (v.kernel, v.measure, v.before, v.after, v.bound, w) for v, w in zip(shown, words, strict=True)
+            (v.kernel, v.measure, v.before, v.after, v.bound, "" if v.limit is None else word[v.is_kept])
+            for v in shown
         ]
         exceeded = len(self.problems)
         title = f"gate: {f'limits exceeded: {exceeded}' if exceeded else 'passed'}"

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from scripts import module_of
 
 import ptxsim
 from ptxsim import functional_run as functional
-from ptxsim.frontends.python_kernels import entry_name
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
@@ -164,18 +162,7 @@ def _how(path: Path) -> How:
 
 
 _python.parse = lambda text, name: physical(parse(text, name), "spilled")
-
-
-def _triton(shared: Path, name: str, grid: Any, *args: Any, check: tuple[str, ...] = ()) -> Any:
-    """What the tests of `test_corpus_kernels.py` run kernels of Triton with."""
-    path = shared / "corpus" / "ptx" / "triton" / f"{name}.ptx"
-    text = _corpus_module(path, _how(path)).source.text
-    metadata = SimpleNamespace(name=entry_name(text), shared=_python.MOST_SHARED, num_warps=4)
-    kernel = ptxsim.from_triton(SimpleNamespace(asm={"ptx": text}, metadata=metadata), check=check)
-    return kernel[grid](*args, np.zeros(16, np.uint8))
-
-
-_python.triton = _triton
+_python.triton_text = lambda path: _corpus_module(path, _how(path)).source.text
 globals().update(
     {name: test for m in (_cuda, _python) for name, test in vars(m).items() if name.startswith("test_")}
 )

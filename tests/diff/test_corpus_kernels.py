@@ -34,9 +34,14 @@ def numba(shared: Path, name: str, grid: Any, block: Any, *args: Any) -> Any:
     return ptxsim.run(kernel, grid, block, flat)
 
 
+def triton_text(path: Path) -> str:
+    """The PTX of a file that Triton made."""
+    return path.read_text()
+
+
 def triton(shared: Path, name: str, grid: Any, *args: Any, check: tuple[str, ...] = ()) -> Any:
     """Run a kernel of Triton, through `from_triton` and a stand-in for what `triton.compile` gives."""
-    ptx = (shared / "corpus" / "ptx" / "triton" / f"{name}.ptx").read_text()
+    ptx = triton_text(shared / "corpus" / "ptx" / "triton" / f"{name}.ptx")
     metadata = SimpleNamespace(name=entry_name(ptx), shared=MOST_SHARED, num_warps=4)
     kernel = ptxsim.from_triton(SimpleNamespace(asm={"ptx": ptx}, metadata=metadata), check=check)
     return kernel[grid](*args, np.zeros(16, np.uint8))  # the last one is scratch memory

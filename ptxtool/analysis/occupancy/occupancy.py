@@ -124,18 +124,23 @@ class Occupancy:
     def _repr_html_(self) -> str:
         from ptxtool.base.html import table
 
-        title, *notes = (line.strip() for line in str(self).splitlines()[:3])
+        title, *notes = self._summary()
         rows = [(name, self.limits[name]) for name in LIMITERS]
         return table(title, ("resource", "CTAs that it admits"), rows, "; ".join(notes))
 
-    def __str__(self) -> str:
+    def _summary(self) -> tuple[str, ...]:
+        """What came out, and from what."""
         needs = self.needs
-        lines = [
+        return (
             f"{self.resident_ctas} resident CTAs, limited by {' and '.join(self.all_limiters)} ({self.gpu})",
-            f"  active warps {self.active_warps} of {self.max_warps} ({100 * self.fraction:.0f}%)",
-            f"  per CTA: {needs.threads} threads in {needs.padded_threads} lanes, {needs.registers} registers, "
+            f"active warps {self.active_warps} of {self.max_warps} ({100 * self.fraction:.0f}%)",
+            f"per CTA: {needs.threads} threads in {needs.padded_threads} lanes, {needs.registers} registers, "
             f"{needs.scratchpad} bytes of scratchpad",
-        ]
+        )
+
+    def __str__(self) -> str:
+        title, *notes = self._summary()
+        lines = [title, *(f"  {note}" for note in notes)]
         for name in LIMITERS:
             limit = self.limits[name]
             lines.append(f"  by {name + ':':12}{'-' if limit is None else limit:>4}")
