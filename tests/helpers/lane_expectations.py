@@ -666,9 +666,7 @@ class Bench:
 
 
 def _make_run() -> Any:
-    from numba import types
-
-    from ptxsim.base.jit import array_of, entry
+    from ptxsim.base.jit import array_of, entry, types
 
     @entry(types.void(array_of(CONTEXT), array_of(UOP), types.int64))
     def run(xs: Any, uops: Any, mask: Any) -> None:

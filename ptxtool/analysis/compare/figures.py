@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from ptxtool.analysis.flow.pressure import Pressure, file_of, pressure
+from ptxtool.base.bits import indices
 from ptxtool.ir.nodes import Declaration, Function
-from ptxtool.ir.symbols import Register
+from ptxtool.ir.symbols import Register, RegisterTable
 from ptxtool.ir.variables import alignment_of, declared_size, round_up
 from ptxtool.isa.table import table
 
@@ -92,7 +93,7 @@ class MeasuredKernel:
         return Figures(
             instructions=len(self.kernel.instructions),
             **counts,
-            registers_declared=_units(registers),
+            registers_declared=_declared_units(registers),
             registers_used=_units(used),
             live_registers=self.pressure.maximum,
             predicates_used=sum(r.is_predicate for r in used),
@@ -105,6 +106,17 @@ class MeasuredKernel:
 
 def _units(registers: Iterable[Register]) -> int:
     return sum(register.units for register in registers if file_of(register) == "general")
+
+
+def _declared_units(registers: RegisterTable) -> int:
+    """The same of all registers, one of each declarator looked at: a range may have billions."""
+    special = set(indices(registers.special_bits))  # which count as none
+    units = 0
+    for alike in registers.by_declarator(range(len(registers))):
+        plain = next((k for k in alike if k not in special), None)
+        if plain is not None:
+            units += _units([registers[plain]]) * (len(alike) - sum(k in alike for k in special))
+    return units
 
 
 _NAME = re.compile(r"[A-Za-z_$%][\w$]*")

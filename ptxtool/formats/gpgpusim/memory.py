@@ -315,7 +315,7 @@ def _network(given: Given) -> None:
     given.take("icnt.response_fifo", "gpgpu_n_cluster_ejection_buffer_size", 1)
     mode, file = given.need("network_mode"), given.setting("inter_config_file")
     instead = f"the network is that of {given.base}"
-    if values.whole(mode) == 2:
+    if values.whole(mode) == 2 and given.version >= 4:  # GPGPU-Sim 3.x has no such network
         _packets(given)
     elif values.whole(mode) != 1:
         given.differs(mode, instead)

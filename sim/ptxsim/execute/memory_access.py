@@ -89,7 +89,11 @@ def _fault(context, kind, lane, address):
 @njit(types.int64(_CONTEXT, types.uint64, types.uint64))
 def _tolerated(context, address, n_bytes):
     """Whether the launch tolerates an access outside of all allocations, which is counted: 1 or 0."""
-    if address < context.tolerated_start or address + n_bytes > context.tolerated_end:
+    if (
+        address < context.tolerated_start
+        or address >= context.tolerated_end
+        or address + n_bytes > context.tolerated_end
+    ):
         return 0
     if context.n_tolerated == 0:
         context.first_tolerated = address
@@ -116,7 +120,7 @@ def _check_global(context, mask, n_bytes):
     bounds = flat_u64(context.allocations, 2 * context.n_allocations)
     if (
         found >= 0
-        and high + n_bytes <= bounds[2 * found + 1]
+        and high <= bounds[2 * found + 1] - n_bytes
         and union & (n_bytes - np.uint64(1)) == np.uint64(0)
     ):
         return 1
@@ -274,7 +278,7 @@ def _check_stride(context, space, n_bytes):
             return 0
         shift = context.global_memory - context.global_base
     elif space == SHARED:
-        if last + n_bytes > np.uint64(context.shared_bytes):
+        if first > np.uint64(context.shared_bytes) or last + n_bytes > np.uint64(context.shared_bytes):
             return 0
         shift = context.shared_memory
     else:

