@@ -32,6 +32,10 @@ def whole(setting: Setting, least: int = 0) -> int:
         number = int(text, base)
     except ValueError:
         raise setting.wrong(advice, f"is '{text}', no whole number") from None
+    if number >> 63 > 0:
+        raise setting.wrong(
+            "GPGPU-Sim reads numbers of up to 64 bits, with a sign", "does not fit into 64 bits"
+        )
     if number < least:
         raise setting.wrong(advice, f"is {number}")
     return number

@@ -25,6 +25,12 @@ def test_no_whole_numbers(value: str) -> None:
         values.whole(setting(value))
 
 
+@pytest.mark.parametrize("value", ["0x8000000000000000", "0x" + "f" * 5000, str(1 << 64)])
+def test_numbers_above_64_bits(value: str) -> None:
+    with pytest.raises(PtxError, match="'-x' does not fit into 64 bits"):
+        values.whole(setting(value))
+
+
 @pytest.mark.parametrize("value", ["8:8:many", "8:8", "8:8:" + "9" * 5000])
 def test_no_three_numbers(value: str) -> None:
     with pytest.raises(PtxError, match="give 3 whole numbers with ':' between"):
