@@ -31,7 +31,7 @@ def test_a_network_that_the_old_version_does_not_have(tmp_path: Path) -> None:
     gpu, reported = read_config(tmp_path / "gpgpusim.config")
     assert gpu.icnt == load_gpu(OLD).icnt
     assert [(d.message, d.help) for d in reported] == [
-        ("'-network_mode 2' is not modelled", "the network is that of tesla-c2050")
+        ("'-network_mode 2' is not modelled", "here the network is that of tesla-c2050")
     ]
 
 
