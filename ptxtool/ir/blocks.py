@@ -31,7 +31,7 @@ class BlockBound:
 
 
 def numbers(directive: Directive) -> tuple[int, ...]:
-    """The numbers of a directive such as `.maxntid 0x20, 4`. Raises `ValueError` where they are not whole."""
+    """The numbers of a directive such as `.maxntid 0x20, 4`. All are whole: the parser sees to it."""
     return tuple(integer(word.strip()) for word in directive.text.split(","))
 
 

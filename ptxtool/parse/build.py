@@ -82,13 +82,12 @@ def _check_prototype(items: Sequence[Item], source: Source) -> None:
             check_tuning(item, numbers, "callprototype", source)
 
 
-def _numbers(items: Sequence[Item], i: int) -> tuple[int, int]:
-    """The index after a list of numbers, and their count."""
-    count = 0
+def _numbers(items: Sequence[Item], i: int) -> tuple[int, list[Token]]:
+    """The index after a list of numbers, and the numbers."""
+    start = i
     while i < len(items) and (_is_kind(items[i], "NUMBER") or _is_text(items[i], ",")):
-        count += _is_kind(items[i], "NUMBER")
         i += 1
-    return i, count
+    return i, [_token(item) for item in items[start:i] if _is_kind(item, "NUMBER")]
 
 
 def declaration(items: Sequence[Item], source: Source, *, parameter: bool = False) -> nodes.Declaration:

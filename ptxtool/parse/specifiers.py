@@ -16,6 +16,7 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE, TYPES_ELSEWHERE
+from ptxtool.isa.literals import literal
 from ptxtool.isa.targets import is_newer_text
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.tokens import Token
@@ -102,8 +103,8 @@ def check_declared(
         raise syntax_error("declaration without a state space", tokens[0], source, help)
 
 
-def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
-    """Check a directive of a head by its name and the count of its numbers. Raises `PtxError`."""
+def check_tuning(token: Token, numbers: Sequence[Token], head: str, source: Source) -> None:
+    """Check a directive of a head by its name and its numbers. Raises `PtxError`."""
     known = TUNING.get(token.text)
     if known is None and is_newer_text(source.text):
         return
@@ -115,13 +116,17 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
     if head not in known.heads:
         help = f"it belongs to a '.{known.heads[0]}'; remove it here"
         raise syntax_error(f"'{token.text}' at a '.{head}'", token, source, help)
-    if not known.least <= numbers <= known.most:
+    if not known.least <= len(numbers) <= known.most:
         wanted = (
             "no number" if known.most == 0 else "one number" if known.most == 1 else "one to three numbers"
         )
         raise syntax_error(
-            f"'{token.text}' takes {wanted}, not {numbers}", token, source, "add or remove numbers"
+            f"'{token.text}' takes {wanted}, not {len(numbers)}", token, source, "add or remove numbers"
         )
+    for number in numbers:
+        if literal(number.text).kind != "int":
+            help = "write a whole number from 1 on"
+            raise syntax_error(f"'{token.text}' takes whole numbers", number, source, help)
 
 
 def _no_type(token: Token, source: Source) -> PtxError:

@@ -30,12 +30,9 @@ def launch_bound_problems(module: Module) -> Iterator[Diagnostic]:
     for kernel in module.functions.values():
         if kernel.kind != "entry" or kernel.body is None:
             continue
-        try:
-            yield from _bound_problems(kernel)
-            if kernel.name in adjusting and entry_registers(kernel) is None:
-                yield _setmaxnreg_problem(kernel, adjusting[kernel.name])
-        except ValueError:  # a number with a fraction is reported as such (`tuning.py`)
-            continue
+        yield from _bound_problems(kernel)
+        if kernel.name in adjusting and entry_registers(kernel) is None:
+            yield _setmaxnreg_problem(kernel, adjusting[kernel.name])
 
 
 def _bound_problems(kernel: Function) -> Iterator[Diagnostic]:

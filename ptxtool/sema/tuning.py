@@ -27,8 +27,9 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
     first: dict[str, Directive] = {}
     for item in function.directives:
         first.setdefault(item.name, item)
-        if item.name in _POSITIVE and (trouble := _trouble(item)):
-            yield problem(item, f"'.{item.name} {item.text}' {trouble}", "write whole numbers from 1 on")
+        if item.name in _POSITIVE and 0 in numbers(item):
+            message = f"'.{item.name} {item.text}' leaves nothing"
+            yield problem(item, message, "write whole numbers from 1 on")
         if item.name == "maxnctapersm" and version >= (2, 1):
             yield problem(item, "'.maxnctapersm' ended with PTX 2.1", "'.minnctapersm' replaces it")
         since = _SINCE.get(item.name, (1, 0))
@@ -48,11 +49,3 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
             note = Note(f"'.{earlier.name}' is here", source, earlier.start, earlier.end)
             message = f"'.{later.name}' and '.{earlier.name}' exclude each other"
             yield problem(later, message, "keep one of them", note)
-
-
-def _trouble(item: Directive) -> str:
-    """What is wrong with the numbers of a directive that wants positive ones."""
-    try:
-        return "leaves nothing" if 0 in numbers(item) else ""
-    except ValueError:
-        return "has a fraction"

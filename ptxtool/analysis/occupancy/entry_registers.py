@@ -41,10 +41,7 @@ def ignored_ctas(kernel: Function, item: Directive, bound: BlockBound | None) ->
 
 def entry_registers(kernel: Function) -> int | None:
     """The registers per thread at a kernel's entry, None where its launch bounds do not fix them."""
-    try:
-        found = [*_bounds(kernel)]
-    except ValueError:  # a number with a fraction, which `check` reports
-        return None
+    found = [*_bounds(kernel)]
     return max(1, min(*found, MOST_REGISTERS)) if found else None
 
 

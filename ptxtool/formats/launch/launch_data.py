@@ -201,14 +201,19 @@ class Launch(LaunchHead):
     def _expected(self, wanted: Expectation) -> np.ndarray:
         value = next(i.value for i in self.contents if i.name == wanted.arg)
         assert isinstance(value, np.ndarray)
+        help = f"the expectation needs the shape {list(value.shape)}"
         result = wanted.result
         if isinstance(result, Expression):
-            result = np.asarray(_evaluate(result, self._before, self.source, wanted))
+            found = _evaluate(result, self._before, self.source, wanted)
+            try:
+                result = np.asarray(found)
+            except ValueError:  # a list of items that differ in shape
+                message = f"the expression for '{wanted.arg}' gives no regular array"
+                raise error("E502", message, self.source, wanted.start, wanted.end, help) from None
         if result.size == 1 and result.ndim == 0:
             result = np.full(value.shape, result)
         if result.size != value.size:
             message = f"{result.size} expected elements for '{wanted.arg}', which has {value.size}"
-            help = f"the expectation needs the shape {list(value.shape)}"
             raise error("E502", message, self.source, wanted.start, wanted.end, help)
         result = result.reshape(value.shape)
         if (

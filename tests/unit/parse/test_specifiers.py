@@ -58,6 +58,8 @@ def test_words_in_order(text: str) -> None:
     [
         (".entry k() .maxntid 1, 2, 3, 4", "'.maxntid' takes one to three numbers, not 4", ".maxntid"),
         (".entry k() .maxnreg 16, 32", "'.maxnreg' takes one number, not 2", ".maxnreg"),
+        (".entry k() .maxntid 64, .5", "'.maxntid' takes whole numbers", ".5"),
+        (".entry k() .maxnreg 1.5", "'.maxnreg' takes whole numbers", "1.5"),
         (".entry k() .explicitcluster 1", "'.explicitcluster' takes no number, not 1", ".explicitcluster"),
         (".entry k() .noreturn", "'.noreturn' at a '.entry'", ".noreturn"),
         (".func f() .maxntid 32", "'.maxntid' at a '.func'", ".maxntid"),

@@ -31,7 +31,3 @@ def test_each_kernel_that_reaches_setmaxnreg_has_its_own_bounds() -> None:
 
 def test_a_target_without_known_limits_has_none() -> None:
     assert codes(kernel(".maxntid 1024 .minnctapersm 30", arch="sm_999", version="99.0")) == ("W201", "W201")
-
-
-def test_a_number_with_a_fraction_is_reported_once() -> None:
-    assert codes(kernel(".maxntid 1.5 .minnctapersm 3")) == ("E213",)

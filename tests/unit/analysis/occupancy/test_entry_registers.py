@@ -55,9 +55,7 @@ def test_ptxas_prints_it(bounds: str, tmp_path: Path) -> None:
     assert int(found.group(1)) == BOUNDS[bounds]
 
 
-@pytest.mark.parametrize(
-    "bounds", ["", ".maxntid 128", ".minnctapersm 2", ".maxntid 1024 .minnctapersm 9", ".maxnreg 1.5"]
-)
+@pytest.mark.parametrize("bounds", ["", ".maxntid 128", ".minnctapersm 2", ".maxntid 1024 .minnctapersm 9"])
 def test_bounds_that_fix_nothing(bounds: str) -> None:
     assert entry_registers(of(bounds)) is None
     assert launched_registers(of(bounds)) == 0

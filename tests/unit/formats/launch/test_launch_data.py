@@ -112,3 +112,9 @@ def test_expected_whole_numbers_do_not_wrap() -> None:
     with pytest.raises(PtxError, match=r"expected result for 'x': 300 does not fit type uint8") as caught:
         launch.check([np.array([44], np.uint8)])
     assert caught.value.diagnostics[0].line == 10
+
+
+def test_an_expectation_of_items_that_differ_in_shape() -> None:
+    launch = read(TEXT.replace('"t * n"', '"n, t"'))
+    with pytest.raises(PtxError, match="the expression for 'c' gives no regular array"):
+        launch.expected()
