@@ -160,9 +160,20 @@ def _sectors(given: Given, name: str, found: values.Cache) -> None:
         store_miss="allocate" if found.write_allocation == "L" else "pass",
     )
     given.take("l1d.dirty_percent", "gpgpu_l1_cache_write_ratio")
-    if not given.is_on("gpgpu_adaptive_cache_config"):
-        return
+    if given.is_on("gpgpu_adaptive_cache_config"):
+        _adaptive(given, name, found)
+
+
+def _adaptive(given: Given, name: str, found: values.Cache) -> None:
+    """The memory that the L1 and shared memory divide. Until GPGPU-Sim 4.0, which has no options for it, four times the
+    L1 that the file gives, of which shared memory takes 0, 8, 16, 32 or 64 KB or all that an SM has."""
     size, options = given.need("gpgpu_unified_l1d_size"), given.need("gpgpu_shmem_option")
+    if options.name not in given.options and size.name not in given.options:
+        most = given.need("gpgpu_shmem_size")
+        given.put("l1d.adaptive_bytes", 4 * found.sets * found.ways * found.line_bytes, name)
+        scratchpads = {1024 * kilobytes for kilobytes in (0, 8, 16, 32, 64)} | {values.whole(most)}
+        given.put("l1d.adaptive_scratchpads", sorted(scratchpads), most.name)
+        return
     left = values.numbers(options, ",", tuple(range(1, 33)))
     if values.whole(size, 1) < max(left):
         raise size.wrong(f"give {max(left)} or more: '-{options.name}' has so many KB of shared memory")

@@ -166,3 +166,27 @@ def test_bursts_of_32_bytes_come_with_the_later_scheduler(tmp_path: Path) -> Non
 
     assert read("4") == (64, "oldest", "bank")  # a burst of 8 over two chips
     assert read("2") == (32, "in-turn", "group")
+
+
+VOLTA = {
+    "gpgpu_coalesce_arch": "60",
+    "gpgpu_adaptive_cache_config": "1",
+    "gpgpu_cache__dl1": "S:1:128:256,L:L:m:N:L,A:256:8,16:0,32",
+    "gpgpu_shmem_size": "98304",
+}
+"""The L1 of SM7_QV100 as GPGPU-Sim 4.0 writes it: 32 KB, of which it makes 128 KB for L1 and shared memory."""
+
+
+@pytest.mark.parametrize(
+    ("later", "kilobytes", "scratchpads"),
+    [
+        ({}, 128, (0, 8, 16, 32, 64, 96)),
+        ({"gpgpu_unified_l1d_size": "192", "gpgpu_shmem_option": "0,48,96"}, 192, (0, 48, 96)),
+    ],
+)
+def test_what_l1_and_shared_memory_divide(
+    tmp_path: Path, later: dict[str, str], kilobytes: int, scratchpads: tuple[int, ...]
+) -> None:
+    gpu, _ = read_config(write_config(tmp_path, load_gpu(NEW), 4, **VOLTA, **later))
+    assert gpu.l1d.adaptive_bytes == 1024 * kilobytes
+    assert tuple(gpu.l1d.adaptive_scratchpads) == tuple(1024 * each for each in scratchpads)
