@@ -58,6 +58,8 @@ def main() -> None:
         kernels = asked.kernels if name == SCHEMES else ()
         made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs, kernels=kernels)
         print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
+        if not made[name].complete or made[name].failures:
+            sys.exit(f"{name}: not all runs have a result, so no page is changed")
     if SCHEMES in made:
         put_schemes(made.pop(SCHEMES))
     for name, reproduction in made.items():
