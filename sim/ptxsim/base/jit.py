@@ -24,7 +24,7 @@ JIT_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 def compiled(module: str, name: str) -> Expression:
     """A name of a module that imports numba, which is imported when the name is needed."""
-    return Expression(lambda: getattr(import_module(module), name))
+    return Expression(lambda: getattr(import_module(module), name), name)
 
 
 def _of_compiler(name: str) -> Any:

@@ -25,15 +25,25 @@ def now(value: Any) -> Any:
 
 
 class Expression(Later):
-    """A name of numba's, its attributes and calls: `types.int64(record_type(CONTEXT))` is a signature to be."""
+    """A name of numba's, its attributes and calls: `types.int64(record_type(CONTEXT))` is a signature to be. As text it
+    has the layouts of its records, so that machine code for other layouts has another name on disk."""
+
+    def __init__(self, make: Callable[[], Any], text: str):
+        super().__init__(make)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
 
     def __getattr__(self, name: str) -> "Expression":
         if name.startswith("_"):
             raise AttributeError(name)
-        return Expression(lambda: getattr(self.now(), name))
+        return Expression(lambda: getattr(self.now(), name), f"{self}.{name}")
 
     def __call__(self, *arguments: Any) -> "Expression":
-        return Expression(lambda: self.now()(*map(now, arguments)))
+        return Expression(
+            lambda: self.now()(*map(now, arguments)), f"{self}({', '.join(map(str, arguments))})"
+        )
 
 
 class Function(Later):

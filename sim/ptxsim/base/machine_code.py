@@ -141,7 +141,8 @@ def _machine_code(function: Any) -> int:
 
 
 def _path(function: Any) -> Path:
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{_processor()}.o"
+    taken = hashlib.sha256(str(function.signature).encode()).hexdigest()[:12]  # records, with their layouts
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{_processor()}-{taken}.o"
     return folder(function.__module__) / name
 
 

@@ -71,6 +71,7 @@ def _describe_classes(r: Any, gpu: Gpu) -> None:
     r["shared_collectors"], r["collector_steps"] = pipeline.collectors_shared, pipeline.collector_steps
     r["shared_in_ports"], r["shared_out_ports"] = pipeline.ports_shared, pipeline.out_ports_shared
     r["last_sub_core"], r["sub_core_banks"] = sub_cores - 1, banks_of_warp(gpu)
+    r["sub_core_collectors"] = pipeline.collectors_shared // sub_cores
     first = 0
     for name, k in _PARTS.items():
         if name != "mem":

@@ -130,6 +130,7 @@ _RUN = [
     ("collector_steps", "i8"),  # of a cycle
     ("last_sub_core", "i8"),  # sub-cores less one: a scheduler each, or 0 for an SM that is not divided
     ("sub_core_banks", "i8"),  # register banks of one
+    ("sub_core_collectors", "i8"),  # collector units of one
     ("class_units", "i8", (ALL_CLASSES,)),
     ("first_unit", "i8", (ALL_CLASSES,)),
     ("collectors", "i8", (CLASSES,)),  # collector units of a class
@@ -261,6 +262,8 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("front_free", "i8"),
         ("id_oc_n", "i4", (ALL_CLASSES,)),
         ("oc_ex_n", "i4", (ALL_CLASSES,)),
+        ("id_oc_taken", "i8", (ALL_CLASSES,)),  # sub-cores whose entry of a class is taken
+        ("oc_ex_taken", "i8", (ALL_CLASSES,)),
         ("cu_order_n", "i8"),
         ("cu_busy", "i8"),
         ("cu_ready", "i8"),  # busy, all operands read

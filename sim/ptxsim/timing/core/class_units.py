@@ -40,6 +40,8 @@ def _place_for(run, sm, k, number):
     """The place in OC_EX of the oldest instruction for a unit; -1: there is none."""
     if run.last_sub_core == 0:
         return 0
+    if sm.oc_ex_taken[k] & bit(number) == 0:
+        return -1
     for place in range(sm.oc_ex_n[k]):
         if sub_core(run, sm, queued_at(sm.oc_ex[k], place)) == number:
             return place
@@ -61,6 +63,7 @@ def _enter(run, sm, k, unit, place):
     sm.oc_ex[k] = without(sm.oc_ex[k], place)
     sm.oc_ex_n[k] -= 1
     w = sm.front_warp[entry]
+    sm.oc_ex_taken[k] &= ~bit(w & run.last_sub_core)
     sm.front_free |= bit(entry)
     sm.front_count[w] -= 1
     writeback = done + 1

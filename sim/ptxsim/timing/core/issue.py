@@ -259,6 +259,7 @@ def _enter_pipe(run, sm, execution, i, w, mask):
     sm.id_oc[port] |= queued(entry, sm.id_oc_n[port])
     sm.id_oc_n[port] += 1
     if run.shared_collectors:
+        sm.id_oc_taken[port] |= bit(w & run.last_sub_core)
         sm.front_class[entry] = port
         sm.front_issue[entry] = sm.warp_instructions
     sm.front_count[w] += 1

@@ -32,6 +32,7 @@ from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.timing.core.operands import collect, leave_oc_ex
 from ptxsim.timing.core.reason_codes import PASSES
 from ptxsim.timing.core.reasons import note_look_up
+from ptxsim.timing.core.shared_collectors import sub_core
 from ptxsim.timing.memory import memory_state as requests
 from ptxsim.timing.memory import readonly, texture_cache
 from ptxsim.timing.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
@@ -578,6 +579,7 @@ def ldst_cycle(run, sm, l1, memory):
     _serve_head(run, sm, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
         sm.head = leave_oc_ex(sm, 2)
+        sm.oc_ex_taken[2] &= ~bit(sub_core(run, sm, sm.head))
 
 
 @inline

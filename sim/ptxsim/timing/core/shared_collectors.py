@@ -53,14 +53,11 @@ def rotated_within(run, banks, w):
 
 
 @inline
-def _full(run, sm, queue, count, width):
-    """A mask of the sub-cores that have no free entry in a set of pipeline registers."""
+def _full(run, taken, count, width):
+    """A mask of the sub-cores that have no free entry in a set of pipeline registers, of those that have taken one."""
     if run.last_sub_core == 0:
         return 1 if count >= width else 0
-    full = 0
-    for place in range(count):
-        full |= bit(sub_core(run, sm, queued_at(queue, place)))
-    return full
+    return taken
 
 
 @njit
@@ -69,7 +66,7 @@ def open_sets(run, sm):
     closed = no_warps(sm)
     for k in range(ALL_CLASSES):
         if sm.id_oc_n[k]:
-            full = _full(run, sm, sm.id_oc[k], sm.id_oc_n[k], run.port_width[k])
+            full = _full(run, sm.id_oc_taken[k], sm.id_oc_n[k], run.port_width[k])
             if full == bit(run.last_sub_core + 1) - 1:
                 closed |= sm.head_class[k]
             else:
@@ -84,7 +81,7 @@ def open_sets(run, sm):
 @njit
 def is_closed(run, sm, k, w):
     """Whether a class has no free OC_EX entry in the sub-core of warp w: the units are what holds it up."""
-    full = _full(run, sm, sm.oc_ex[k], sm.oc_ex_n[k], run.oc_ex_width[k])
+    full = _full(run, sm.oc_ex_taken[k], sm.oc_ex_n[k], run.oc_ex_width[k])
     return full & bit(w & run.last_sub_core) != 0
 
 
@@ -109,7 +106,7 @@ def _may_leave(run, sm):
         ready &= ready - 1
         entry = sm.cu_entry[unit]
         k = sm.front_class[entry]
-        full = _full(run, sm, sm.oc_ex[k], sm.oc_ex_n[k], run.oc_ex_width[k])
+        full = _full(run, sm.oc_ex_taken[k], sm.oc_ex_n[k], run.oc_ex_width[k])
         if full & bit(sub_core(run, sm, entry)) == 0:
             found |= bit(unit)
     return found
@@ -118,7 +115,7 @@ def _may_leave(run, sm):
 @inline
 def _dispatch(run, sm):
     """Ready units to OC_EX: each out-port sends one, round robin, the next time from another sub-core."""
-    of_sub_core = run.shared_collectors // (run.last_sub_core + 1)
+    of_sub_core = run.sub_core_collectors
     for port in range(run.shared_out_ports):
         ready = _may_leave(run, sm)
         if ready == 0:
@@ -130,13 +127,14 @@ def _dispatch(run, sm):
         sm.cu_last[port] = unit
         sm.cu_busy &= ~bit(unit)
         sm.cu_ready &= ~bit(unit)
-        _to_oc_ex(sm, sm.cu_entry[unit])
+        _to_oc_ex(run, sm, sm.cu_entry[unit])
 
 
 @inline
-def _to_oc_ex(sm, entry):
+def _to_oc_ex(run, sm, entry):
     """A front entry into the OC_EX queue of its class, after those that were issued before it."""
     k = sm.front_class[entry]
+    sm.oc_ex_taken[k] |= bit(sub_core(run, sm, entry))
     queue = sm.oc_ex[k]
     place = sm.oc_ex_n[k]
     sm.oc_ex_n[k] += 1
@@ -188,7 +186,7 @@ def _read(run, sm, first):
 @inline
 def _free_units(run, sm, entry):
     """A mask of the free collector units of an entry's sub-core."""
-    of_sub_core = run.shared_collectors // (run.last_sub_core + 1)
+    of_sub_core = run.sub_core_collectors
     own = (bit(of_sub_core) - 1) << of_sub_core * sub_core(run, sm, entry)
     return own & ~sm.cu_busy
 
@@ -215,6 +213,7 @@ def _take(run, sm, k):
     unit = ctz(free)
     sm.id_oc[k] >>= QUEUED_BITS
     sm.id_oc_n[k] -= 1
+    sm.id_oc_taken[k] &= ~bit(sub_core(run, sm, entry))
     sm.cu_busy |= bit(unit)
     sm.cu_entry[unit] = entry
     i = sm.front_ins[entry]

@@ -21,9 +21,10 @@ def test_attributes_and_calls_of_what_is_to_be() -> None:
             asked.append(name)
             return lambda *arguments: (name, arguments)
 
-    types: Any = Expression(Types)
+    types: Any = Expression(Types, "types")
     signature = types.void(types.int64(), 3)
     assert asked == []
     assert now(signature) == ("void", (("int64", ()), 3))
     assert asked == ["void", "int64"]
+    assert str(signature) == "types.void(types.int64(), 3)"
     assert not hasattr(types, "_typing")  # which libraries ask for

@@ -70,3 +70,18 @@ def test_a_function_of_another_process(tmp_path: Path, monkeypatch: pytest.Monke
         function, called = declared()
         assert [function(rows, np.int64(1), minus, called) for minus in (False, True)] == [45, -45]
         monkeypatch.setattr("ptxsim.base.numba_compiler.compiled_object", None)
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_a_record_with_another_layout_is_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A policy's source says nothing of the record that it is given: its signature does."""
+
+    def first(rows: Any) -> int:
+        return int(rows[0].b)
+
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    for before in ([], ["a"], ["a", "c"]):
+        record = np.dtype([(name, np.int64) for name in (*before, "b")])
+        values = np.array([(*range(len(before)), 7)], record)
+        assert entry(expressions.int64(array_of(record)))(first)(values) == 7
+    assert len(list(tmp_path.rglob("*.o"))) == 3
