@@ -26,3 +26,11 @@ def test_counters_are_those_of_gpgpusim(
     found = simulate_modern(shared, row).stats
     names = (*EXACT, *same)
     assert {name: found[name] for name in names} == {name: row[name] for name in names}
+
+
+@pytest.mark.parametrize(("config", "launch"), [("QV100q_gto", "nw_diag"), ("QV100q", "pointer_chase_w8")])
+def test_the_order_in_which_sms_are_simulated_changes_nothing(config: str, launch: str, shared: Path) -> None:
+    """A limit of cycles makes all SMs go together; without one each may run ahead (core/ahead.py)."""
+    row = modern_run(shared, launch, config)
+    ahead, together = (simulate_modern(shared, row, **how).stats for how in ({}, {"max_cycles": 10**9}))
+    assert ahead == together

@@ -65,10 +65,11 @@ def push(memory: Any, net: Any, source: int, packet: int, ready: int) -> None:
     fifo.flits += 1
     net.packets += 1
     net.flits += 1
-    if fifo.count == 1:
-        target = _ask(memory, net, source, packet)
-        if net.output[target].count < net.output_packets:
-            net.next = min(net.next, ready)
+    if fifo.count == 1:  # an SM that runs ahead (core/ahead.py) pushes before the network has come so far
+        fifo.next = ready
+        net.heads[source >> 6] |= bit(source & 63)
+        net.asking = min(net.asking, ready)
+        net.next = min(net.next, ready)
 
 
 @inline
@@ -147,6 +148,23 @@ def _by_outputs(memory: Any, net: Any, now: int) -> None:
 
 
 @njit
+def _let_ask(memory: Any, net: Any, now: int) -> None:
+    """First packets of inputs ask for their outputs from their cycle on."""
+    net.asking = FOREVER
+    for word in range(net.words):
+        left = net.heads[word]
+        while left:
+            source = 64 * word + ctz(left)
+            fifo = net.input[source]
+            if fifo.next <= now:
+                net.heads[word] &= ~(left & -left)
+                _ask(memory, net, source, np.int64(fifo.first))
+            else:
+                net.asking = min(net.asking, fifo.next)
+            left &= left - 1
+
+
+@njit
 def _in_turn(memory: Any, net: Any, now: int) -> None:
     turn = (net.first_input + now) % net.n_nodes - net.first_node
     start = turn if 0 <= turn < net.n_in else np.int64(0)
@@ -154,7 +172,7 @@ def _in_turn(memory: Any, net: Any, now: int) -> None:
         net.output[k].turn = 0  # whether it has taken a packet in this cycle
     for k in range(net.n_in):
         source = (start + k) % net.n_in
-        if net.input[source].count:
+        if net.input[source].count and net.heads[source >> 6] & bit(source & 63) == 0:
             target = _target(memory, net, np.int64(net.input[source].first))
             output = net.output[target]
             if output.turn == 0 and output.count < net.output_packets:
@@ -165,11 +183,13 @@ def _in_turn(memory: Any, net: Any, now: int) -> None:
 @njit
 def crossbar_cycle(memory: Any, net: Any, now: int) -> None:
     """Move packets, and note in `net.next` when there is more to do; an output that is full waits for `take`."""
+    if net.asking <= now:
+        _let_ask(memory, net, now)
     if net.in_turn:
         _in_turn(memory, net, now)
     else:
         _by_outputs(memory, net, now)
-    net.next = FOREVER
+    net.next = net.asking
     for word in range(net.words):
         left = net.granting[word]
         while left:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from built import GPU
 
+import ptxtool
 from ptxsim.base.jit import uncached
 from ptxsim.timing.core import ahead
 from ptxsim.timing.memory.memory_setup import make_memory
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.sm_state import ALL_MEMORY_FREE, PENDING, RUN, SM
+from ptxtool.formats.samples import sample_file
 
 NOW, FOLLOWING = 100, 110
 MEMORY = make_memory(GPU)
@@ -102,3 +104,15 @@ def test_nothing_that_others_see_may_happen(changes: dict[str, Any], expected: b
 )
 def test_no_reply_may_arrive(changes: dict[str, int], expected: bool) -> None:
     assert allowed(**changes) == expected
+
+
+@pytest.mark.parametrize("gpu", ["tesla-c2050", "gpgpusim42-qv100"])
+def test_the_order_of_sms_changes_nothing(gpu: str) -> None:
+    """A limit of cycles makes all SMs go together: networks of flits and of packets."""
+    folder = sample_file("saxpy").parent
+    kernel = ptxtool.load(folder / "kernel.ptx").kernels["saxpy"]
+    found = [
+        ptxtool.simulate(kernel, folder / "launch.toml", gpu=gpu, **limit).result.stats
+        for limit in ({}, {"max_cycles": 10**9})
+    ]
+    assert found[0] == found[1]

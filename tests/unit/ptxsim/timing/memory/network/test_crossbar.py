@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from memory_machine import Machine, on_array
 from volta_memory import PACKETS, machine
 
@@ -75,6 +76,19 @@ def test_the_head_of_an_input_blocks_those_after_it() -> None:
     assert taken(memory) == {5: [1]}  # output 3 was asked before the packet for 5 left
     cycle(memory, 2)
     assert taken(memory) == {3: [2]}
+
+
+@pytest.mark.parametrize("settings", [(), ('icnt.arbiter="inputs-in-turn"',)])
+def test_a_packet_of_an_sm_that_runs_ahead_waits_for_its_cycle(settings: tuple[str, ...]) -> None:
+    memory = make_memory(machine(*PACKETS, *settings))
+    push(memory, 1, 5, 10, 4)
+    push(memory, 2, 5, 20, 1)
+    left = {}
+    for now in range(1, 6):
+        if int(memory[0]["requests"]["next"]) <= now:
+            cycle(memory, now)
+            left[now] = taken(memory)
+    assert left == {1: {5: [20]}, 4: {5: [10]}}
 
 
 def test_inputs_in_turn_send_one_packet_each() -> None:
