@@ -168,6 +168,7 @@ def browser() -> Iterator[Browser]:
             pass_fds=(to_read, back_write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=os.environ | {"TMPDIR": profile},  # where it leaves folders of its own
         )
         os.close(to_read)
         os.close(back_write)
