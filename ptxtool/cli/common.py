@@ -114,9 +114,12 @@ def launch_gpu_option(otherwise: str) -> Callable[[F], F]:
 
 
 def gpu_or_target_option(function: F) -> F:
-    """`--gpu`, which may also name a compute capability."""
-    help = "A packaged machine, the path of a GPU file or of a gpgpusim.config, or a compute capability, such as sm_90."
-    return _gpu_option(function, "NAME|FILE|sm_NN", help)
+    """`--gpu`, which may also name a compute capability; without it the launch file's, or the one that fits."""
+    help = (
+        "A packaged machine, the path of a GPU file or of a gpgpusim.config, a compute capability, such as sm_90, or "
+        "auto: the machine that fits .target.  [default: the launch file's, or auto]"
+    )
+    return _gpu_option(function, "NAME|FILE|sm_NN|auto", help, has_default=False)
 
 
 def _gpu_option(function: F, metavar: str, help: str, has_default: bool = True) -> F:

@@ -125,7 +125,17 @@ def test_the_block_of_a_file_is_that_of_its_head(cli: Cli, tmp_path: Path, bound
     assert (result.exit_code, "a CTA: 384 threads" in result.stdout) == (0, True), result
     assert ("CTAs of 384 threads, the most that '.maxntid' of 'k' allows" in result.stderr) == note
     assert "sm_80 has its limits" not in result.stderr
-    result = cli("occupancy", file, "--no-ptxas", "--block", 384)
-    assert (
-        "the file is for sm_80, tesla-c2050 is an sm_20 machine: --gpu sm_80 has its limits" in result.stderr
-    )
+    result = cli("occupancy", file, "--no-ptxas", "--block", 384, "--gpu", "tesla-c2050")
+    newer = "the file is for sm_80, tesla-c2050 is an sm_20 machine: --gpu sm_80 has its limits"
+    assert newer in result.stderr
+
+
+def test_the_machine_is_that_of_the_launch_or_fits_the_text(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(f"{HEAD}.visible .entry k()\n{{ ret; }}\n")
+    command = ("occupancy", file, "--no-ptxas", "--block", 64)
+    assert cli(*command).stdout.splitlines()[0].startswith("32 resident CTAs on an SM of a100")
+    (tmp_path / "launch.toml").write_text('gpu = "gtx480"\ngrid = 1\nblock = 64\n')
+    assert "on an SM of gtx480" in cli(*command).stdout
+    assert "on an SM of v100" in cli(*command, "--gpu", "v100").stdout
+    assert "on an SM of tesla-c2050" in cli("occupancy", "--registers", 20, "--block", 64).stdout

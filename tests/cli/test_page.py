@@ -36,6 +36,14 @@ def test_a_page_of_a_text_alone(cli: Cli, job: Path) -> None:
     assert kernel["occupancy"]["threads"] == 128
 
 
+def test_the_machine_fits_the_text(cli: Cli, job: Path) -> None:
+    job.write_text(re.sub(r"\.target \w+", ".target sm_80", SCALE))
+    machines = [
+        json.loads(cli("page", job, *how, "--json", "-q").stdout)["machine"] for how in ((), ("--no-run",))
+    ]
+    assert machines == ["a100", "a100"]
+
+
 def test_a_page_with_the_run_of_the_launch_file(cli: Cli, job: Path) -> None:
     result = cli("page", job, "-q")
     assert (result.exit_code, result.stderr) == (0, "")

@@ -11,12 +11,14 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.cli import common
 from ptxtool.cli.completion import complete_file
 from ptxtool.cli.streams import print_note
+from ptxtool.formats.gpu_names import AUTO, DEFAULT_GPU
 from ptxtool.ir.blocks import block_bound, threads_problem
 from ptxtool.isa.targets import is_older
 
 if TYPE_CHECKING:
     from ptxtool.analysis.occupancy.cuda_limits import CudaTarget
     from ptxtool.formats.gpu import Gpu
+    from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.results.register_counts import RegisterCounts
 
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
 def command(
     file: str | None,
     kernel: str | None,
-    gpu: str,
+    gpu: str | None,
     registers: int | None,
     block: int | None,
     scratchpad: int | None,
@@ -91,10 +93,13 @@ def command(
             "--scratchpad-per-sm with unified memory: it is --set switching.unified_bytes=BYTES"
         )
     module = None if file is None else common.load_module(file)
-    chosen = _limits(gpu, switched, None if module is None else module.target)
+    reads_launch = gpu is None or None in (kernel, registers, block, scratchpad)
+    beside = common.launch_of(file, needed=block is None) if reads_launch else None
+    name = gpu or (beside and beside.gpu) or (DEFAULT_GPU if module is None else AUTO)
+    chosen = _limits(name, switched, None if module is None else module.target)
     settled: _CtaNeeds | None = None
     if file is not None and module is not None:
-        settled = _from_file(file, module, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
+        settled = _from_file(beside, module, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
         _note_newer(settled.kernel.module.target, chosen)
     if block is None:
@@ -189,7 +194,7 @@ def _dynamic(kernel: "Function") -> list[str]:
 
 
 def _from_file(
-    file: str,
+    beside: "Launch | None",
     module: "Module",
     kernel: str | None,
     registers: int | None,
@@ -199,8 +204,6 @@ def _from_file(
     gpu: "Gpu | CudaTarget",
 ) -> _CtaNeeds:
     """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
-    given = None not in (kernel, registers, block, scratchpad)
-    beside = None if given else common.launch_of(file, needed=block is None)
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
     launch = common.of_kernel(beside, function)
     (counts,) = common.register_counts(module, [function], no_ptxas)

@@ -12,6 +12,7 @@ from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_passes, reads_scheduler, reads_scheme
 from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.streams import print_note
+from ptxtool.formats.gpu_names import AUTO
 
 if TYPE_CHECKING:
     from ptxtool.formats.cuda_sources import CudaSources
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 def command(
     job: Job,
     runs: tuple[str, ...],
-    gpu: str,
+    gpu: str | None,
     no_run: bool,
     sources: "CudaSources | None",
     no_ptxas: bool,
@@ -71,7 +72,7 @@ def command(
             raise click.UsageError("RUN needs a launch: give --launch FILE, or --grid, --block and --arg")
         function = api.kernel(common.load_module(job.file), job.kernel)
         threads = common.cta_threads(job.block) if job.block else None
-        machine = common.limits_of(gpu, function.module.target)
+        machine = common.limits_of(gpu or AUTO, function.module.target)
         page = api.page(function, gpu=machine, threads=threads, sources=sources, ptxas=not no_ptxas)
         _put(page, sink)
         return 0
@@ -79,7 +80,7 @@ def command(
     reads_scheduler(others["scheduler"])
     reads_scheme(others["scheme"])
     others["ptxplus_semantics"] = launch.ptxplus_semantics or "hardware"
-    machine = common.limits_of(gpu, function.module.target)
+    machine = common.limits_of(gpu or launch.gpu or AUTO, function.module.target)
     status = SimulationStatus(quiet)
     try:
         page = api.page(
