@@ -4,7 +4,8 @@ The grammar takes them in any order, because what is wrong with `.reg .b3 %r` or
 name than by what a parser expected. `check_declared` and `check_tuning` raise E101; the builders call them for every
 declaration, parameter and head directive, whichever lexer made the tokens.
 
-Not checked here: what needs more than the declaration (which space a variable may live in, the values of directives).
+Not checked here: what needs more than the declaration (which space a variable may live in, which values of
+directives make sense).
 
 Reference: PTX ISA, sections 5.4 (variables), 7.1 (function declarations), 11.4 (performance-tuning directives).
 """

@@ -262,7 +262,7 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("front_free", "i8"),
         ("id_oc_n", "i4", (ALL_CLASSES,)),
         ("oc_ex_n", "i4", (ALL_CLASSES,)),
-        ("id_oc_taken", "i8", (ALL_CLASSES,)),  # sub-cores whose entry of a class is taken
+        ("id_oc_taken", "i8", (ALL_CLASSES,)),  # with sub-cores: those whose entry of a class is taken
         ("oc_ex_taken", "i8", (ALL_CLASSES,)),
         ("cu_order_n", "i8"),
         ("cu_busy", "i8"),

@@ -48,12 +48,11 @@ def _target(memory: Any, net: Any, packet: int) -> int:
 
 
 @inline
-def _ask(memory: Any, net: Any, source: int, packet: int) -> int:
-    """The first packet of an input asks for its output, which is returned."""
+def _ask(memory: Any, net: Any, source: int, packet: int) -> None:
+    """The first packet of an input asks for its output."""
     target = _target(memory, net, packet)
     net.output[target].asked[source >> 6] |= bit(source & 63)
     net.granting[target >> 6] |= bit(target & 63)
-    return target
 
 
 @inline
