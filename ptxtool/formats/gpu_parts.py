@@ -87,6 +87,12 @@ class Pipeline(GpuTable, frozen=True):
     ports_sp: Count
     ports_sfu: Count
     ports_mem: Count
+    collectors_int: Amount
+    collectors_dp: Amount
+    collectors_tensor: Amount
+    ports_int: Amount
+    ports_dp: Amount
+    ports_tensor: Amount
     register_banks: Count
     bank_function: Literal["reg", "reg+warp"]
     bank_conflicts: bool
@@ -97,6 +103,12 @@ class Pipeline(GpuTable, frozen=True):
     first_path: Literal["lower", "taken"]
     divergence: Literal["stack", "independent"]
     long_operation: Literal["until-loaded", "until-computed"]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it is a pipeline of six classes and several steps, as GPGPU-Sim 4.2 has from Kepler on."""
+        alone = self.collectors_int + self.collectors_dp + self.collectors_tensor
+        return self.collectors_shared + alone > 0 or self.collector_steps > 1
 
 
 class Dispatch(GpuTable, frozen=True):
@@ -148,6 +160,7 @@ class L1t(GpuTable, frozen=True):
     ways: Count
     line_bytes: Count
     fragment_fifo: Count
+    reorder_buffer: Count
     request_fifo: Count
     result_fifo: Count
 
@@ -164,6 +177,7 @@ class L1d(GpuTable, frozen=True):
     sector_bytes: Literal[32, 128]
     stores: Literal["local-back", "back", "through"]
     store_miss: Literal["pass", "allocate"]
+    allocation: Literal["miss", "fill", "streaming"]
     dirty_percent: Annotated[int, msgspec.Meta(ge=0, le=100)]
     adaptive_bytes: Amount
     adaptive_scratchpads: tuple[Amount, ...]
@@ -179,15 +193,19 @@ class L1d(GpuTable, frozen=True):
         """The cache that a launch has whose CTAs take so many bytes of shared memory in an SM.
 
         Where the two share `adaptive_bytes`, shared memory gets the smallest of `adaptive_scratchpads` that is enough,
-        else the largest, and the cache the rest in whole ways.
+        else the largest, and the cache the rest in whole ways. A cache that shares it and streams allocates on a miss
+        where there is no shared memory, else on a fill (GPGPU-Sim 4.2, `shader_core_config::max_cta`).
         """
         if not self.adaptive_bytes:
             return self
+        allocation = self.allocation
+        if allocation == "streaming":
+            allocation = "fill" if scratchpad_bytes else "miss"
         enough = [size for size in sorted(self.adaptive_scratchpads) if size >= scratchpad_bytes]
         size = enough[0] if enough else max(self.adaptive_scratchpads, default=0)
         most = self.adaptive_bytes // (self.sets * self.line_bytes)
         ways = max(1, round(most * (1 - size / self.adaptive_bytes)))
-        return msgspec.structs.replace(self, ways=ways)
+        return msgspec.structs.replace(self, ways=ways, allocation=allocation)
 
 
 class Icnt(GpuTable, frozen=True):
@@ -202,6 +220,7 @@ class Icnt(GpuTable, frozen=True):
     unloaded_cycles: Annotated[tuple[Count, ...], msgspec.Meta(min_length=1)]
     packet_gap_cycles: Cycles
     head_of_line: bool
+    sms_per_port: Count
     response_fifo: Count
 
 

@@ -46,6 +46,7 @@ class Machine:
         self.now = 0
         self.n_sms = gpu.sm.count
         self.due = self.m["replies"]["out_due"]
+        self.per_port = gpu.icnt.sms_per_port
         self.got: list[tuple[int, int, int, int, int]] = []
 
     def send(self, line: int, kind: int = READ, size: int = LINE, sm: int = 0, tag: int = 0) -> bool:
@@ -59,10 +60,11 @@ class Machine:
             self.m["slice_next"] = self.m["channel_next"] = self.now
         if self.m["next"] <= self.now:
             memory_cycle(self.array, self.now)
-        for sm in (self.due[: self.n_sms] <= self.now).nonzero()[0]:
+        for port in (self.due[: self.n_sms] <= self.now).nonzero()[0]:
+            at_port = range(port * self.per_port, (port + 1) * self.per_port)
+            sm = next(sm for sm in at_port if reply_next(self.array, sm) <= self.now)
             if sm in stalled:
                 continue
-            assert reply_next(self.array, sm) <= self.now
             r = pop_reply(self.array, sm, self.now)
             q = self.m["request"][r]
             self.got.append((self.now, int(sm), int(q["line"]), int(q["kind"]), int(q["tag"])))

@@ -1,7 +1,6 @@
 """GPGPU-Sim's options of the SMs: limits, pipeline, units, collectors, latencies. For `machine.py`.
 
-Limits: units for doubles, integers and matrices, sub-cores and several steps of the collector come with generic
-collector units only.
+Limits: sub-cores come with generic collector units only; a class's collector units have as many out-ports as in-ports.
 Reference: docs/gpgpusim.md; timing-model sections 0 and 1.6, timing-model-42 section 1.6.
 """
 
@@ -16,23 +15,8 @@ _MORE_UNITS = {
     "int": "gpgpu_num_int_units",
     "tensor": "gpgpu_num_tensor_core_units",
 }
-_SHARED_ONLY = {
-    "gpgpu_num_dp_units": ("doubles run on the SFU", "to kernels with doubles alone"),
-    "gpgpu_num_int_units": ("integers run on the SP units", "where integers and floats are both frequent"),
-    "gpgpu_num_tensor_core_units": (
-        "products of matrices run on the SFU",
-        "to kernels with 'mma' or 'wmma' alone",
-    ),
-    "gpgpu_sub_core_model": (
-        "the schedulers of an SM share its pipelines, collectors and register banks",
-        "where warps of one scheduler have more to do than those of the others",
-    ),
-    "gpgpu_reg_file_port_throughput": (
-        "a register bank is read once a cycle",
-        "to instructions with operands in one bank",
-    ),
-}
-"""Options without effect where every class has its own collector units: what is done instead, and where it matters."""
+_TENSOR = {"tensor": "tensor_core"}
+"""Classes that GPGPU-Sim's options of collector units call otherwise."""
 
 
 def read_core(given: Given) -> None:
@@ -47,13 +31,8 @@ def _limits(given: Given) -> None:
     core, icnt, l2, dram = values.megahertz(clocks)
     given.put_all("clocks", clocks.name, core_mhz=core, icnt_mhz=icnt, l2_mhz=l2, dram_mhz=dram)
     per_cluster = given.whole("gpgpu_n_cores_per_cluster", 1)
-    if per_cluster > 1:
-        given.differs(
-            given.need("gpgpu_n_cores_per_cluster"),
-            "every SM has a network port of its own",
-            worth="where the SMs of a cluster together receive more than a packet a cycle",
-        )
     given.put("sm.count", given.whole("gpgpu_n_clusters", 1) * per_cluster, "gpgpu_n_clusters")
+    given.put("icnt.sms_per_port", per_cluster, "gpgpu_n_cores_per_cluster")
     pipeline = given.need("gpgpu_shader_core_pipeline")
     threads, warp_size, *_ = values.numbers(pipeline, ":", (2, 3))
     if warp_size != 32 or threads % 32 or not threads:
@@ -79,10 +58,10 @@ def _pipeline(given: Given) -> None:
     w = values.numbers(widths, ",", (7, 9, 11, 13))
     for stage, first in (("id_oc", 0), ("oc_ex", len(_classes(w)))):
         for place, name in enumerate(_classes(w)):
-            if name in ("sp", "sfu", "mem") or _shares(given):
+            if name in ("sp", "sfu", "mem") or _has_classes(given):
                 given.put(f"pipeline.{stage}_{name}", w[first + place], widths.name)
     given.put("pipeline.ex_wb", w[2 * len(_classes(w))], widths.name)
-    if len(w) == 13 and _shares(given):
+    if len(w) == 13 and _has_classes(given):
         given.put_all("pipeline", widths.name, id_oc_tensor=w[11], oc_ex_tensor=w[12])
     given.take("fetch.per_cycle", "gpgpu_inst_fetch_throughput", 1)
     given.take("pipeline.issue_per_warp", "gpgpu_max_insn_issue_per_warp", 1)
@@ -114,22 +93,43 @@ def _shares(given: Given) -> bool:
     return specialised is not None and not values.switch(specialised)
 
 
+def _has_classes(given: Given) -> bool:
+    """Whether there are six classes: their collector units are shared, or some have units that Fermi's have not."""
+    if _shares(given):
+        return True
+    more = [*_MORE_UNITS.values(), "gpgpu_reg_file_port_throughput"]
+    found = [(name, given.setting(name)) for name in more]
+    return any(s is not None and values.whole(s) > (name == more[-1]) for name, s in found)
+
+
 def _collectors(given: Given) -> None:
     """Collector units of the classes, and their ports."""
     generic = given.need(f"{_OPERANDS}units_gen")
     if values.whole(generic):
         given.differs(generic, "every class has collector units of its own")
     for part in ("sp", "sfu", "mem"):
-        units, ports = f"{_OPERANDS}units_{part}", f"{_OPERANDS}in_ports_{part}"
-        given.take(f"pipeline.collectors_{part}", units, 1)
-        given.take(f"pipeline.ports_{part}", ports, 1)
-        out = given.need(f"{_OPERANDS}out_ports_{part}")
-        if values.whole(out, 1) != given.whole(ports):
-            given.differs(out, f"there are as many out-ports as in-ports: {given.whole(ports)}")
-    for name, (instead, worth) in _SHARED_ONLY.items():
-        found = given.setting(name)
-        if found is not None and values.whole(found) > (name == "gpgpu_reg_file_port_throughput"):
-            given.differs(found, f"{instead}: only generic collector units have it", worth=worth)
+        _own_units(given, part)
+    if _has_classes(given):
+        for part, option in _MORE_UNITS.items():
+            given.take(f"pipeline.{part}_units", option)
+            if given.whole(option):
+                _own_units(given, part)
+        given.take("pipeline.collector_steps", "gpgpu_reg_file_port_throughput", 1)
+    if given.is_on("gpgpu_sub_core_model"):
+        instead = "the schedulers of an SM share its pipelines, collectors and register banks"
+        worth = "where warps of one scheduler have more to do than those of the others"
+        given.differs(given.need("gpgpu_sub_core_model"), instead, worth=worth)
+
+
+def _own_units(given: Given, part: str) -> None:
+    """The collector units of one class, and their ports."""
+    option = _TENSOR.get(part, part)
+    ports = f"{_OPERANDS}in_ports_{option}"
+    given.take(f"pipeline.collectors_{part}", f"{_OPERANDS}units_{option}", 1)
+    given.take(f"pipeline.ports_{part}", ports, 1)
+    out = given.need(f"{_OPERANDS}out_ports_{option}")
+    if values.whole(out, 1) != given.whole(ports):
+        given.differs(out, f"there are as many out-ports as in-ports: {given.whole(ports)}")
 
 
 def _shared_collectors(given: Given) -> None:
@@ -152,7 +152,7 @@ def _shared_collectors(given: Given) -> None:
 
 def _units(given: Given) -> dict[str, str]:
     """The units of integers, doubles and products of matrices."""
-    has = {part: _shares(given) and given.whole(option) for part, option in _MORE_UNITS.items()}
+    has = {part: _has_classes(given) and given.whole(option) for part, option in _MORE_UNITS.items()}
     return {
         "int": "INT" if has["int"] else "SP",
         "fp32": "SP",

@@ -16,15 +16,15 @@ MOST_READONLY_LINES = 1024
 """Lines of an instruction, constant or texture cache that the simulator holds."""
 MOST_FRAGMENTS, MOST_RESULTS = 512, 16
 """Places of a texture cache's queues that it holds."""
-MOST_MERGES = 64
-"""Merged misses of a line of the L1 or L2 that the simulator holds."""
+MOST_MERGES, MOST_MISSES = 64, 512
+"""Merged misses of a line of the L1 or L2, and MSHRs, that the simulator holds."""
+_STREAMING_MSHRS = 4
+"""MSHRs of a streaming L1 for each of its sectors: it may grow to so many times its size."""
 MOST_BUFFER_FLITS = 128
 """Flits of a network buffer that it holds, whatever else lies before the crossbar."""
-MOST_WRITES = 64
+MOST_WRITES = 128
 """Places of a DRAM channel's write queue that it holds."""
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
-_WORTH = {("allocation", "s"): "where CTAs with shared memory fill the L1 with misses"}
-"""Policies that are not modelled, and where that matters."""
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
 _POLYNOMIALS = (16, 32, 64)  # sets or slices for which GPGPU-Sim has one
@@ -65,9 +65,7 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     has = (found.replacement, found.write, found.allocation, found.write_allocation)
     for letter, known, what in zip(has, policies.split(), _POLICIES, strict=True):
         if letter and letter not in known:
-            given.differs(
-                setting, f"it is '{known[0]}'", f"{what} '{letter}'", _WORTH.get((what, letter), "")
-            )
+            given.differs(setting, f"it is '{known[0]}'", f"{what} '{letter}'")
     return found
 
 
@@ -104,17 +102,18 @@ def _l1t(given: Given) -> None:
         given.put(f"l1t.{key}", min(size, most), name)
         if size > most:
             given.differs(setting, f"it is {most}", f"a {what} of {size}")
-    if found.miss_queue < min(found.mshr_entries, MOST_FRAGMENTS):
-        what = f"a reorder buffer of {found.miss_queue}"
-        given.differs(setting, "as many as accesses", what, "to kernels with textures alone")
+    given.put("l1t.reorder_buffer", found.miss_queue, name)
 
 
 def _l1d(given: Given) -> None:
     name = "gpgpu_cache:dl1"
     rules = given.need("gpgpu_coalesce_arch")
+    skips = given.is_on("gpgpu_gmem_skip_L1D")
     by_sectors = values.whole(rules) >= _SECTOR_ARCH
-    sectored = values.cache(given.need(name)).is_sectored and by_sectors
-    setting, found = given.need(name), _cache(given, name, "l1d", "L LTB m NL" if sectored else "L L m N")
+    # what passes the L1 by is coalesced by sectors from Fermi on, and local memory as global memory is
+    short = by_sectors or (skips and values.whole(rules) != 13)
+    sectored = values.cache(given.need(name)).is_sectored and short
+    setting, found = given.need(name), _cache(given, name, "l1d", "L LTB mfs NL" if sectored else "L L m N")
     _misses(given, name, "l1d", found, MOST_MERGES)
     _set_hash(given, "l1d", setting, found)
     if sectored:
@@ -125,14 +124,13 @@ def _l1d(given: Given) -> None:
     if given.version == 4:
         _banks(given)
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
-    skipped = ["cg", "global"] if given.is_on("gpgpu_gmem_skip_L1D") else ["cg"]
-    given.put("l1d.bypass", skipped, "gpgpu_gmem_skip_L1D")
+    given.put("l1d.bypass", ["cg", "global"] if skips else ["cg"], "gpgpu_gmem_skip_L1D")
     given.put("l1d.latency_cycles", 0)
     given.take("l1d.latency_cycles", "gpgpu_l1_latency")
     given.take("ldst.shared_pipe_cycles", "gpgpu_smem_latency")
     given.put("l1d.flush_when_empty", given.is_on("gpgpu_flush_l1_cache"), "gpgpu_flush_l1_cache")
     given.put("ldst.uncached_segment_bytes", 128 if values.whole(rules) == 13 else 32, rules.name)
-    given.put("ldst.segment_bytes", 32 if by_sectors else 128, rules.name)
+    given.put("ldst.segment_bytes", 32 if short else 128, rules.name)
     given.put("ldst.vectors", "first-element" if by_sectors else "whole", rules.name)
     if not by_sectors and values.whole(rules) != 13 and not 20 <= values.whole(rules) < _KEPLER_END:
         given.differs(rules, "accesses are coalesced as with 20")
@@ -160,8 +158,28 @@ def _sectors(given: Given, name: str, found: values.Cache) -> None:
         store_miss="allocate" if found.write_allocation == "L" else "pass",
     )
     given.take("l1d.dirty_percent", "gpgpu_l1_cache_write_ratio")
+    _allocation(given, name, found)
     if given.is_on("gpgpu_adaptive_cache_config"):
         _adaptive(given, name, found)
+
+
+def _allocation(given: Given, name: str, found: values.Cache) -> None:
+    """When a line gets its place. A streaming cache has as many misses as sectors, and merges of every warp."""
+    if found.allocation in ("f", "s") and (found.write_allocation == "L" or found.write == "B"):
+        advice = "write 'm': GPGPU-Sim refuses a cache that allocates on a fill and writes back, or allocates on stores"
+        raise given.need(name).wrong(advice)
+    given.put("l1d.allocation", {"f": "fill", "s": "streaming"}.get(found.allocation, "miss"), name)
+    if found.allocation != "s":
+        return
+    sectors = found.sets * found.ways * found.line_bytes // _SECTOR_BYTES
+    misses = min(_STREAMING_MSHRS * sectors, MOST_MISSES)
+    given.put_all("l1d", name, mshr_entries=misses, mshr_waiters=MOST_MERGES)
+    if misses < _STREAMING_MSHRS * sectors:
+        what, worth = (
+            f"a streaming L1 of {_STREAMING_MSHRS * sectors} MSHRs",
+            f"where an SM waits for more than {misses} sectors",
+        )
+        given.differs(given.need(name), f"it has {misses}", what, worth)
 
 
 def _adaptive(given: Given, name: str, found: values.Cache) -> None:

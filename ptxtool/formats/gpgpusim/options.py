@@ -64,6 +64,15 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_operand_collector_num_units_sfu": ("4", "4"),
     "gpgpu_operand_collector_num_units_mem": ("2", "2"),
     "gpgpu_operand_collector_num_units_gen": ("0", "0"),
+    "gpgpu_operand_collector_num_units_dp": (None, "0"),
+    "gpgpu_operand_collector_num_in_ports_dp": (None, "0"),
+    "gpgpu_operand_collector_num_out_ports_dp": (None, "0"),
+    "gpgpu_operand_collector_num_units_int": (None, "0"),
+    "gpgpu_operand_collector_num_in_ports_int": (None, "0"),
+    "gpgpu_operand_collector_num_out_ports_int": (None, "0"),
+    "gpgpu_operand_collector_num_units_tensor_core": (None, "4"),
+    "gpgpu_operand_collector_num_in_ports_tensor_core": (None, "1"),
+    "gpgpu_operand_collector_num_out_ports_tensor_core": (None, "1"),
     "gpgpu_operand_collector_num_in_ports_gen": ("0", "0"),
     "gpgpu_operand_collector_num_out_ports_gen": ("0", "0"),
     "gpgpu_enable_specialized_operand_collector": (None, "1"),
@@ -193,7 +202,7 @@ _UNUSED = re.compile(
     r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id"
     r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tensor_core_avail"
     r"|gpgpu_simple_dram_clock_multiplier|gpgpu_lrc_max_\w+|specialized_unit_\d+|icnt_verbose|inct_\w+"
-    r"|gpgpu_operand_collector_num_\w+_(dp|int|tensor_core)|SST_mode|gpgpu_trywait_\w+|(inter_)?chiplet_\w+"
+    r"|SST_mode|gpgpu_trywait_\w+|(inter_)?chiplet_\w+"
     r"|gpgpu_chiplet_interleave"
 )
 

@@ -6,7 +6,7 @@ A machine has one of two functions of a register's number r and the warp w (`pip
     reg       r mod b, within the partition w mod p     Maxwell; r is the first 32-bit register that the name means,
                                                         b = banks / p of the file's p partitions
 
-An SM with sub-cores (`core/shared_collectors.py`) has the first, within the banks of each. Both are otherwise the
+An SM with sub-cores (`core/collector_sets.py`) has the first, within the banks of each. Both are otherwise the
 banks of warp 0 turned by w times a constant (`bank_turn`). Predicates take a bank in the first alone.
 
 Handled simply: a 64-bit register is one read of the bank of its lower half.

@@ -213,8 +213,9 @@ def connect(r: Any, sms: Any, memory: Any, l1s: Any, gpu: Gpu, resident: int) ->
 
 
 def _needs_order(program: Program, plan: LaunchPlan, memory: Any) -> bool:
-    """Whether the order of SMs matters: they print, draw random numbers, stop at a limit or share a queue."""
-    queues = memory["requests"]["by_output"].any() or plan.dynamic is not None or plan.switching is not None
+    """Whether the order of SMs matters: they print, draw random numbers, stop at a limit or share a queue or port."""
+    shared = memory["requests"]["by_output"].any() or memory["port_sms_shift"].any()
+    queues = shared or plan.dynamic is not None or plan.switching is not None
     return bool(
         queues or plan.max_cycles or plan.cluster.size > 1 or (program.uops["op"] >= FIRST_HOST_CODE).any()
     )

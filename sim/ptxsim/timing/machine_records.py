@@ -41,7 +41,7 @@ from ptxsim.timing.sm_state import (
 )
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
-from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t
+from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t, Pipeline
 
 _STACKS = [name for name, *_ in stack_fields(1)]
 PERFECT_LINE = 1 << 40
@@ -101,13 +101,11 @@ def needs_wide(gpu: Gpu) -> bool:
 def check_machine(gpu: Gpu) -> None:
     """Raise E502 where the records of `sm_state.py` cannot hold a machine: before memory is laid out for it."""
     pipeline = gpu.pipeline
-    shared = pipeline.collectors_shared > 0
-    classes = ("sp", "sfu", "mem", "int", "dp", "tensor") if shared else ("sp", "sfu", "mem")
+    classes = ("sp", "sfu", "mem", "int", "dp", "tensor") if pipeline.has_classes else ("sp", "sfu", "mem")
     widths = [getattr(pipeline, f"{stage}_{name}") for stage in ("id_oc", "oc_ex") for name in classes]
-    collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
+    collectors, out_ports = _collectors(pipeline, classes)
     units = pipeline.sp_units + pipeline.sfu_units
-    if shared:
-        collectors = pipeline.collectors_shared
+    if pipeline.has_classes:
         units += pipeline.int_units + pipeline.dp_units + pipeline.tensor_units
     longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
     if gpu.sm.warp_size != 32:
@@ -123,7 +121,7 @@ def check_machine(gpu: Gpu) -> None:
         ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
         ("pipeline.register_banks", pipeline.register_banks, 32),
         ("pipeline.sp_units and the other units together", units, UNITS),
-        ("pipeline.out_ports_shared", pipeline.out_ports_shared, OUT_PORTS),
+        ("pipeline out-ports", out_ports, OUT_PORTS),
         ("pipeline entries before the LDST unit", _before_unit(gpu), LDST_QUEUE),
         ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
         ("longest latency", longest, WHEEL - WHEEL_MARGIN),
@@ -144,42 +142,52 @@ def check_machine(gpu: Gpu) -> None:
         )
 
 
+def _collectors(pipeline: Pipeline, classes: tuple[str, ...]) -> tuple[int, int]:
+    """Collector units, and the ports that they leave by."""
+    if pipeline.collectors_shared:
+        return pipeline.collectors_shared, pipeline.out_ports_shared
+    units, ports = (
+        [getattr(pipeline, f"{what}_{name}") for name in classes] for what in ("collectors", "ports")
+    )
+    return sum(units), sum(ports)
+
+
 _UNITS = {"SP": "sp", "SFU": "sfu", "EITHER": "sp", "INT": "int", "DP": "dp", "TENSOR": "tensor"}
 """The names of units in keys, by those in `[latency]`."""
 
 
 def _check_classes(gpu: Gpu) -> None:
-    """Raise E502 where an instruction has no unit, or the parts of sub-cores or shared collector units do not fit."""
+    """Raise E502 where an instruction has no unit, or the parts of sub-cores or sets of collector units do not fit."""
     pipeline = gpu.pipeline
-    shared = pipeline.collectors_shared > 0
+    shared, six = pipeline.collectors_shared > 0, pipeline.has_classes
     for name, kinds in gpu.latency.items():
         for kind, timing in kinds.items():
             key, part = f"latency.{name}.{kind}.unit", _UNITS[timing.unit]
             alone = timing.unit not in ("SP", "SFU", "EITHER")
-            if shared if timing.unit == "EITHER" else alone and not shared:
-                has = "share their collector units" if shared else "have collector units of their own"
-                help = "EITHER is for units of the classes, INT, DP and TENSOR for pipeline.collectors_shared"
-                raise error("E502", f"{gpu.name}: {key} is '{timing.unit}', but classes {has}", help=help)
-            needs = (f"{part}_units", f"id_oc_{part}", f"oc_ex_{part}")
+            if six if timing.unit == "EITHER" else alone and not six:
+                has = "six classes" if six else "three classes"
+                help = "EITHER is for three classes; INT, DP and TENSOR for pipeline.collectors_shared, or their own"
+                raise error("E502", f"{gpu.name}: {key} is '{timing.unit}', but there are {has}", help=help)
+            needs = [f"{part}_units", f"id_oc_{part}", f"oc_ex_{part}"]
+            needs += [] if shared else [f"collectors_{part}", f"ports_{part}"]
             none = next((need for need in needs if not getattr(pipeline, need)), None)
             if none:
                 what = f"{gpu.name}: {key} is '{timing.unit}', but pipeline.{none} is 0"
                 raise error("E502", what, help="give the machine such units, or the instruction another unit")
-    if shared:
-        _check_shared(gpu)
-    elif pipeline.sub_cores or pipeline.collector_steps > 1:
-        key = "sub_cores" if pipeline.sub_cores else "collector_steps"
-        what = f"{gpu.name}: pipeline.{key} without pipeline.collectors_shared"
-        raise error("E502", what, help="sub-cores and steps of a cycle are those of shared collector units")
+    if pipeline.sub_cores and not shared:
+        what = f"{gpu.name}: pipeline.sub_cores without pipeline.collectors_shared"
+        raise error("E502", what, help="sub-cores are parts of shared collector units")
+    if six:
+        _check_sets(gpu)
 
 
-def _check_shared(gpu: Gpu) -> None:
+def _check_sets(gpu: Gpu) -> None:
     pipeline, sub_cores = gpu.pipeline, gpu.sm.schedulers
-    if not pipeline.ports_shared or not pipeline.out_ports_shared:
+    if pipeline.collectors_shared and not (pipeline.ports_shared and pipeline.out_ports_shared):
         what = f"{gpu.name}: shared collector units without ports"
         raise error("E502", what, help="give pipeline.ports_shared and out_ports_shared")
     if pipeline.bank_function != "reg+warp" or pipeline.collector_step != "own":
-        what = f"{gpu.name}: shared collector units with other banks or another step"
+        what = f"{gpu.name}: six classes with other banks or another step"
         raise error("E502", what, help='they need bank_function = "reg+warp" and collector_step = "own"')
     if not pipeline.sub_cores:
         return
@@ -204,7 +212,7 @@ def _before_unit(gpu: Gpu) -> int:
     pipeline = gpu.pipeline
     collectors = pipeline.collectors_shared or pipeline.collectors_mem
     together = pipeline.id_oc_mem + collectors + pipeline.oc_ex_mem + 1
-    return min(together, LDST_QUEUE) if pipeline.collectors_shared else together
+    return min(together, LDST_QUEUE) if pipeline.has_classes else together
 
 
 def _of_sm(gpu: Gpu) -> dict[str, int]:
@@ -304,7 +312,7 @@ def _set_textures(caches: Any, given: L1t) -> None:
     _check_cache("l1t", limits)
     caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
     caches["queue_capacity"], caches["request_capacity"] = given.fragment_fifo, given.request_fifo
-    caches["result_capacity"] = given.result_fifo
+    caches["reorder_capacity"], caches["result_capacity"] = given.reorder_buffer, given.result_fifo
 
 
 def _check_cache(name: str, limits: tuple[tuple[str, int, int], ...]) -> None:

@@ -22,7 +22,7 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
 
 _OF_SM = ("l1i", "l1c", "l1t", "last_fetched", "cu_last", "writeback_client")
-_OF_RUN = ("last_sm", "launched_sm")
+_OF_RUN = ("last_sm", "launched_sm", "port_turn")
 
 
 class MachineState:

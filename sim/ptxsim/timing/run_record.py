@@ -11,6 +11,7 @@ from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRI
 from ptxsim.timing.sm_state import RUN, RUN_WIDE
 from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_parts import Pipeline
 
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
 _LOCK_RULES = {"safe": SAFE, "strict": STRICT, "symmetric": SYMMETRIC}
@@ -50,6 +51,8 @@ def _run_of(gpu: Gpu) -> Any:
     r["unowned_class"] = _CLASSES[gpu.sharing.unowned]
     r["lock_rule"] = _LOCK_RULES[gpu.sharing.lock_rule]
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
+    r["sms_per_port"] = per_port = gpu.icnt.sms_per_port
+    r["port_turn"] = per_port - 1
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
     r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle
     r["constant_line"] = PERFECT_LINE if gpu.l1c.perfect else gpu.l1c.line_bytes
@@ -65,15 +68,34 @@ def _run_of(gpu: Gpu) -> Any:
 
 
 def _describe_classes(r: Any, gpu: Gpu) -> None:
-    """Collector units that the classes share, sub-cores, and the units of all classes."""
+    """Sets of collector units, sub-cores, and the units of all classes."""
     pipeline = gpu.pipeline
     sub_cores = gpu.sm.schedulers if pipeline.sub_cores else 1
-    r["shared_collectors"], r["collector_steps"] = pipeline.collectors_shared, pipeline.collector_steps
-    r["shared_in_ports"], r["shared_out_ports"] = pipeline.ports_shared, pipeline.out_ports_shared
+    r["collector_steps"] = pipeline.collector_steps
     r["last_sub_core"], r["sub_core_banks"] = sub_cores - 1, banks_of_warp(gpu)
-    r["sub_core_collectors"] = pipeline.collectors_shared // sub_cores
+    if pipeline.has_classes:
+        _describe_sets(r, pipeline, sub_cores)
     first = 0
     for name, k in _PARTS.items():
         if name != "mem":
             r["class_units"][k], r["first_unit"][k] = getattr(pipeline, f"{name}_units"), first
             first += int(r["class_units"][k])
+
+
+def _describe_sets(r: Any, pipeline: Pipeline, sub_cores: int) -> None:
+    """One set of collector units for all classes, or one for each class that has some."""
+    if pipeline.collectors_shared:
+        sets = [(tuple(_PARTS), pipeline.collectors_shared, pipeline.ports_shared, pipeline.out_ports_shared)]
+    else:
+        units = ((name, getattr(pipeline, f"collectors_{name}")) for name in _PARTS)
+        ports = {name: getattr(pipeline, f"ports_{name}") for name in _PARTS}
+        sets = [((name,), n, ports[name], ports[name]) for name, n in units if n]
+    r["collector_sets"] = len(sets)
+    first = first_out = 0
+    for s, (names, n_units, in_ports, out_ports) in enumerate(sets):
+        for name in names:
+            r["set_of"][_PARTS[name]] = s
+            r["set_classes"][s] |= 1 << _PARTS[name]
+        r["set_units"][s], r["set_first"][s], r["set_sub_core"][s] = n_units, first, n_units // sub_cores
+        r["set_in_ports"][s], r["set_out_ports"][s], r["set_first_out"][s] = in_ports, out_ports, first_out
+        first, first_out = first + n_units, first_out + out_ports

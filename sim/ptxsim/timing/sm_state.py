@@ -29,7 +29,7 @@ CLASSES = (
 )
 ALL_CLASSES = 7  # with EITHER, and TENSOR, DP, INT
 COLLECTORS = 48  # collector units of all classes
-OUT_PORTS = 16  # of shared collector units; those of classes need one turn for each class
+OUT_PORTS = 16  # of all sets of collector units; with three classes one turn for each class
 WHEEL = 1024  # cycles the event wheel looks ahead at most; longer than any fixed latency
 WHEEL_MARGIN = 8  # of those, beyond the longest latency
 # a slot of the wheel: of the cycle in CYCLE, register banks that are written, units that complete an instruction
@@ -78,6 +78,8 @@ _RUN = [
     ("ctas_done", "i8"),
     ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
     ("launched_sm", "i8"),
+    ("sms_per_port", "i8"),  # of the network
+    ("port_turn", "u1", (MAX_SMS,)),  # of the SMs at a port the one that got a CTA last
     # launches (kernels/): one, or several at the same time
     ("kernels", "u8"),  # address of KERNEL records
     ("n_kernels", "i8"),
@@ -123,14 +125,22 @@ _RUN = [
     ("pair_differs", "i8"),  # the second of them has to be of another class than the first
     ("port_width", "i8", (ALL_CLASSES,)),  # ID_OC entries
     ("oc_ex_width", "i8", (ALL_CLASSES,)),
-    # classes that share collector units (core/shared_collectors.py, core/class_units.py)
-    ("shared_collectors", "i8"),  # their number; 0: every class has its own
-    ("shared_in_ports", "i8"),
-    ("shared_out_ports", "i8"),
+    # six classes (core/collector_sets.py, core/class_units.py)
+    (
+        "collector_sets",
+        "i8",
+    ),  # sets of collector units: one that all classes share, or one of each; 0: three classes
+    ("set_of", "i8", (ALL_CLASSES,)),  # of a class
+    ("set_classes", "i8", (ALL_CLASSES,)),  # of a set: one bit each
+    ("set_units", "i8", (ALL_CLASSES,)),
+    ("set_first", "i8", (ALL_CLASSES,)),  # collector unit
+    ("set_in_ports", "i8", (ALL_CLASSES,)),
+    ("set_out_ports", "i8", (ALL_CLASSES,)),
+    ("set_first_out", "i8", (ALL_CLASSES,)),  # out-port
+    ("set_sub_core", "i8", (ALL_CLASSES,)),  # collector units of a sub-core
     ("collector_steps", "i8"),  # of a cycle
     ("last_sub_core", "i8"),  # sub-cores less one: a scheduler each, or 0 for an SM that is not divided
     ("sub_core_banks", "i8"),  # register banks of one
-    ("sub_core_collectors", "i8"),  # collector units of one
     ("class_units", "i8", (ALL_CLASSES,)),
     ("first_unit", "i8", (ALL_CLASSES,)),
     ("collectors", "i8", (CLASSES,)),  # collector units of a class

@@ -8,8 +8,8 @@ Reference: timing-model section 1.6; `shader_core_ctx::execute` of GPGPU-Sim 4.2
 
 from ptxsim.base.jit import bit, flat_i64, inline, njit
 from ptxsim.base.program import DP, INT, LDST, SFU, SP, TENSOR, instruction_at
+from ptxsim.timing.core.collector_sets import queued_at, rotated_within, sub_core, without
 from ptxsim.timing.core.execute import wheel_slot
-from ptxsim.timing.core.shared_collectors import queued_at, rotated_within, sub_core, without
 from ptxsim.timing.sm_state import ALL_CLASSES, BANK_WRITES, BUSES_USED, FOREVER, UNITS_DONE
 from ptxsim.timing.warps.scoreboard import release
 

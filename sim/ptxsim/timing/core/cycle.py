@@ -15,6 +15,7 @@ from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
 from ptxsim.timing.core.ahead import may_go_on
 from ptxsim.timing.core.class_units import execute_classes, next_class_entry
+from ptxsim.timing.core.collector_sets import all_frozen, collect_all
 from ptxsim.timing.core.dispatch import dispatch, dispatch_kernels
 from ptxsim.timing.core.execute import execute_units, next_entry
 from ptxsim.timing.core.fetch import decode, fetch, fetchable, pass_refused
@@ -30,7 +31,6 @@ from ptxsim.timing.core.ldst import (
 from ptxsim.timing.core.operands import collect, is_frozen
 from ptxsim.timing.core.reasons import charge
 from ptxsim.timing.core.retire import next_retirement
-from ptxsim.timing.core.shared_collectors import all_frozen, collect_all
 from ptxsim.timing.kernels.launches import any_half_full
 from ptxsim.timing.memory.l1_pipes import next_look_up
 from ptxsim.timing.memory.l1_sectors import forget
@@ -157,12 +157,12 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
     sm.wakes[slot] = no_warps(sm)
     if sm.lock_wait and sm.release_cycle <= run.cycle:
         retest(run, sm)
-    if run.shared_collectors:
+    if run.collector_sets:
         execute_classes(run, sm)
     else:
         execute_units(run, sm)
     ldst_cycle(run, sm, l1, memory)
-    if run.shared_collectors:
+    if run.collector_sets:
         collect_all(run, sm)
     elif run.collector_stage:
         collect(run, sm)
@@ -212,7 +212,7 @@ def _next_cycle(run, sm, l1, issued):
         return soon
     if fetchable(sm) & ~sm.fetch_stuck:
         return soon
-    if run.shared_collectors:
+    if run.collector_sets:
         following = next_class_entry(run, sm)
         if following <= soon or ldst_busy(sm, l1) or not all_frozen(run, sm):
             return soon

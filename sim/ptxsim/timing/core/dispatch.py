@@ -1,5 +1,7 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8).
 
+Of SMs that share a port of the network one takes a CTA, in turn (GPGPU-Sim, `simt_core_cluster::issue_block2core`).
+
 Where several launches run at the same time, `kernels/select_kernel.py` says which of them an SM takes it from.
 """
 
@@ -19,14 +21,31 @@ from ptxsim.timing.warps.clusters import cta_begins, has_room, next_in_clusters
 
 
 @inline
+def _sm_in_turn(run, port, k):
+    """The SM that is asked k-th of those at a port."""
+    n = run.sms_per_port
+    return port if n == 1 else port * n + (run.port_turn[port] + 1 + k) % n
+
+
+@inline
+def _took(run, port, index):
+    run.launched_sm = index
+    run.port_turn[port] = index - port * run.sms_per_port
+
+
+@inline
 def dispatch(run, execution):
     """Launch CTAs after the SMs' cycle."""
-    index = run.last_sm
-    for _ in range(run.n_sms):
-        index = index + 1 if index + 1 < run.n_sms else 0
-        if run.is_open[index] and run.next_cta < run.n_ctas and (run.cluster_ctas < 2 or has_room(run)):
-            _take(run, sm_of(run, index), execution)
-            run.launched_sm = index
+    ports = run.n_sms // run.sms_per_port
+    port = run.last_sm // run.sms_per_port
+    for _ in range(ports):
+        port = port + 1 if port + 1 < ports else 0
+        for k in range(run.sms_per_port):
+            index = _sm_in_turn(run, port, k)
+            if run.is_open[index] and run.next_cta < run.n_ctas and (run.cluster_ctas < 2 or has_room(run)):
+                _take(run, sm_of(run, index), execution)
+                _took(run, port, index)
+                break
     _end_of_turn(run)
 
 
@@ -39,15 +58,19 @@ def dispatch_kernels(run):
     if run.may_dispatch == 0:
         return
     run.may_dispatch = 0
-    index = run.last_sm
-    for _ in range(run.n_sms):
-        index = index + 1 if index + 1 < run.n_sms else 0
-        sm = sm_of(run, index)
-        k = kernel_for(run, sm)
-        if k >= 0 and has_room_for(run, sm, k):
-            _take_of(run, sm, k)
-            run.launched_sm = index
-            run.may_dispatch = 1
+    ports = run.n_sms // run.sms_per_port
+    port = run.last_sm // run.sms_per_port
+    for _ in range(ports):
+        port = port + 1 if port + 1 < ports else 0
+        for turn in range(run.sms_per_port):
+            index = _sm_in_turn(run, port, turn)
+            sm = sm_of(run, index)
+            k = kernel_for(run, sm)
+            if k >= 0 and has_room_for(run, sm, k):
+                _take_of(run, sm, k)
+                _took(run, port, index)
+                run.may_dispatch = 1
+                break
     _end_of_turn(run)
 
 

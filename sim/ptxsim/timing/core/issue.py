@@ -33,12 +33,12 @@ from ptxsim.base.warp_masks import no_warps, warp_bit, warp_slots
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask
+from ptxsim.timing.core.collector_sets import open_sets
 from ptxsim.timing.core.fetch import flush
 from ptxsim.timing.core.ldst import prepare_access
 from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
-from ptxsim.timing.core.shared_collectors import open_sets
 from ptxsim.timing.kernels.launches import count_issue, shift_targets
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
@@ -186,7 +186,7 @@ def _locked_out(run, sm, execution, valid):
 @inline
 def open_ports(run, sm):
     """Warps whose head's port has a free ID_OC entry."""
-    if run.shared_collectors:
+    if run.collector_sets:
         return open_sets(run, sm)
     sp_free = sm.id_oc_n[0] < run.port_width[0]
     sfu_free = sm.id_oc_n[1] < run.port_width[1]
@@ -258,7 +258,7 @@ def _enter_pipe(run, sm, execution, i, w, mask):
     sm.front_reads[entry] = 0
     sm.id_oc[port] |= queued(entry, sm.id_oc_n[port])
     sm.id_oc_n[port] += 1
-    if run.shared_collectors:
+    if run.collector_sets:
         sm.id_oc_taken[port] |= bit(w & run.last_sub_core)
         sm.front_class[entry] = port
         sm.front_issue[entry] = sm.warp_instructions

@@ -29,10 +29,10 @@ from ptxsim.base.program import (
     instruction_at,
 )
 from ptxsim.base.warp_masks import no_warps, warp_bit
+from ptxsim.timing.core.collector_sets import sub_core
 from ptxsim.timing.core.operands import collect, leave_oc_ex
 from ptxsim.timing.core.reason_codes import PASSES
 from ptxsim.timing.core.reasons import note_look_up
-from ptxsim.timing.core.shared_collectors import sub_core
 from ptxsim.timing.memory import memory_state as requests
 from ptxsim.timing.memory import readonly, texture_cache
 from ptxsim.timing.memory.coalesce import coalesce, constant_lines, shared_conflict_degree

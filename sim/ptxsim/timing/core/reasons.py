@@ -32,9 +32,9 @@ from ptxsim.base.program import SFU as SFU_PORT
 from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute.boundary import boundary
 from ptxsim.timing.core import reason_codes as codes
+from ptxsim.timing.core.collector_sets import is_closed
 from ptxsim.timing.core.operands import last_queued
 from ptxsim.timing.core.register_windows import note_registers
-from ptxsim.timing.core.shared_collectors import is_closed
 from ptxsim.timing.memory.memory_state import HIT
 from ptxsim.timing.schedulers.warps import oldest, runnable
 from ptxsim.timing.sharing.hold_back import is_held
@@ -109,7 +109,7 @@ def _port_reason(run, sm, w):
     instruction = instruction_at(run.code, sm.ib_pc[w])
     port = LDST_PORT if instruction.access != NO_ACCESS else instruction.unit
     nothing = np.int64(-1)
-    if run.shared_collectors and port != LDST_PORT:
+    if run.collector_sets and port != LDST_PORT:
         units = is_closed(run, sm, port, w)
         if port == SFU_PORT:
             return (codes.SFU_UNITS if units else codes.SFU_OPERANDS), nothing

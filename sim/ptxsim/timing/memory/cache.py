@@ -28,10 +28,10 @@ def lookup(c: Any, index: int, line: int) -> int:
 
 
 @njit
-def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
-    """Allocate a miss entry for the line or sector `index`. The caller has checked that one is free."""
+def take_entry(c: Any, index: int, waiter: int, dirty: int) -> int:
+    """Allocate a miss entry for the line or sector `index`, -1: for none. The caller has checked that one is free."""
     c.n_free -= 1
-    entry = np.int64(c.free[c.n_free & (MAX_ENTRIES - 1)])
+    entry: Any = np.int64(c.free[c.n_free & (MAX_ENTRIES - 1)])
     miss = c.miss[entry]
     miss.n_waiters = 1
     miss.n_woken = 0
@@ -39,8 +39,14 @@ def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
     miss.dirty = dirty
     miss.key = index
     miss.waiter[0] = waiter
+    return entry
+
+
+@njit
+def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
+    """A line or sector that is there waits for its data, with a miss entry of its own."""
+    c.entry[index] = take_entry(c, index, waiter, dirty)
     c.state[index] = RESERVED
-    c.entry[index] = entry
 
 
 @njit

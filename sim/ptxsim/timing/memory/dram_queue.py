@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import bit, ctz, inline, njit
-from ptxsim.timing.memory.memory_state import RESTORE
+from ptxsim.timing.memory.memory_state import PLACE_WORDS, RESTORE, WINDOW
 
 READS, WRITES = 0, 1
 """The queues of a channel. Without a write queue all requests wait in READS."""
@@ -41,8 +41,11 @@ def enter(memory: Any, ch: Any, r: int) -> None:
     q = memory.request[r]
     queue = ch.queue[_queue_of(memory, r)]
     number = np.int64(q.bank) & 31
-    at = ctz(~queue.used) & 63
-    queue.used |= bit(at)
+    word = 0
+    while queue.used[word] == -1:
+        word += 1
+    at = (64 * word + ctz(~queue.used[word])) & (WINDOW - 1)
+    queue.used[word] |= bit(at & 63)
     place = queue.place[at]
     place.request = r
     place.age = ch.requests
@@ -76,11 +79,12 @@ def _turn(memory: Any, ch: Any) -> None:
 def _is_recent(memory: Any, queue: Any, place: int) -> bool:
     """Whether at least `window` requests are older than the one at a place."""
     older = 0
-    left = queue.used
-    while left:
-        if queue.place[ctz(left)].age < queue.place[place].age:
-            older += 1
-        left &= left - 1
+    for word in range(PLACE_WORDS):
+        left = queue.used[word]
+        while left:
+            if queue.place[64 * word + ctz(left)].age < queue.place[place].age:
+                older += 1
+            left &= left - 1
     return older >= memory.window
 
 
@@ -97,21 +101,25 @@ def idle_banks(ch: Any) -> int:
 
 
 @inline
+def _in_turn(ch: Any, left: Any) -> int:
+    """The first of these banks from the one on that commands are given to first."""
+    later = left & -bit(ch.bank_turn)
+    return ctz(later) if later else ctz(left)
+
+
+@inline
 def take_request(memory: Any, ch: Any) -> int:
     """Take the next request for one of the idle banks, of which there is one; -1 if it is outside the window."""
     queue = ch.queue[ch.served]
     left = queue.queued & ~ch.busy
-    number = ctz(left)
-    if memory.choice_in_turn:
-        later = left & -bit(ch.bank_turn)
-        number = ctz(later) if later else number
-        left = np.int64(0)
-    left &= left - 1
-    while left:
-        other = ctz(left)
-        left &= left - 1
-        if queue.place[queue.first[other] - 1].age < queue.place[queue.first[number] - 1].age:
-            number = other
+    number = _in_turn(ch, left) if memory.choice_in_turn else ctz(left)
+    if not memory.choice_in_turn or not _in_window(memory, queue, np.int64(queue.first[number]) - 1):
+        left &= ~bit(number)
+        while left:
+            other = ctz(left)
+            left &= left - 1
+            if queue.place[queue.first[other] - 1].age < queue.place[queue.first[number] - 1].age:
+                number = other
     row = ch.bank[number].row
     chosen = np.int64(queue.first[number]) - 1
     if not _in_window(memory, queue, chosen):
@@ -147,5 +155,5 @@ def _leave(queue: Any, number: int, place: int, before: int) -> None:
             queue.queued &= ~bit(number)
     if following == 0:
         queue.last[number] = before + 1
-    queue.used &= ~bit(place)
+    queue.used[place >> 6] &= ~bit(place & 63)
     queue.count -= 1

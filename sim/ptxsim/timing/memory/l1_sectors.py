@@ -8,6 +8,9 @@ Loads: a sector that is there hits. A sector on its way takes one more waiter; a
   sector without reading it, if the cache `allocates` on stores; else it passes.
 * all others make the sector invalid and pass.
 
+A cache that allocates `on_fill` takes a line when its first sector arrives: no line waits, and an access to a sector on
+its way counts as a miss. It drops the dirty lines that it replaces.
+
 A line with a sector on its way cannot be replaced, nor a dirty one while less than `dirty_percent` of the lines are
 dirty. A cache that `sends` drops dirty lines; others write their dirty sectors back in one request.
 
@@ -22,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import arrive, expect, merge
+from ptxsim.timing.memory.cache import arrive, expect, join, merge, take_entry
 from ptxsim.timing.memory.l1 import ALL_WORDS, enqueue, l1_forget
 from ptxsim.timing.memory.mapping.hashes import set_of
+from ptxsim.timing.memory.mapping.on_their_way import begin, end, entry_of
 from ptxsim.timing.memory.memory_state import (
     DIRTY,
     FAIL,
@@ -171,7 +175,7 @@ def _replace(l1: Any, index: int, place: int, line: int) -> None:
     dirty = _dirty_sectors(c, place)
     if dirty:
         l1.n_dirty -= 1
-        if not l1.sends:
+        if not (l1.sends or l1.on_fill):
             enqueue(l1, c.tag[place], dirty * _SECTOR_BYTES, WRITEBACK, -1, ALL_WORDS)
     for at in range(place * SECTORS, (place + 1) * SECTORS):
         if _on_its_way(c, at):
@@ -181,6 +185,46 @@ def _replace(l1: Any, index: int, place: int, line: int) -> None:
         _remove(l1, place)
     _enter(l1, place, line)
     _use(l1, index, place)
+
+
+@njit
+def _miss_on_fill(l1: Any, sector: int, waiter: int) -> int:
+    """A load misses in a cache that allocates on a fill; there is room in the miss queue."""
+    c, waits = l1.cache, l1.waits
+    entry = entry_of(waits, sector)
+    if entry >= 0:
+        if not join(c, entry, waiter):
+            c.reservation_fails += 1
+            return FAIL
+        outcome = PENDING
+    elif c.n_free == 0:
+        c.reservation_fails += 1
+        return FAIL
+    else:
+        entry = take_entry(c, _NEVER, waiter, 0)
+        begin(waits, entry, sector)
+        enqueue(l1, sector, _SECTOR_BYTES, READ, entry, ALL_WORDS)
+        outcome = MISS
+    c.accesses += 1
+    c.misses += 1
+    return outcome
+
+
+@njit
+def _fill_line(l1: Any, entry: int) -> None:
+    """The sector of a miss entry takes its place, and its line one if it has none; if all are dirty it is not kept."""
+    c = l1.cache
+    address = end(l1.waits, entry)
+    line = address & -c.line_bytes
+    index = set_of(c, line >> c.line_shift)
+    place = _find(l1, line)
+    if place < 0:
+        place = _victim(l1, index)
+        if place < 0:
+            return
+        _replace(l1, index, place, line)
+    _use(l1, index, place)
+    c.state[place * SECTORS + ((address & (c.line_bytes - 1)) >> 5)] = VALID
 
 
 @njit
@@ -203,6 +247,8 @@ def sector_load(l1: Any, address: int, waiter: int) -> int:
     if l1.miss_count > l1.miss_read_max:
         c.reservation_fails += 1
         return FAIL
+    if l1.on_fill:
+        return _miss_on_fill(l1, line + sector * _SECTOR_BYTES, waiter)
     if place >= 0 and _on_its_way(c, at):
         if not merge(c, at, waiter, 0):
             c.reservation_fails += 1
@@ -303,6 +349,10 @@ def sector_fill(l1: Any, entry: int) -> None:
     c = l1.cache
     miss = c.miss[entry]
     miss.n_here = 1
+    if l1.on_fill:
+        _fill_line(l1, entry)
+        arrive(c, -1, entry)
+        return
     at = np.int64(miss.key)
     place = at // SECTORS
     if at >= 0 and c.state[at] == RESERVED:

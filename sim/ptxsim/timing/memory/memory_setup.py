@@ -95,12 +95,18 @@ def _set_sectors(caches: Any, gpu: Gpu) -> None:
             "accesses are longer than the sectors of the L1",
             "give ldst.segment_bytes and ldst.uncached_segment_bytes the value 32",
         ),
+        (
+            given.allocation != "miss" and given.store_miss == "allocate",
+            f"l1d.allocation is '{given.allocation}' with l1d.store_miss 'allocate'",
+            'a cache in which stores take lines allocates on a miss: l1d.allocation = "miss"',
+        ),
     ):
         if wrong:
             raise error("E502", f"{gpu.name}: {message}", help=help)
     caches["sectored"], caches["replies_per_line"] = 1, 1
     caches["keeps_global"], caches["sends"] = given.stores != "local-back", given.stores == "through"
     caches["allocates"] = given.store_miss == "allocate"
+    caches["on_fill"] = given.allocation != "miss"
     caches["dirty_percent"] = given.dirty_percent
 
 
@@ -136,7 +142,8 @@ def make_memory(gpu: Gpu) -> Any:
     m["credits"] = dram.slices_per_channel + _in_dram(dram) - 1
     m["queue_capacity"] = dram.scheduler_queue, dram.write_queue
     m["write_high"], m["write_low"] = dram.write_queue_high, dram.write_queue_low
-    m["window"] = dram.reorder_window
+    # a window of all reads is one of all writes
+    m["window"] = dram.reorder_window if dram.reorder_window < dram.scheduler_queue else WINDOW
     m["banks"] = dram.banks
     per_group = _log2("dram.banks / bank_groups", dram.banks // dram.bank_groups)
     m["group_shift"] = per_group if dram.bank_group_bits == "high" else 0
@@ -155,8 +162,10 @@ def make_memory(gpu: Gpu) -> Any:
     m["margin"] = margin = max(_FERMI_MARGIN, _between_l2_and_dram(gpu))
     m["sector_margin"] = 2 * margin
     m["pool"] = m["n_free"] = min(POOL, 8 * margin)
-    _set_network(m["requests"], gpu, gpu.sm.count, l2.slices, 0)
-    _set_network(m["replies"], gpu, l2.slices, gpu.sm.count, 1)
+    m["port_sms_shift"] = _log2("icnt.sms_per_port", icnt.sms_per_port)
+    ports = gpu.sm.count // icnt.sms_per_port
+    _set_network(m["requests"], gpu, ports, l2.slices, 0)
+    _set_network(m["replies"], gpu, l2.slices, ports, 1)
     for name in ("next", "return_due", "entry_due", "unripe_next"):
         m["channel"][name] = FOREVER
     m["channel"]["bank"]["row"] = -1
@@ -299,6 +308,11 @@ def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
         not clocks.core_mhz == clocks.icnt_mhz == clocks.l2_mhz,
         "the clocks of core, network and L2 differ",
         "give clocks.icnt_mhz and clocks.l2_mhz the value of clocks.core_mhz",
+    )
+    yield (
+        gpu.sm.count % gpu.icnt.sms_per_port > 0,
+        f"{gpu.sm.count} SMs at ports for {gpu.icnt.sms_per_port} each",
+        "sm.count is a multiple of icnt.sms_per_port",
     )
     yield (
         dram.slices_per_channel not in (1, 2) or l2.slices != dram.channels * dram.slices_per_channel,

@@ -58,7 +58,8 @@ CHUNKS = 1 << 19  # of the address space, of a machine that scatters them: `mapp
 RANDOM_WORDS = 31
 BANKS = 8  # of an L1
 LATENCY_RING = 512
-WINDOW = 64
+WINDOW = 128  # places of a DRAM scheduler queue
+PLACE_WORDS = WINDOW // 64  # of a mask of places
 MAX_BANKS = 32
 MAX_FLITS = 16
 MAX_DATA = 256  # bytes of a packet
@@ -144,6 +145,15 @@ SECTOR_LINE_ORDER = record(
 )
 """The lines of an L1 with sectors: where each is, and which of its set was used least recently."""
 
+ON_THEIR_WAY = record(
+    [
+        ("bucket", "u2", (MAX_ENTRIES,)),  # of a hash of the sector: 1 + the first miss entry of its chain
+        ("chain", "u2", (MAX_ENTRIES,)),  # 1 + the next entry
+        ("sector", "i8", (MAX_ENTRIES,)),  # address
+    ]
+)
+"""The sectors that an L1 waits for which allocates on a fill (`on_their_way.py`)."""
+
 L1 = record(
     [
         ("stores", "i8"),  # accesses that are stores
@@ -174,6 +184,8 @@ L1 = record(
         ),  # stores to global memory that hit are kept, not evicted; those to local memory always are
         ("sends", "i8"),  # a store that is kept goes on to the L2, too
         ("allocates", "i8"),  # a store that misses takes a sector
+        ("on_fill", "i8"),  # a line gets its place when its first sector arrives
+        ("waits", ON_THEIR_WAY),
         ("dirty_percent", "i8"),  # a dirty line is replaced from so many dirty lines on
         ("n_dirty", "i8"),
         ("kept", "i8"),  # the last store was not sent on
@@ -330,7 +342,7 @@ QUEUE = record(
     [
         ("queued", "i8"),  # banks with requests in it, one bit each
         ("count", "i8"),
-        ("used", "i8"),  # places, one bit each
+        ("used", "i8", (PLACE_WORDS,)),  # places, one bit each
         ("first", "u1", (MAX_BANKS,)),  # of a bank: 1 + place of its oldest request; 0: none
         ("last", "u1", (MAX_BANKS,)),
         ("place", PLACE, (WINDOW,)),
@@ -388,6 +400,7 @@ MEMORY = record(
         ("n_slices", "i8"),
         ("n_channels", "i8"),
         ("slices_per_channel", "i8"),
+        ("port_sms_shift", "i8"),  # SMs that share a port of the network, as a power of two
         # address map, as shifts and masks
         ("chunk_shift", "i8"),
         ("slice_shift", "i8"),  # of the bit that tells the slices of a channel

@@ -55,7 +55,15 @@ def flits_of(memory: Any, size: int) -> int:
 def answer(memory: Any, index: int, r: int, now: int) -> None:
     """Queue a reply, which asks the network for its output in the next cycle; a store's is the header alone."""
     q = memory.request[r]
-    push(memory, memory.replies, index, q.sm, r, flits_of(memory, 0 if q.kind == WRITE else q.bytes), now + 1)
+    push(
+        memory,
+        memory.replies,
+        index,
+        q.sm >> memory.port_sms_shift,
+        r,
+        flits_of(memory, 0 if q.kind == WRITE else q.bytes),
+        now + 1,
+    )
 
 
 @inline

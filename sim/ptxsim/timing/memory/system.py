@@ -35,6 +35,12 @@ from ptxsim.timing.memory.requests import drop_request, flits_of, new_request
 _ALL_WORDS = 0xFFFFFFFF
 
 
+@inline
+def _port(memory: Any, sm: int) -> int:
+    """The port of the network that an SM has, or shares with others."""
+    return (sm >> memory.port_sms_shift) & (MAX_PORTS - 1)
+
+
 @njit
 def inject(memory: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int) -> bool:
     """Send a request of `size` bytes into the network; False if there is no room: try again the next cycle."""
@@ -47,7 +53,7 @@ def inject_words(
 ) -> bool:
     """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
     flits = flits_of(memory, size if kind in (WRITE, ATOMIC, WRITEBACK, SAVE) else 0)
-    if memory.n_free < memory.sector_margin or not has_room(memory.requests, sm, flits):
+    if memory.n_free < memory.sector_margin or not has_room(memory.requests, _port(memory, sm), flits):
         return False
     r = new_request(memory)
     q = memory.request[r]
@@ -65,7 +71,7 @@ def inject_words(
         place_line(memory, r, q.line)
         q.slice = target
         q.sector = 2
-    push(memory, memory.requests, sm, q.slice, r, flits, now + 1)
+    push(memory, memory.requests, _port(memory, sm), q.slice, r, flits, now + 1)
     memory.next = min(memory.next, memory.requests.next)
     return True
 
@@ -95,22 +101,26 @@ def l1_send(l1: Any, memory: Any, sm: int, now: int) -> bool:
 @inline
 def nothing_sent(memory: Any, sm: int) -> bool:
     """Whether no request of an SM waits before the network, and there is room for the requests of a cycle."""
-    return memory.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and memory.n_free > 2 * memory.sector_margin
+    return memory.requests.input[_port(memory, sm)].flits == 0 and memory.n_free > 2 * memory.sector_margin
 
 
 @inline
 def reply_next(memory: Any, sm: int) -> int:
-    """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none has passed the network."""
-    return memory.replies.out_due[sm & (MAX_PORTS - 1)]
+    """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none has passed the network, or one
+    for another SM at its port is first."""
+    due: Any = memory.replies.out_due[_port(memory, sm)]
+    if memory.port_sms_shift and due < FOREVER and memory.request[next_reply(memory, sm)].sm != sm:
+        return FOREVER
+    return due
 
 
 @inline
 def next_reply(memory: Any, sm: int) -> int:
     """The request that `pop_reply` will take; there is one."""
-    sm = sm & (MAX_PORTS - 1)
+    port = _port(memory, sm)
     if memory.replies.of_packets:
-        return first_reply(memory.replies, sm)
-    r: Any = np.int64(memory.replies.queue[sm, memory.replies.output[sm].head])
+        return first_reply(memory.replies, port)
+    r: Any = np.int64(memory.replies.queue[port, memory.replies.output[port].head])
     return r
 
 
@@ -119,8 +129,12 @@ def pop_reply(memory: Any, sm: int, now: int) -> int:
     """Take a reply: an index into `memory.request` (line, kind, tag, bytes), or -1. Read it before `inject`."""
     if reply_next(memory, sm) > now:
         return -1
-    r = take(memory, memory.replies, sm, now + 1)
+    port = _port(memory, sm)
+    r = take(memory, memory.replies, port, now + 1)
     memory.next = min(memory.next, memory.replies.next)
+    if memory.port_sms_shift:  # another SM may have the next one, from the next cycle on
+        memory.replies.out_due[port] = max(memory.replies.out_due[port], now + 1)
+        memory.next = min(memory.next, now + 1)
     drop_request(memory, r)
     return r
 

@@ -3,8 +3,8 @@
 An access looks up the tags once, when it enters the queue (the fragment FIFO). A miss replaces the least recently used
 line at once and puts a request into a short FIFO; later accesses then hit the line although its data are still to
 arrive. The head of the queue moves to the results when its data have arrived (a hit: at once), one per cycle; results
-go to the LDST unit's writeback. Misses are neither merged nor retried: an access is refused only where the queue or the
-request FIFO is full.
+go to the LDST unit's writeback. Misses are neither merged nor retried: an access is refused only where the queue, the
+request FIFO or the reorder buffer, in which each miss of the queue has a place, is full.
 
 A reply carries its access's place in the queue, so replacing a line whose data are on their way is harmless.
 For `timing/core/ldst.py`, which sends the requests, one per cycle, and numbers the waiters (>= 0).
@@ -27,11 +27,14 @@ TEXTURES = record(
         *SIZES,
         ("queue_capacity", "i8"),
         ("request_capacity", "i8"),
+        ("reorder_capacity", "i8"),
         ("result_capacity", "i8"),
         *LINES,
         ("head", "i8"),  # of the queue
         ("count", "i8"),
+        ("missing", "i8"),  # of its accesses
         ("waiter", "i4", (QUEUE,)),
+        ("missed", "u1", (QUEUE,)),
         ("left", "i4", (QUEUE,)),  # bytes still to arrive
         ("request_head", "i8"),
         ("request_count", "i8"),
@@ -47,7 +50,8 @@ TEXTURES = record(
 @njit
 def read(c: Any, address: int, waiter: int, now: int) -> bool:
     """Put an access to the line of `address` into the queue; False if it must be tried again."""
-    if c.count >= c.queue_capacity or c.request_count >= c.request_capacity:
+    full = c.count >= c.queue_capacity or c.request_count >= c.request_capacity
+    if full or c.missing >= c.reorder_capacity:
         c.reservation_fails += 1
         return False
     line = np.int64(address) // c.line_bytes
@@ -56,7 +60,7 @@ def read(c: Any, address: int, waiter: int, now: int) -> bool:
     tail = (c.head + c.count) & (QUEUE - 1)
     c.count += 1
     c.waiter[tail] = waiter
-    c.left[tail] = 0
+    c.left[tail] = c.missed[tail] = 0
     c.accesses += 1
     place = first
     for way in range(first, first + c.ways):
@@ -68,6 +72,8 @@ def read(c: Any, address: int, waiter: int, now: int) -> bool:
     c.tag[place] = tag
     c.used[place] = now
     c.misses += 1
+    c.missing += 1
+    c.missed[tail] = 1
     c.left[tail] = c.line_bytes
     request = (c.request_head + c.request_count) & (QUEUE - 1)
     c.request[request] = tail
@@ -102,6 +108,7 @@ def step(c: Any) -> bool:
         return False
     c.result[(c.result_head + c.result_count) & (RESULTS - 1)] = c.waiter[c.head]
     c.result_count += 1
+    c.missing -= c.missed[c.head]
     c.head = (c.head + 1) & (QUEUE - 1)
     c.count -= 1
     return True

@@ -115,19 +115,26 @@ def test_a_shuffle_without_its_number_is_reported(tmp_path: Path) -> None:
     assert warning.line
 
 
-def test_units_of_classes_that_share_no_collectors_are_reported(tmp_path: Path) -> None:
+def test_classes_with_collector_units_of_their_own(tmp_path: Path) -> None:
+    """GPGPU-Sim's Kepler has units of doubles, but no generic collector units."""
     own = {name: value for name, value in VOLTA.items() if "operand_collector" not in name}
+    own["gpgpu_num_int_units"] = "0"
+    for what, dp, tensor in (("units", 6, 3), ("in_ports", 1, 2), ("out_ports", 1, 2)):
+        own[f"gpgpu_operand_collector_num_{what}_dp"] = str(dp)
+        own[f"gpgpu_operand_collector_num_{what}_tensor_core"] = str(tensor)
     gpu, reported = read_config(write_config(tmp_path, load_gpu(NEW), 4, **own))
-    found = {d.message.split()[0].strip("'-") for d in reported}
-    assert found == {
-        "gpgpu_num_dp_units",
-        "gpgpu_num_int_units",
-        "gpgpu_num_tensor_core_units",
-        "gpgpu_sub_core_model",
-        "gpgpu_reg_file_port_throughput",
-    }
-    assert gpu.latency["add"]["int"].unit == "SP"
+    assert [d.message for d in reported] == ["'-gpgpu_sub_core_model 1' is not modelled"]
+    p = gpu.pipeline
+    assert (p.dp_units, p.collectors_dp, p.ports_dp) == (4, 6, 1)
+    assert (p.tensor_units, p.collectors_tensor, p.ports_tensor) == (4, 3, 2)
+    assert (p.collectors_shared, p.collector_steps, p.int_units) == (0, 2, 0)
+    assert (gpu.latency["add"]["int"].unit, gpu.latency["add"]["fp64"].unit) == ("SP", "DP")
     check_machine(gpu)
+
+
+def test_units_without_collector_units_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PtxError, match=r"E502.*num_units_int' is 0"):
+        changed(tmp_path, gpgpu_num_int_units="4")
 
 
 @pytest.mark.parametrize(("differs", "pairs"), [("1", "different-units"), ("0", "any")])
@@ -153,9 +160,8 @@ def test_launches_that_run_at_the_same_time(shared: str, kernels: str, tmp_path:
 
 
 def test_sms_are_clusters_times_cores(tmp_path: Path) -> None:
-    gpu, (warning,) = changed(tmp_path, gpgpu_n_clusters="3", gpgpu_n_cores_per_cluster="2")
-    assert gpu.sm.count == 6
-    assert warning.message == "'-gpgpu_n_cores_per_cluster 2' is not modelled"
+    gpu, reported = changed(tmp_path, gpgpu_n_clusters="3", gpgpu_n_cores_per_cluster="2")
+    assert (gpu.sm.count, gpu.icnt.sms_per_port, reported) == (6, 2, [])
 
 
 def test_threads_are_whole_warps(tmp_path: Path) -> None:

@@ -22,8 +22,6 @@ def test_options_that_are_not_used_are_listed_once_with_their_lines(tmp_path: Pa
 def test_what_is_not_modelled_is_reported_at_its_place(tmp_path: Path) -> None:
     _, reported = changed(
         tmp_path,
-        gpgpu_reg_file_port_throughput="2",
-        gpgpu_num_int_units="4",
         gpgpu_num_sp_unit="1",
         gpgpu_cache__dl1="S:32:128:4,F:L:s:N:P,A:32:8,8",
     )
@@ -35,20 +33,10 @@ def test_what_is_not_modelled_is_reported_at_its_place(tmp_path: Path) -> None:
         ),
         (
             "'-gpgpu_cache:dl1': allocation 's' is not modelled",
-            "here it is 'm'; it matters where CTAs with shared memory fill the L1 with misses",
+            "here it is 'm'",
         ),
         ("'-gpgpu_cache:dl1': replacement 'F' is not modelled", "here it is 'L'"),
-        (
-            "'-gpgpu_num_int_units 4' is not modelled",
-            "here integers run on the SP units: only generic collector units have it; "
-            "it matters where integers and floats are both frequent",
-        ),
         ("'-gpgpu_num_sp_unit' is not known, and not used", "did you mean '-gpgpu_num_sp_units'?"),
-        (
-            "'-gpgpu_reg_file_port_throughput 2' is not modelled",
-            "here a register bank is read once a cycle: only generic collector units have it; "
-            "it matters to instructions with operands in one bank",
-        ),
     ]
     assert all(d.line for d in reported)
 

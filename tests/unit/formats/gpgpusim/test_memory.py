@@ -52,10 +52,10 @@ def test_a_texture_cache_larger_than_the_simulator_holds(tmp_path: Path) -> None
     gpu, reported = changed(tmp_path, gpgpu_tex_cache__l1="16:128:256,L:R:m:N:L,T:2048:8,64:32")
     assert (gpu.l1t.sets, gpu.l1t.ways, gpu.l1t.line_bytes) == (4, 256, 128)
     assert (gpu.l1t.fragment_fifo, gpu.l1t.request_fifo, gpu.l1t.result_fifo) == (512, 8, 16)
+    assert gpu.l1t.reorder_buffer == 64
     what = [
         "a cache of 4096 lines",
         "a fragment FIFO of 2048",
-        "a reorder buffer of 64",
         "a result FIFO of 32",
     ]
     assert sorted(d.message for d in reported) == [
@@ -141,11 +141,11 @@ def test_banks_of_dram_may_be_mixed_with_the_row(tmp_path: Path) -> None:
 
 def test_a_write_queue_longer_than_the_simulator_holds_keeps_the_share_of_its_marks(tmp_path: Path) -> None:
     gpu, reported = changed(
-        tmp_path, dram_seperate_write_queue_enable="1", dram_write_queue_size="128:108:32"
+        tmp_path, dram_seperate_write_queue_enable="1", dram_write_queue_size="256:216:64"
     )
-    assert (gpu.dram.write_queue, gpu.dram.write_queue_high, gpu.dram.write_queue_low) == (64, 54, 16)
+    assert (gpu.dram.write_queue, gpu.dram.write_queue_high, gpu.dram.write_queue_low) == (128, 108, 32)
     assert [d.help for d in reported] == [
-        "here it is 64, with marks at 54 and 16; it matters to kernels that write more than the L2 holds"
+        "here it is 128, with marks at 108 and 32; it matters to kernels that write more than the L2 holds"
     ]
 
 
@@ -157,6 +157,37 @@ def test_accesses_of_kepler_are_coalesced_as_those_of_fermi(tmp_path: Path) -> N
     assert read("35") == read("20") == (128, 32, 0)
     assert read("39") == (128, 32, 1)
     assert read("61") == (32, 32, 0)
+
+
+def test_local_memory_of_kepler_is_coalesced_by_sectors_where_all_else_passes_the_l1(tmp_path: Path) -> None:
+    l1 = {"gpgpu_cache__dl1": "S:4:128:32,L:L:s:N:L,A:256:8,16:0,32", "gpgpu_coalesce_arch": "35"}
+    gpu, reported = changed(tmp_path, gpgpu_gmem_skip_L1D="1", **l1)
+    assert (gpu.ldst.segment_bytes, gpu.l1d.sector_bytes, gpu.l1d.allocation) == (32, 32, "streaming")
+    assert [d.message for d in reported] == [
+        "'-gpgpu_cache:dl1': a streaming L1 of 2048 MSHRs is not modelled"
+    ]
+    gpu, reported = changed(tmp_path, gpgpu_gmem_skip_L1D="0", **l1)
+    assert (gpu.ldst.segment_bytes, gpu.l1d.sector_bytes, gpu.l1d.allocation) == (128, 128, "miss")
+    assert "'-gpgpu_cache:dl1': a sectored L1 is not modelled" in [d.message for d in reported]
+
+
+@pytest.mark.parametrize("policies", ["L:L:s:L:L", "L:B:f:N:L"])
+def test_an_l1_that_gpgpusim_refuses(policies: str, tmp_path: Path) -> None:
+    with pytest.raises(PtxError, match=r"E502.*dl1(.|\n)*write 'm'"):
+        changed(tmp_path, gpgpu_cache__dl1=f"S:4:128:32,{policies},A:256:8,16:0,32", gpgpu_coalesce_arch="70")
+
+
+def test_a_streaming_l1_that_shares_its_memory_allocates_on_a_miss_without_shared_memory(
+    tmp_path: Path,
+) -> None:
+    options = {"gpgpu_cache__dl1": "S:4:128:64,L:L:s:N:L,A:256:8,16:0,32", "gpgpu_coalesce_arch": "70"}
+    options |= {
+        "gpgpu_adaptive_cache_config": "1",
+        "gpgpu_unified_l1d_size": "128",
+        "gpgpu_shmem_option": "0,96",
+    }
+    l1d = changed(tmp_path, **options)[0].l1d
+    assert (l1d.left_by(0).allocation, l1d.left_by(4).allocation) == ("miss", "fill")
 
 
 def test_bursts_of_32_bytes_come_with_the_later_scheduler(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def _remove(memory: Any, queue: Any) -> int:
 @inline
 def _target(memory: Any, net: Any, packet: int) -> int:
     q = memory.request[packet]
-    target: Any = np.int64(q.sm if net.is_reply else q.slice)
+    target: Any = np.int64(q.sm) >> memory.port_sms_shift if net.is_reply else np.int64(q.slice)
     return target & (MAX_PORTS - 1)
 
 

@@ -39,7 +39,7 @@ def push(memory: Any, net: Any, source: int, target: int, packet: int, flits: in
     if net.of_packets:
         crossbar.push(memory, net, source, packet, ready)
         return
-    lane = (target if net.by_output else source) & (MAX_PORTS - 1)
+    lane = (np.int64(target) if net.by_output else np.int64(source)) & (MAX_PORTS - 1)
     fifo = net.input[lane]
     if fifo.count == 0:
         fifo.head = 0
@@ -114,7 +114,9 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     q = memory.request[packet]
     source = lane
     if net.by_output:
-        source = np.int64(q.slice if net.is_reply else q.sm) & (MAX_PORTS - 1)
+        source = (np.int64(q.slice) if net.is_reply else np.int64(q.sm) >> memory.port_sms_shift) & (
+            MAX_PORTS - 1
+        )
     if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
         memory.slice_next[source] = min(memory.slice_next[source], now + 1)
     net.input[source].flits -= flits

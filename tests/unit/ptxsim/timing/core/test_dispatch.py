@@ -52,6 +52,15 @@ def test_ctas_go_round_the_sms_in_x_then_y_then_z(gpu: str, first: int) -> None:
     assert places[:, ::32, 1].tolist() == [[3 * (n // 14) + w for w in range(3)] for n in range(24)]
 
 
+def test_of_the_sms_at_a_port_one_takes_a_cta_in_a_cycle() -> None:
+    """GPGPU-Sim's clusters of two cores: 0, 2, ..., 12 in the first cycle, 1, 3, ..., 13 in the second."""
+    gpu = with_settings(load_gpu(NEW), ["icnt.sms_per_port=2"])
+    places = np.zeros((24, 32, 2), np.uint32)
+    ptxsim.launch(parsed(_PLACES), 24, 32, [places], gpu=gpu, registers=16)
+    turn = [*range(0, 14, 2), *range(1, 14, 2)]
+    assert places[:, 0, 0].tolist() == (turn + turn)[:24]
+
+
 @pytest.mark.parametrize("skip", [True, False])
 def test_a_launch_takes_its_time_before_the_first_cta(skip: bool) -> None:
     # 100 cycles, and 2 for each of 24 CTAs; nothing goes to DRAM, whose clock runs meanwhile

@@ -143,19 +143,21 @@ def test_a_high_mark_of_one_serves_a_write_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "high", "low"), [(0, 1, 1), (8, 9, 1), (8, 4, 5), (8, 4, 0), (65, 56, 32), (0, 0, 1)]
+    ("size", "high", "low"), [(0, 1, 1), (8, 9, 1), (8, 4, 5), (8, 4, 0), (129, 56, 32), (0, 0, 1)]
 )
 def test_marks_that_cannot_be_are_refused(size: int, high: int, low: int) -> None:
     with pytest.raises(PtxError, match=r"E502.*dram\.write_queue"):
         make_memory(with_write_queue(GPU, size, high, low))
 
 
-def test_nothing_is_lost_and_skipping_changes_nothing() -> None:
-    gpu = with_write_queue(GPU, 4, 3, 2)
+@pytest.mark.parametrize(("size", "high", "low"), [(4, 3, 2), (128, 108, 32)])
+def test_nothing_is_lost_and_skipping_changes_nothing(size: int, high: int, low: int) -> None:
+    """The long queue is that of GPGPU-Sim's TITAN V: longer than the queue of reads and the window of 16, in turn."""
+    gpu = with_settings(with_write_queue(GPU, size, high, low), ['dram.bank_choice="in-turn"'])
     runs = []
     for skip in (True, False):
         machine = Machine(gpu, skip)
-        runs.append(_mixed(machine, range(400)))
+        runs.append(_mixed(machine, range(1600)))
     assert runs[0] == runs[1]
 
 

@@ -10,14 +10,18 @@ from ptxsim.base.jit import for_python
 from ptxsim.timing.memory import l1 as _l1
 from ptxsim.timing.memory import l1_sectors
 from ptxsim.timing.memory.counts import l1_counts
+from ptxsim.timing.memory.mapping import on_their_way
 from ptxsim.timing.memory.memory_setup import make_l1
 from ptxsim.timing.memory.memory_state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK
+from ptxtool.base.diag import PtxError
 
 fill = for_python(l1_sectors.sector_fill)
 forget = for_python(l1_sectors.forget)
 load = for_python(l1_sectors.sector_load)
 next_waiter = for_python(_l1.l1_next_waiter)
 store = for_python(l1_sectors.sector_store)
+
+entry_of = for_python(on_their_way.entry_of)
 
 WORDS = 0xFFFFFFFF
 LINE, SET = 128, 512  # 4 sets: lines 512 bytes apart share one
@@ -182,6 +186,50 @@ def test_local_stores_stay_and_global_ones_evict() -> None:
     answer(l1)
     assert load(l1, SET, 1) == MISS  # the dirty sector of line 0 is written back
     assert (0, 32, WRITEBACK, -1) in drain(l1)
+
+
+ON_FILL = ('l1d.allocation="fill"', 'l1d.stores="local-back"', 'l1d.store_miss="pass"', "l1d.dirty_percent=0")
+
+
+def test_a_line_gets_its_place_when_its_first_sector_arrives() -> None:
+    """One way: three lines of a set may be on their way at a time, where a cache that allocates on a miss refuses the
+    second; the last one to arrive stays."""
+    l1, on_miss = empty(*ON_FILL, "l1d.ways=1"), empty("l1d.ways=1")
+    assert [load(on_miss, k * SET, k) for k in range(2)] == [MISS, FAIL]
+    assert [load(l1, k * SET, k) for k in range(3)] == [MISS, MISS, MISS]
+    assert load(l1, SET, 9) == PENDING
+    counts = l1_counts(l1)
+    assert (counts["accesses"], counts["misses"], counts["pending_hits"]) == (4, 4, 0)
+    assert answer(l1) == [0, 1, 9, 2]
+    assert load(l1, 2 * SET, 0) == HIT
+    assert [load(l1, 0, 0), load(l1, SET, 0)] == [MISS, MISS]
+
+
+def test_an_arriving_line_drops_the_dirty_one_that_it_replaces() -> None:
+    l1 = empty(*ON_FILL, "l1d.ways=1")
+    load(l1, 0, 1)
+    answer(l1)
+    assert store(l1, 0, 1, 5, WORDS) == HIT
+    assert int(l1["n_dirty"]) == 1
+    assert load(l1, SET, 2) == MISS
+    assert load(l1, 0, 3) == HIT  # it stays until then
+    assert drain(l1) == [(SET, 32, READ, int(entry_of(l1["waits"], SET)))]
+    fill(l1, int(entry_of(l1["waits"], SET)))
+    assert drain(l1) == []  # nothing is written back
+    assert int(l1["n_dirty"]) == 0
+    assert load(l1, SET, 4) == HIT
+
+
+def test_an_arriving_sector_joins_its_line() -> None:
+    l1 = empty(*ON_FILL, "l1d.ways=1")
+    assert [load(l1, 32 * k, k) for k in range(4)] == [MISS] * 4
+    answer(l1)
+    assert [load(l1, 32 * k, k) for k in range(4)] == [HIT] * 4
+
+
+def test_a_cache_in_which_stores_take_lines_cannot_allocate_on_a_fill() -> None:
+    with pytest.raises(PtxError, match=r"E502.*l1d.allocation is 'fill'"):
+        empty('l1d.allocation="fill"')
 
 
 def test_write_back_keeps_stores_that_miss() -> None:

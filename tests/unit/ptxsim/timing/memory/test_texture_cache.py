@@ -108,6 +108,17 @@ def test_a_short_queue_holds_the_head() -> None:
     assert run(body, words, gpu=short).cycles > run(body, words).cycles + 15 * 100
 
 
+def test_a_short_reorder_buffer_holds_misses_and_not_hits() -> None:
+    """32 misses through a buffer of 2: each pair waits for the one before. Hits need no place in it."""
+    machine = load_gpu(OLD)
+    short = replace(machine, l1t=replace(machine.l1t, reorder_buffer=2))
+    body = "\tmul.lo.u32 %r3, %r2, 32;\n" + fetch(4, 3)
+    words = np.zeros(32 * 64, np.int32)
+    one_line = fetch(4, 2) + fetch(5, 2)
+    assert run(body, words, gpu=short).cycles > run(body, words).cycles + 15 * 100
+    assert run(one_line, words, gpu=short).cycles == run(one_line, words).cycles
+
+
 @pytest.mark.parametrize("gpu", [OLD, NEW])
 def test_event_skip_changes_nothing(gpu: str) -> None:
     words = np.zeros(1 << 14, np.int32)

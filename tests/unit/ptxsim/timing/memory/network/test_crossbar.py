@@ -9,7 +9,7 @@ from volta_memory import PACKETS, machine
 
 from ptxsim.base.jit import uncached
 from ptxsim.timing.memory.memory_setup import make_memory
-from ptxsim.timing.memory.memory_state import FOREVER
+from ptxsim.timing.memory.memory_state import FOREVER, READ
 from ptxsim.timing.memory.network import crossbar
 
 
@@ -53,6 +53,27 @@ def test_an_output_takes_one_packet_a_cycle_from_the_inputs_in_turn() -> None:
         order += taken(memory)[3]
     assert order == [0, 50, 90, 1, 51, 91]
     assert int(memory[0]["requests"]["next"]) == FOREVER
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_two_sms_at_a_port_share_its_buffer_and_a_reply_a_cycle(skip: bool) -> None:
+    """Reads of two lines that the L2 has, of SMs 0 and 1: at one port the second reply is a cycle later, and comes to
+    its own SM."""
+
+    def arrivals(per_port: int) -> list[tuple[int, int]]:
+        system = Machine(machine(*PACKETS, f"icnt.sms_per_port={per_port}"), skip)
+        for _ in range(2):
+            system.got.clear()
+            start = system.now
+            assert all(system.send(256 * k, READ, 32, k) for k in range(2))
+            system.finish()
+        return [(when - start, sm) for when, sm, *_ in system.got]
+
+    apart, together = arrivals(1), arrivals(2)
+    assert {when for when, _ in apart} == {apart[0][0]}
+    assert [sm for _, sm in together] == [0, 1]
+    # the second request waits a cycle at its input, and its reply comes when it is there
+    assert [when - apart[0][0] for when, _ in together] == [0, 1]
 
 
 def test_an_input_may_send_to_a_later_output_in_the_same_cycle() -> None:

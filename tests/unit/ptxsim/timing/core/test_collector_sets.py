@@ -9,7 +9,7 @@ import pytest
 from microkernels.measure import cost, lines, one_sm, slope
 
 from ptxsim.base.jit import for_python
-from ptxsim.timing.core import shared_collectors
+from ptxsim.timing.core import collector_sets
 from ptxtool.formats.settings import with_settings
 
 GPU = "gpgpusim42-qv100"
@@ -54,10 +54,44 @@ def test_without_sub_cores_a_warp_has_all_units() -> None:
     assert slope(eight, few=2, many=6, gpu=GPU) >= 16
 
 
+APART = [
+    "pipeline.sub_cores=false",
+    "pipeline.collectors_shared=0",
+    "pipeline.collectors_sp=2",
+    "pipeline.collectors_dp=2",
+    "pipeline.collectors_sfu=2",
+    "pipeline.collectors_mem=2",
+    "pipeline.collectors_int=2",
+    "pipeline.collectors_tensor=2",
+    "pipeline.ports_dp=1",
+    "pipeline.ports_int=1",
+    "pipeline.ports_tensor=1",
+    "pipeline.ports_sp=1",
+]
+
+
+def test_classes_with_collector_units_of_their_own() -> None:
+    """Chains take as long as with shared units. A stream of floats is limited by one port of SP, a step each; integers
+    have their own, so that both together take no longer than the floats alone."""
+    gpu = with_settings(
+        one_sm(GPU), [*APART, "pipeline.collector_steps=1", "pipeline.sp_units=8", "pipeline.int_units=8"]
+    )
+    shared = with_settings(one_sm(GPU), ["pipeline.sub_cores=false", "pipeline.collector_steps=1"])
+    for line in ("mov.u32 %r1, %r1;", "fma.rn.f32 %f1, %f1, %f2, %f3;", "fma.rn.f64 %d1, %d1, %d2, %d3;"):
+        assert cost(line, gpu=gpu)() == cost(line, gpu=shared)()
+    floats, integers = (
+        lines(line, 8) for line in ("add.f32 %f{k}, %f{a}, %f{b};", "add.u32 %r3{k}, %r{a}, %r{b};")
+    )
+    alone = slope(floats, few=2, many=6, block=32 * 16, gpu=gpu)
+    both = slope(floats + integers, few=2, many=6, block=32 * 16, gpu=gpu)
+    assert alone == pytest.approx(8 * 16, rel=0.05)  # an instruction a cycle, and the ends of trips
+    assert both == pytest.approx(alone, rel=0.1)
+
+
 def test_queues_lose_an_entry_anywhere() -> None:
     """Entries 7, 0, 63 in bytes, the oldest in the lowest; and a full queue of eight."""
-    without = for_python(shared_collectors.without)
-    at = for_python(shared_collectors.queued_at)
+    without = for_python(collector_sets.without)
+    at = for_python(collector_sets.queued_at)
     queue = 7 | 0 << 8 | 63 << 16
     assert [at(queue, place) for place in range(3)] == [7, 0, 63]
     assert without(queue, 0) == 0 | 63 << 8

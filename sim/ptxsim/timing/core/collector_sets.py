@@ -1,13 +1,13 @@
-"""Collector units that take instructions of any class, and the sub-cores of an SM (GPGPU-Sim 4.2 from Kepler on).
+"""Sets of collector units, one for all classes or one for each, and the sub-cores of an SM (GPGPU-Sim 4.2).
 
 An SM with sub-cores has one for each scheduler: a part of the collector units, of the register banks, one ID_OC and
 one OC_EX entry of each class, and its own unit of each class. A warp belongs to sub-core w mod sub-cores. Without them
 the SM is one sub-core, whose ID_OC and OC_EX have as many entries as the GPU file says.
 
 Of `run.collector_steps` steps in a cycle each does: ready units go to OC_EX; every bank serves its oldest read, and
-several may serve one unit; each in-port moves the oldest ID_OC entry of every class into a collector unit of its
-sub-core. If there is none, no other entry of that class moves. An instruction with at most c of its source registers
-in one bank is ready after c steps.
+several may serve one unit; each in-port of a set moves the oldest ID_OC entry of every class of the set into a
+collector unit of its sub-core. If there is none, no other entry of that class moves. An instruction with at most c of
+its source registers in one bank is ready after c steps.
 
 ID_OC and OC_EX of a class are each one queue in the order of issue: entries of all sub-cores, which their warps tell.
 Register r of warp w is in bank (r + w) mod b of its sub-core's b banks.
@@ -115,16 +115,31 @@ def _may_leave(run, sm):
 @inline
 def _dispatch(run, sm):
     """Ready units to OC_EX: each out-port sends one, round robin, the next time from another sub-core."""
-    of_sub_core = run.sub_core_collectors
-    for port in range(run.shared_out_ports):
-        ready = _may_leave(run, sm)
+    for s in range(run.collector_sets):
+        own = _units_of(run, s)
+        if sm.cu_ready & own:
+            _dispatch_set(run, sm, s, own)
+
+
+@inline
+def _units_of(run, s):
+    """A mask of the collector units of a set."""
+    return (bit(run.set_units[s]) - 1) << run.set_first[s]
+
+
+@inline
+def _dispatch_set(run, sm, s, own):
+    of_sub_core = run.set_sub_core[s]
+    start = run.set_first[s]
+    for port in range(run.set_first_out[s], run.set_first_out[s] + run.set_out_ports[s]):
+        ready = _may_leave(run, sm) & own
         if ready == 0:
             return
-        last = sm.cu_last[port]
+        last = sm.cu_last[port]  # in the set
         first = last + (of_sub_core - last % of_sub_core if run.last_sub_core else 1)
-        later = ready & from_bit(first) if first < run.shared_collectors else ready
+        later = ready & from_bit(start + first) if first < run.set_units[s] else ready
         unit = ctz(later) if later else ctz(ready)
-        sm.cu_last[port] = unit
+        sm.cu_last[port] = unit - start
         sm.cu_busy &= ~bit(unit)
         sm.cu_ready &= ~bit(unit)
         _to_oc_ex(run, sm, sm.cu_entry[unit])
@@ -185,22 +200,25 @@ def _read(run, sm, first):
 
 @inline
 def _free_units(run, sm, entry):
-    """A mask of the free collector units of an entry's sub-core."""
-    of_sub_core = run.sub_core_collectors
-    own = (bit(of_sub_core) - 1) << of_sub_core * sub_core(run, sm, entry)
+    """A mask of the free collector units of an entry's class and sub-core."""
+    s = run.set_of[sm.front_class[entry]]
+    of_sub_core = run.set_sub_core[s]
+    own = (bit(of_sub_core) - 1) << run.set_first[s] + of_sub_core * sub_core(run, sm, entry)
     return own & ~sm.cu_busy
 
 
 @inline
 def _accept(run, sm):
-    """Each in-port takes the oldest ID_OC entry of every class whose sub-core has a free unit."""
-    for _ in range(run.shared_in_ports):
-        moved = False
-        for k in range(ALL_CLASSES):
-            if sm.id_oc_n[k] and _take(run, sm, k):
-                moved = True
-        if not moved:
-            return
+    """Each in-port takes the oldest ID_OC entry of every class of its set whose sub-core has a free unit."""
+    for s in range(run.collector_sets):
+        classes = run.set_classes[s]
+        for _ in range(run.set_in_ports[s]):
+            moved = False
+            for k in range(ALL_CLASSES):
+                if sm.id_oc_n[k] and classes & bit(k) and _take(run, sm, k):
+                    moved = True
+            if not moved:
+                break
 
 
 @inline
