@@ -1,9 +1,9 @@
 """The simulator against what it was built from: the tables of docs/accuracy.md. Prints them, or writes them there.
 
-    python benchmarks/accuracy.py [--write] [--only figures|runs|modern] [--launches NAME ...]
+    python benchmarks/accuracy.py [--write] [--only figures|runs|modern|streams] [--launches NAME ...]
 
 The first tables are the micro-kernels of `tests/microkernels`, expected against measured. The others are the reference
-kernels, as GPGPU-Sim 4.2 ran them and as `gpgpusim42-c2050` does, and the same on machines from Pascal on, read from
+kernels, as GPGPU-Sim 4.2 ran them and as `gpgpusim42-c2050` does, and the same on machines from Kepler on, read from
 their configuration files; they need the recorded runs beside the checkout (`../shared`), and stay as they are in the
 page without them. Figures are counters of a deterministic simulator: they do not depend on the machine that this runs
 on.
@@ -23,7 +23,14 @@ sys.path[:0] = [str(CHECKOUT / folder) for folder in ("tests", "tests/helpers", 
 
 from microkernels import C2050, GPGPUSIM42, VOLTA_MEMORY, Case  # noqa: E402
 from microkernels.case import shown  # noqa: E402
-from modern_runs import COUNTERS, EXACT, modern_runs, simulate_modern  # noqa: E402
+from modern_runs import (  # noqa: E402
+    COUNTERS,
+    EXACT,
+    modern_runs,
+    simulate_modern,
+    simulate_streams,
+    stream_runs,
+)
 from page_tables import put_tables  # noqa: E402
 from reference_kernels import recorded_runs, simulate_recorded  # noqa: E402
 
@@ -205,7 +212,7 @@ def modern_summary(config: str, pairs: list[tuple[dict[str, Any], dict[str, Any]
 
 
 def modern(names: Sequence[str], configs: Sequence[str]) -> str:
-    """The recorded runs of machines from Pascal on: a summary of each machine, then its launches."""
+    """The recorded runs of machines from Kepler on: a summary of each machine, then its launches."""
     found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
     for row in modern_runs(SHARED):
         if (not names or row["launch"] in names) and (not configs or row["config"] in configs):
@@ -230,17 +237,29 @@ def modern(names: Sequence[str], configs: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
+def streams() -> str:
+    """Launches at the same time: the cycle in which each ends."""
+    rows = []
+    for row in stream_runs():
+        ours = [launch.end_cycle for launch in simulate_streams(SHARED, row).launches]
+        theirs = [kernel["done_cycle"] for kernel in row["kernels"]]
+        policy = "leftover" if row["concurrent_kernel_sm"] else "one-per-sm"
+        ends = [f"{t} ({_percent(o, t)})" for o, t in zip(ours, theirs, strict=True)]
+        rows.append((" + ".join(row["launches"]), policy, ", ".join(ends), _percent(max(ours), max(theirs))))
+    return table(("launches", "SMs", "ends in GPGPU-Sim (ours)", "the last one"), rows, 3)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true", help="write the tables into docs/accuracy.md")
-    parser.add_argument("--only", choices=("figures", "runs", "modern"), help="one kind of tables")
+    parser.add_argument("--only", choices=("figures", "runs", "modern", "streams"), help="one kind of tables")
     parser.add_argument(
         "--launches", nargs="+", default=(), help="of the recorded ones only these; not with --write"
     )
     parser.add_argument(
-        "--machines", nargs="+", default=(), help="of those from Pascal on only these; not with --write"
+        "--machines", nargs="+", default=(), help="of those from Kepler on only these; not with --write"
     )
     options = parser.parse_args()
     if options.write and (options.launches or options.machines):
@@ -251,10 +270,12 @@ def main() -> None:
         made |= {"volta-memory": figures(VOLTA_MEMORY)}
     if options.only != "figures":
         if SHARED.is_dir():
-            if options.only != "modern":
+            if options.only in (None, "runs"):
                 made["runs"] = runs(options.launches)
-            if options.only != "runs":
+            if options.only in (None, "modern"):
                 made["modern"] = modern(options.launches, options.machines)
+            if options.only in (None, "streams"):
+                made["streams"] = streams()
         else:
             print(f"no recorded runs: {SHARED} is not there", file=sys.stderr)
     if not options.write:

@@ -52,6 +52,13 @@ def _cycles_of_one(line: str, stride: int) -> float:
     return slope(four, few=2, many=6, setup=setup, block=32 * _WARPS, gpu=_gpu()) / (4 * _WARPS)
 
 
+def _cycles_of_two_sms(per_port: int) -> float:
+    """Cycles of two SMs for one load of each that passes the L1 by, lanes a sector apart."""
+    four, gpu = lines(_UNCACHED, 4), _gpu("sm.count=2", f"icnt.sms_per_port={per_port}")
+    setup = _NEIGHBOURS.format(32)
+    return slope(four, few=2, many=6, setup=setup, grid=2, block=32 * _WARPS, gpu=gpu) / (4 * _WARPS)
+
+
 def _scattered(stride: int) -> Any:
     """A buffer in which lane k goes round on its own sector."""
     words = np.zeros(stride // 8 * 32, np.uint64)
@@ -126,6 +133,17 @@ VOLTA_MEMORY: tuple[Case, ...] = (
             _uncached_hop(lanes),
         )
         for lanes in (1, 32)
+    ),
+    *(
+        within(
+            "crossbar of packets",
+            f"32 sectors for each of two SMs {where}, cycles of one instruction of both",
+            str(figure),
+            0.98 * figure,
+            1.03 * figure,
+            partial(_cycles_of_two_sms, per_port),
+        )
+        for per_port, where, figure in ((1, "with ports of their own", 32), (2, "at one port", 64))
     ),
     exactly(
         "crossbar of packets",

@@ -191,7 +191,13 @@ def test_files_give_only_what_differs() -> None:
 
 @pytest.mark.parametrize(
     ("config", "name"),
-    [("QV100", "qv100"), ("TITANX", "titanx"), ("RTX3070", "rtx3070"), ("RTX2060q", "rtx2060")],
+    [
+        ("QV100", "qv100"),
+        ("TITANX", "titanx"),
+        ("TITANV", "titanv"),
+        ("RTX3070", "rtx3070"),
+        ("RTX2060q", "rtx2060"),
+    ],
 )
 def test_machines_of_gpgpusim_42_are_what_its_files_say(config: str, name: str, shared: Path) -> None:
     """The packaged machine against the options of the tested configuration, read as any other such file."""
