@@ -19,6 +19,7 @@ BY_TARGET = {
     "sm_86": "rtx3070",
     "sm_89": "rtx4090",
     "sm_90": "h100",
+    "sm_100": "b200",
 }
 """A machine of each compute capability that there is one of, the oldest first."""
 

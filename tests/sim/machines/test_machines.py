@@ -180,7 +180,7 @@ LIMITS = [
     ("sm", "warps", 129),
     ("sm", "ctas", 65),
     ("sm", "schedulers", 5),
-    ("sm", "count", 145),  # of 144
+    ("sm", "count", 161),  # of 160
     ("sm", "warp_size", 64),
     ("pipeline", "sp_units", 48),
     ("pipeline", "id_oc_sp", 9),
@@ -207,9 +207,9 @@ LIMITS = [
     ("dram", "channels", 17),
     ("dram", "banks", 1),
     ("dram", "banks", 64),
-    ("dram", "scheduler_queue", 65),
+    ("dram", "scheduler_queue", 129),
     ("dram", "return_queue", 600),
-    ("dram", "write_queue", 65),
+    ("dram", "write_queue", 129),
 ]
 
 
@@ -227,18 +227,18 @@ def test_what_the_simulator_cannot_hold_is_refused_by_name(part: str, key: str, 
 
 
 def test_the_largest_machine_runs_and_what_is_larger_names_its_key() -> None:
-    """144 SMs and 40 channels with two slices each; more slices than 96 need more channels than that."""
+    """160 SMs and 64 channels with two slices each."""
 
     def launch(*settings: str) -> ptxsim.SimResult:
         gpu = ptxtool.api.gpu("h100", settings=settings)
         return ptxsim.launch(kernel("\tbar.sync 0;\n"), 288, 64, [np.zeros(4, np.uint32), 1], gpu=gpu)
 
-    largest = launch("sm.count=144")
-    assert (largest.n_sms, largest.stats["barriers"]) == (144, 288 * 2)
+    largest = launch("sm.count=160")
+    assert (largest.n_sms, largest.stats["barriers"]) == (160, 288 * 2)
     for settings, message, most in (
-        (("sm.count=145",), "sm.count: 145", 144),
-        (("dram.channels=41", "l2.slices=82"), "'dram.channels' is 41", 40),
-        (("dram.channels=49", "l2.slices=98"), "'l2.slices' is 98", 96),
+        (("sm.count=161",), "sm.count: 161", 160),
+        (("dram.channels=65", "l2.slices=130"), "'l2.slices' is 130", 128),
+        (("dram.channels=65", "l2.slices=65", "dram.slices_per_channel=1"), "'dram.channels' is 65", 64),
     ):
         with pytest.raises(PtxError) as caught:
             launch(*settings)

@@ -74,7 +74,9 @@ def run(gpu: Gpu, **options: Any) -> ptxsim.SimResult:
     return results[1]
 
 
-@pytest.mark.parametrize("name", ["gpgpusim42-titanx", "gpgpusim42-qv100", "rtx2060", "rtx4090", "h100"])
+@pytest.mark.parametrize(
+    "name", ["gpgpusim42-titanx", "gpgpusim42-qv100", "rtx2060", "rtx4090", "h100", "b200"]
+)
 def test_every_cycle_by_itself_counts_the_same(name: str) -> None:
     run(two_sms(name))
 

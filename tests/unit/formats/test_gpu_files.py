@@ -18,7 +18,7 @@ SOURCE = re.compile(
     r"-(?:gpgpu|ptx|dram|icnt|network)_|options of that configuration"
     r"|\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
     r"|\bTITANX\b|CUDA 13\.0|CUDA Programming Guide|Maxwell Tuning Guide|\bNVIDIA\b|\bRegDem\b"
-    r"|\b(Guide|Jia|Luo|Sun|Abdelkhalik)\b|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
+    r"|\b(Guide|Jia|Luo|Sun|Abdelkhalik|Lam|Device)\b|\b(GPUJoule|Gebhart|Horowitz|28nm|GPUWattch|AccelWattch)\b"
 )
 """What a comment names: the timing model, a configuration of GPGPU-Sim, a paper, NVIDIA; or that there is none."""
 
@@ -128,6 +128,7 @@ HARDWARE = {  # SMs, Tflop/s of 32 and 64 bits, GB/s of memory, MB of L2: NVIDIA
     "rtx3070": (46, 20.3, 0.32, 448, 4),
     "a100": (108, 19.5, 9.7, 1555, 40),
     "h100": (132, 67, 34, 3352, 50),
+    "b200": (148, 75, 37, 7672, 120),
     "rtx4090": (128, 82.6, 1.29, 1008, 72),
 }
 

@@ -39,7 +39,8 @@ def test_the_machines_of_targets_have_them_and_come_oldest_first() -> None:
         ("compute_80", "a100"),
         ("sm_87", "rtx4090"),
         ("sm_90a", "h100"),
-        ("sm_100a", "h100"),  # newer than every machine: the newest
+        ("sm_100a", "b200"),
+        ("sm_121", "b200"),  # newer than every machine: the newest
         ("", DEFAULT_GPU),
         ("sm_999", DEFAULT_GPU),
     ],

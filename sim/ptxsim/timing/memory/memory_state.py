@@ -14,7 +14,7 @@ Reference: timing-model sections 0 and 3.
 from ptxsim.base.jit import record, record_at
 
 FOREVER = 1 << 62
-MAX_SMS, MAX_SLICES, MAX_CHANNELS = 144, 96, 40
+MAX_SMS, MAX_SLICES, MAX_CHANNELS = 160, 128, 64
 MAX_PORTS = 256  # of one side of a crossbar
 PORT_WORDS = MAX_PORTS // 64  # of a mask of ports
 
@@ -45,7 +45,7 @@ MAX_LINES = 8192
 MAX_SECTORS = 4 * MAX_LINES
 MAX_ENTRIES = 512
 MAX_WAITERS = 64
-POOL = 1 << 18  # a machine uses `pool` of them
+POOL = 1 << 19  # a machine uses `pool` of them
 FIFO = 256
 ROP_RING = 1024
 RING = 64

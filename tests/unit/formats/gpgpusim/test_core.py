@@ -118,7 +118,7 @@ def test_a_shuffle_without_its_number_is_reported(tmp_path: Path) -> None:
 def test_classes_with_collector_units_of_their_own(tmp_path: Path) -> None:
     """GPGPU-Sim's Kepler has units of doubles, but no generic collector units."""
     own = {name: value for name, value in VOLTA.items() if "operand_collector" not in name}
-    own["gpgpu_num_int_units"] = "0"
+    own |= {"gpgpu_num_int_units": "0", "gpgpu_pipeline_widths": "2,2,0,1,1,2,2,0,1,1,4,1,1"}
     for what, dp, tensor in (("units", 6, 3), ("in_ports", 1, 2), ("out_ports", 1, 2)):
         own[f"gpgpu_operand_collector_num_{what}_dp"] = str(dp)
         own[f"gpgpu_operand_collector_num_{what}_tensor_core"] = str(tensor)
