@@ -32,7 +32,12 @@ def _limits(given: Given) -> None:
     given.put_all("clocks", clocks.name, core_mhz=core, icnt_mhz=icnt, l2_mhz=l2, dram_mhz=dram)
     per_cluster = given.whole("gpgpu_n_cores_per_cluster", 1)
     given.put("sm.count", given.whole("gpgpu_n_clusters", 1) * per_cluster, "gpgpu_n_clusters")
-    given.put("icnt.sms_per_port", per_cluster, "gpgpu_n_cores_per_cluster")
+    at_port = per_cluster & -per_cluster  # the largest power of two that divides it
+    given.put("icnt.sms_per_port", at_port, "gpgpu_n_cores_per_cluster")
+    if at_port < per_cluster:
+        own = f"{at_port} SMs share a port" if at_port > 1 else "every SM has a network port of its own"
+        worth = "where the SMs of a cluster together receive more than a packet a cycle"
+        given.differs(given.need("gpgpu_n_cores_per_cluster"), own, worth=worth)
     pipeline = given.need("gpgpu_shader_core_pipeline")
     threads, warp_size, *_ = values.numbers(pipeline, ":", (2, 3))
     if warp_size != 32 or threads % 32 or not threads:

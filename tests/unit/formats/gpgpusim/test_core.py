@@ -162,6 +162,9 @@ def test_launches_that_run_at_the_same_time(shared: str, kernels: str, tmp_path:
 def test_sms_are_clusters_times_cores(tmp_path: Path) -> None:
     gpu, reported = changed(tmp_path, gpgpu_n_clusters="3", gpgpu_n_cores_per_cluster="2")
     assert (gpu.sm.count, gpu.icnt.sms_per_port, reported) == (6, 2, [])
+    gpu, (warning,) = changed(tmp_path, gpgpu_n_clusters="3", gpgpu_n_cores_per_cluster="6")
+    assert (gpu.sm.count, gpu.icnt.sms_per_port) == (18, 2)
+    assert warning.message == "'-gpgpu_n_cores_per_cluster 6' is not modelled"
 
 
 def test_threads_are_whole_warps(tmp_path: Path) -> None:
