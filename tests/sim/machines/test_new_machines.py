@@ -75,10 +75,28 @@ def run(gpu: Gpu, **options: Any) -> ptxsim.SimResult:
 
 
 @pytest.mark.parametrize(
-    "name", ["gpgpusim42-titanx", "gpgpusim42-qv100", "rtx2060", "rtx4090", "h100", "b200"]
+    "name",
+    ["gpgpusim42-titanx", "gpgpusim42-titanv", "gpgpusim42-qv100", "rtx2060", "rtx4090", "h100", "b200"],
 )
 def test_every_cycle_by_itself_counts_the_same(name: str) -> None:
     run(two_sms(name))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ('l1d.allocation="fill"', 'l1d.stores="local-back"', 'l1d.store_miss="pass"', "l1d.dirty_percent=0"),
+        ("icnt.sms_per_port=2", 'dispatch.kernels="leftover"'),
+        (
+            "pipeline.sub_cores=false",
+            "pipeline.collectors_shared=0",
+            *(f"pipeline.collectors_{name}=2" for name in ("sp", "sfu", "mem", "int", "dp", "tensor")),
+            *(f"pipeline.ports_{name}=2" for name in ("int", "dp", "tensor")),
+        ),
+    ],
+)
+def test_parts_of_other_machines(settings: tuple[str, ...]) -> None:
+    run(two_sms("gpgpusim42-qv100", *settings))
 
 
 @pytest.mark.parametrize(
