@@ -7,7 +7,8 @@ D, by the canonical layouts of shared memory (as in `warpgroups.py`).
 Reference: NVIDIA, "Parallel Thread Execution ISA", 9.7.16 (TensorCore 5th generation family instructions).
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -204,6 +205,9 @@ class Tensors:
     def _tcgen05_ld(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         items, places = self._places(instruction, match, i)
         writers = [self.operands.write(o, _WORD, i) for o in items]
+        reduced = (
+            self.operands.write(instruction.operands[1], _WORD, i) if match.one_of("min", "max") else None
+        )
 
         def step(warp: Warp) -> None:
             cells = _memory(warp).cells.tolist()
@@ -213,6 +217,11 @@ class Tensors:
                 else:
                     values = [cells[y][x] for y, x in spots]
                 write(warp, np.array(values, np.uint64), warp.executing)
+            if reduced is not None:
+                name = match.one_of("min", "max")
+                rows = [[cells[y][x] for y, x in spots] for spots in places(warp)]
+                found = [_reduced(name, op, column) for column in zip(*rows, strict=True)]
+                reduced(warp, np.array(found, np.uint64), warp.executing)
 
         return step
 
@@ -428,3 +437,19 @@ def _element(
             start = bits_of(value / (1 << divided), d, 23)
     result = dot(left, right, start, d, d, accumulation(100, a))
     return result
+
+
+def _reduced(name: str, op: Op, words: Sequence[int]) -> int:
+    """The least or greatest of words as numbers of the type; of floats a NaN loses or, with `.NaN`, wins."""
+    if not op.type.is_float:
+        signed = op.type.is_signed
+        return {"min": min, "max": max}[name](words, key=lambda w: w - (w >> 31 << 32) if signed else w)
+    floats = np.array(words, np.uint32).view(np.float32)
+    if op.has("abs"):
+        floats = np.abs(floats)
+    missing = np.isnan(floats)
+    if missing.all() or (op.has("NaN") and missing.any()):
+        return 0x7FFFFFFF
+    # -0 is less than +0
+    ordered = sorted(floats[~missing].tolist(), key=lambda x: (x, math.copysign(1, x)))
+    return int(np.float32(ordered[0 if name == "min" else -1]).view(np.uint32))

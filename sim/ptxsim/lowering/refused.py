@@ -10,7 +10,6 @@ _FAMILIES = (
     ("tcgen05.mma.sp", "products in tensor memory with a sparse A"),
     ("tcgen05.mma.ws.sp", "products in tensor memory with a sparse A"),
     ("tcgen05.mma", "products of two CTAs together (.cta_group::2)"),
-    ("tcgen05.ld.red", "loads from tensor memory with a reduction"),
     ("tcgen05.commit", "commits with another mask, or a restriction,"),
     ("cp.async.bulk.tensor", "copies of columns of pixels along W (.im2col::w)"),
     ("cp.async.bulk.prefetch.tensor", "copies of columns of pixels along W (.im2col::w)"),

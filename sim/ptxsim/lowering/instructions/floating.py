@@ -313,10 +313,11 @@ def float_sign(builder: UopBuilder, op: Operation, name: str) -> None:
 def float_extreme(builder: UopBuilder, op: Operation, name: str) -> None:
     """min and max of floats, of two or three operands."""
     sources = [float_source(builder, op, k) for k in range(1, len(op.operands))]
-    write_each(builder, op, sources, lambda rows: _extreme(builder, op, name, rows, element_type(op.type)))
+    write_each(builder, op, sources, lambda rows: extreme_of(builder, op, name, rows, element_type(op.type)))
 
 
-def _extreme(builder: UopBuilder, op: Operation, name: str, sources: list[int], type_: Type) -> int:
+def extreme_of(builder: UopBuilder, op: Operation, name: str, sources: list[int], type_: Type) -> int:
+    """The least or greatest of floats, as the modifiers `.abs`, `.NaN` and `.xorsign.abs` have it."""
     sizes = sources
     with_sign = op.has("xorsign.abs")
     if (with_sign or op.has("abs")) and not builder.ptxplus:

@@ -4,7 +4,7 @@ Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
 occupies a tensor core; loads and stores are as quick as arithmetic.
 
-Refused: what two CTAs do together, sparse A, `.ashift`, `.ws` with a mask of zero columns, `tcgen05.ld.red`, and
+Refused: what two CTAs do together, sparse A, `.ashift`, `.ws` with a mask of zero columns, and
 `tcgen05.cp.4x256b`, whose rows the manual shows in a figure only.
 """
 
@@ -14,6 +14,7 @@ from ptxsim.execute.tensor import tensor_layouts as layouts
 from ptxsim.execute.tensor import tensor_memory as tensor
 from ptxsim.execute.tensor import tensor_product as product
 from ptxsim.lowering.builder import UopBuilder, rule
+from ptxsim.lowering.instructions.floating import extreme_of
 from ptxsim.lowering.instructions.matrix import items_of
 from ptxsim.lowering.instructions.warpgroup import warp_number
 from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
@@ -100,6 +101,20 @@ def _transfer(builder: UopBuilder, op: Operation) -> None:
     if is_load:
         for place in places:
             place.finish()
+    if op.match.form.base == "tcgen05.ld.red":
+        _reduce(builder, op, rows)
+
+
+def _reduce(builder: UopBuilder, op: Operation, rows: list[int]) -> None:
+    """The least or greatest of what each thread has loaded, into the second operand."""
+    name, type_ = op.match.one_of("min", "max"), op.type
+    if type_.is_float:
+        found = extreme_of(builder, op, name, rows, type_)
+    else:
+        found = rows[0]
+        for row in rows[1:]:
+            found = builder.compute(f"{name}_{type_.name}", found, row)
+    builder.place(op.operands[1], WORD).write("mov_u32", found)
 
 
 @rule("tcgen05_cp")

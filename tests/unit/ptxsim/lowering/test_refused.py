@@ -12,7 +12,7 @@ from ptxtool.parse import parse
 @pytest.mark.parametrize(
     ("instruction", "family"),
     [
-        ("tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r1, %r2}, %r3, [%r4];", "tensor memory"),
+        ("tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %d1, %d2, [%r4], %r3, %p1;", "tensor memory"),
         (
             "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes"
             " [%r1], [%d1, {%r2, %r3, %r4}], [%r4], {%h1, %h1};",

@@ -36,10 +36,6 @@ TEXT = """.version 8.8
             "tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster.b64 [%d1], %h1;",
             "an arrival at mbarriers of other CTAs",
         ),
-        (
-            "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r1, %r2}, %r3, [%r4];",
-            "with a reduction are not simulated",
-        ),
     ],
 )
 def test_what_is_refused(instruction: str, reason: str) -> None:
