@@ -55,9 +55,13 @@ def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) ->
     ("gpu", "settings", "message"),
     [
         (GPU, ["pipeline.sub_cores=true"], "pipeline.sub_cores without pipeline.collectors_shared"),
-        (GPU, ["pipeline.collector_steps=2"], "pipeline.collector_steps without pipeline.collectors_shared"),
-        (GPU, ['latency.alu.int.unit="INT"'], "latency.alu.int.unit is 'INT', but classes have collector"),
-        (VOLTA, ['latency.alu.int.unit="EITHER"'], "latency.alu.int.unit is 'EITHER', but classes share"),
+        (GPU, ["pipeline.collector_steps=2"], "latency.mul.fp32.unit is 'EITHER', but there are six classes"),
+        (GPU, ['latency.alu.int.unit="INT"'], "latency.alu.int.unit is 'INT', but there are three classes"),
+        (
+            VOLTA,
+            ['latency.alu.int.unit="EITHER"'],
+            "latency.alu.int.unit is 'EITHER', but there are six classes",
+        ),
         (VOLTA, ["pipeline.int_units=0"], "is 'INT', but pipeline.int_units is 0"),
         (VOLTA, ["pipeline.dp_units=6"], "pipeline.dp_units does not go into 4 sub-cores"),
         (VOLTA, ["pipeline.id_oc_int=2"], "pipeline.id_oc_int does not go into 4 sub-cores"),
@@ -67,9 +71,9 @@ def test_machines_that_cannot_be_held_are_refused(setting: str, message: str) ->
         (
             VOLTA,
             ['pipeline.collector_step="ldst"'],
-            "shared collector units with other banks or another step",
+            "six classes with other banks or another step",
         ),
-        (VOLTA, ["pipeline.out_ports_shared=17"], "pipeline.out_ports_shared: 17"),
+        (VOLTA, ["pipeline.out_ports_shared=17"], "pipeline out-ports: 17"),
     ],
 )
 def test_classes_have_units_and_sub_cores_their_parts(gpu: Gpu, settings: list[str], message: str) -> None:
