@@ -166,7 +166,7 @@ def _check_classes(gpu: Gpu) -> None:
             alone = timing.unit not in ("SP", "SFU", "EITHER")
             if six if timing.unit == "EITHER" else alone and not six:
                 has = "six classes" if six else "three classes"
-                help = "EITHER is for three classes; INT, DP and TENSOR for pipeline.collectors_shared, or their own"
+                help = "INT, DP and TENSOR come with pipeline.collectors_shared, _int, _dp or _tensor, EITHER without"
                 raise error("E502", f"{gpu.name}: {key} is '{timing.unit}', but there are {has}", help=help)
             needs = [f"{part}_units", f"id_oc_{part}", f"oc_ex_{part}"]
             needs += [] if shared else [f"collectors_{part}", f"ports_{part}"]

@@ -312,7 +312,7 @@ def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
     yield (
         gpu.sm.count % gpu.icnt.sms_per_port > 0,
         f"{gpu.sm.count} SMs at ports for {gpu.icnt.sms_per_port} each",
-        "sm.count is a multiple of icnt.sms_per_port",
+        "give sm.count a multiple of icnt.sms_per_port, which is a power of two",
     )
     yield (
         dram.slices_per_channel not in (1, 2) or l2.slices != dram.channels * dram.slices_per_channel,
