@@ -100,11 +100,10 @@ def _shares(given: Given) -> bool:
 
 def _has_classes(given: Given) -> bool:
     """Whether there are six classes: their collector units are shared, or some have units that Fermi's have not."""
-    if _shares(given):
-        return True
-    more = [*_MORE_UNITS.values(), "gpgpu_reg_file_port_throughput"]
-    found = [(name, given.setting(name)) for name in more]
-    return any(s is not None and values.whole(s) > (name == more[-1]) for name, s in found)
+    if given.version == 3:
+        return False
+    has_more = any(given.whole(option) for option in _MORE_UNITS.values())
+    return _shares(given) or has_more or given.whole("gpgpu_reg_file_port_throughput") > 1
 
 
 def _collectors(given: Given) -> None:

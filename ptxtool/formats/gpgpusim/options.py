@@ -38,7 +38,8 @@ ALIASES = {
 _NEW_NAMES = """
     l1_latency gpgpu_l1_latency smem_latency gpgpu_smem_latency gpgpu_l2_rop_latency icnt_flit_size
     perf_sim_memcpy gpgpu_perf_sim_memcpy memory_partition_indexing gpgpu_memory_partition_indexing
-    sub_core_model gpgpu_sub_core_model gpgpu_num_int_units gpgpu_num_tensor_core_units
+    sub_core_model gpgpu_sub_core_model gpgpu_num_dp_units gpgpu_num_int_units gpgpu_num_tensor_core_units
+    reg_file_port_throughput gpgpu_reg_file_port_throughput
     dram_bnkgrp_indexing_policy dram_bnk_indexing_policy gpgpu_l1_banks gpgpu_gmem_skip_L1D
     ptx_opcode_latency_sfu gpgpu_shmem_sizeDefault gpgpu_simple_dram_model
 """

@@ -60,6 +60,8 @@ def given(**options: str) -> Given:
         ("gpgpu_n_clusters", "2", 3),
         ("rop_latency", "100", 3),
         ("gpgpu_l2_rop_latency", "100", 4),
+        ("gpgpu_num_dp_units", "4", 4),
+        ("reg_file_port_throughput", "2", 4),
         ("gpgpu_coalesce_arch", "13", 3),
         ("gpgpu_coalesce_arch", "20", 4),
         ("gpgpu_pipeline_widths", "1,1,1,1,1,1,1,1,1", 3),
