@@ -7,6 +7,7 @@ Reference: the records are those of `sm_state.py` and `timing/memory/memory_stat
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,10 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     return records
 
 
+_CLASSES = ("sp", "sfu", "mem", "int", "dp", "tensor")
+"""Classes of instructions as keys call them."""
+
+
 def needs_wide(gpu: Gpu) -> bool:
     """Whether the SMs of a machine need wide records."""
     return gpu.sm.warps > NARROW or gpu.sm.ctas > NARROW_CTAS
@@ -101,9 +106,10 @@ def needs_wide(gpu: Gpu) -> bool:
 def check_machine(gpu: Gpu) -> None:
     """Raise E502 where the records of `sm_state.py` cannot hold a machine: before memory is laid out for it."""
     pipeline = gpu.pipeline
-    classes = ("sp", "sfu", "mem", "int", "dp", "tensor") if pipeline.has_classes else ("sp", "sfu", "mem")
+    classes = _CLASSES if pipeline.has_classes else ("sp", "sfu", "mem")
     widths = [getattr(pipeline, f"{stage}_{name}") for stage in ("id_oc", "oc_ex") for name in classes]
-    collectors, out_ports = _collectors(pipeline, classes)
+    sets = collector_sets(pipeline)
+    collectors, out_ports = sum(s.units for s in sets), sum(s.out_ports for s in sets)
     units = pipeline.sp_units + pipeline.sfu_units
     if pipeline.has_classes:
         units += pipeline.int_units + pipeline.dp_units + pipeline.tensor_units
@@ -142,14 +148,24 @@ def check_machine(gpu: Gpu) -> None:
         )
 
 
-def _collectors(pipeline: Pipeline, classes: tuple[str, ...]) -> tuple[int, int]:
-    """Collector units, and the ports that they leave by."""
+@dataclass(frozen=True)
+class CollectorSet:
+    """Collector units that take the instructions of these classes, and their ports."""
+
+    classes: tuple[str, ...]
+    units: int
+    in_ports: int
+    out_ports: int
+
+
+def collector_sets(pipeline: Pipeline) -> list[CollectorSet]:
+    """One set of collector units for all classes, or one for each class that has some."""
     if pipeline.collectors_shared:
-        return pipeline.collectors_shared, pipeline.out_ports_shared
-    units, ports = (
-        [getattr(pipeline, f"{what}_{name}") for name in classes] for what in ("collectors", "ports")
-    )
-    return sum(units), sum(ports)
+        shared = pipeline.collectors_shared, pipeline.ports_shared, pipeline.out_ports_shared
+        return [CollectorSet(_CLASSES, *shared)]
+    units = {name: getattr(pipeline, f"collectors_{name}") for name in _CLASSES}
+    ports = {name: getattr(pipeline, f"ports_{name}") for name in _CLASSES}
+    return [CollectorSet((name,), n, ports[name], ports[name]) for name, n in units.items() if n]
 
 
 _UNITS = {"SP": "sp", "SFU": "sfu", "EITHER": "sp", "INT": "int", "DP": "dp", "TENSOR": "tensor"}

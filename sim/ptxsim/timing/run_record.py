@@ -6,7 +6,7 @@ import numpy as np
 
 from ptxsim.base.program import DP, INT, LDST, SFU, SP, TENSOR
 from ptxsim.timing.banks import bank_turn, banks_of_warp
-from ptxsim.timing.machine_records import PERFECT_LINE, needs_wide
+from ptxsim.timing.machine_records import PERFECT_LINE, collector_sets, needs_wide
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxsim.timing.sm_state import RUN, RUN_WIDE
 from ptxtool.base.identity_cache import IdentityCache
@@ -83,19 +83,15 @@ def _describe_classes(r: Any, gpu: Gpu) -> None:
 
 
 def _describe_sets(r: Any, pipeline: Pipeline, sub_cores: int) -> None:
-    """One set of collector units for all classes, or one for each class that has some."""
-    if pipeline.collectors_shared:
-        sets = [(tuple(_PARTS), pipeline.collectors_shared, pipeline.ports_shared, pipeline.out_ports_shared)]
-    else:
-        units = ((name, getattr(pipeline, f"collectors_{name}")) for name in _PARTS)
-        ports = {name: getattr(pipeline, f"ports_{name}") for name in _PARTS}
-        sets = [((name,), n, ports[name], ports[name]) for name, n in units if n]
+    """The sets of collector units, one after the other."""
+    sets = collector_sets(pipeline)
     r["collector_sets"] = len(sets)
     first = first_out = 0
-    for s, (names, n_units, in_ports, out_ports) in enumerate(sets):
-        for name in names:
+    for s, own in enumerate(sets):
+        for name in own.classes:
             r["set_of"][_PARTS[name]] = s
             r["set_classes"][s] |= 1 << _PARTS[name]
-        r["set_units"][s], r["set_first"][s], r["set_sub_core"][s] = n_units, first, n_units // sub_cores
-        r["set_in_ports"][s], r["set_out_ports"][s], r["set_first_out"][s] = in_ports, out_ports, first_out
-        first, first_out = first + n_units, first_out + out_ports
+        r["set_units"][s], r["set_first"][s], r["set_sub_core"][s] = own.units, first, own.units // sub_cores
+        r["set_in_ports"][s], r["set_out_ports"][s] = own.in_ports, own.out_ports
+        r["set_first_out"][s] = first_out
+        first, first_out = first + own.units, first_out + own.out_ports

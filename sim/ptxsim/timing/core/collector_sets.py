@@ -19,7 +19,7 @@ Reference: timing-model-42 section 1.5; `opndcoll_rfu_t` of GPGPU-Sim 4.2.
 from ptxsim.base.jit import bit, ctz, flat_i64, from_bit, inline, njit, popcount
 from ptxsim.base.program import LDST, instruction_at
 from ptxsim.base.warp_masks import no_warps
-from ptxsim.timing.core.operands import first_queued, queued
+from ptxsim.timing.core.operands import enter_unit, first_queued, queued, wait_or_ready
 from ptxsim.timing.sm_state import ALL_CLASSES, BANK_WRITES, CYCLE, QUEUED_BITS
 
 _ENTRY = (1 << QUEUED_BITS) - 1
@@ -190,11 +190,7 @@ def _read(run, sm, first):
                 else:
                     sm.register_bank_conflicts += 1
                 taken |= bank
-        if sm.front_reads[entry] | sm.front_banks[entry] == 0:
-            sm.cu_ready |= bit(unit)
-        else:
-            sm.cu_order[left_over] = unit
-            left_over += 1
+        left_over = wait_or_ready(sm, unit, entry, left_over)
     sm.cu_order_n = left_over
 
 
@@ -232,19 +228,8 @@ def _take(run, sm, k):
     sm.id_oc[k] >>= QUEUED_BITS
     sm.id_oc_n[k] -= 1
     sm.id_oc_taken[k] &= ~bit(sub_core(run, sm, entry))
-    sm.cu_busy |= bit(unit)
-    sm.cu_entry[unit] = entry
-    i = sm.front_ins[entry]
-    sm.front_reads[entry] = 0
-    banks = flat_i64(run.banks_read, run.n_instructions)[i]
-    sm.front_banks[entry] = rotated_within(run, banks, sm.front_warp[entry])
-    if banks == 0:
-        sm.front_reads[entry] = bit(instruction_at(run.code, i).n_sources) - 1
-    if sm.front_reads[entry] | sm.front_banks[entry] == 0:
-        sm.cu_ready |= bit(unit)
-    else:
-        sm.cu_order[sm.cu_order_n] = unit
-        sm.cu_order_n += 1
+    banks = flat_i64(run.banks_read, run.n_instructions)[sm.front_ins[entry]]
+    enter_unit(run, sm, unit, entry, rotated_within(run, banks, sm.front_warp[entry]))
     return True
 
 

@@ -126,12 +126,30 @@ def _read(run, sm):
                     else:
                         sm.register_bank_conflicts += 1
                 taken |= bank
-        if sm.front_reads[entry] | sm.front_banks[entry] == 0:
-            sm.cu_ready |= bit(unit)
-        else:
-            sm.cu_order[left_over] = unit
-            left_over += 1
+        left_over = wait_or_ready(sm, unit, entry, left_over)
     sm.cu_order_n = left_over
+
+
+@inline
+def wait_or_ready(sm, unit, entry, waiting):
+    """A collector unit with reads left joins those that wait, so many so far; any other is ready. How many wait."""
+    if sm.front_reads[entry] | sm.front_banks[entry] == 0:
+        sm.cu_ready |= bit(unit)
+        return waiting
+    sm.cu_order[waiting] = unit
+    return waiting + 1
+
+
+@inline
+def enter_unit(run, sm, unit, entry, banks):
+    """A front entry into a free collector unit. `banks` are those that it reads; 0: it reads operand by operand."""
+    sm.cu_busy |= bit(unit)
+    sm.cu_entry[unit] = entry
+    sm.front_banks[entry] = banks
+    sm.front_reads[entry] = 0
+    if banks == 0:
+        sm.front_reads[entry] = bit(instruction_at(run.code, sm.front_ins[entry]).n_sources) - 1
+    sm.cu_order_n = wait_or_ready(sm, unit, entry, sm.cu_order_n)
 
 
 @inline
@@ -147,18 +165,7 @@ def _accept(run, sm, k):
         unit = ctz(free)
         entry = first_queued(sm.id_oc[k])
         sm.id_oc[k] >>= QUEUED_BITS
-        sm.cu_busy |= bit(unit)
-        sm.cu_entry[unit] = entry
-        i = sm.front_ins[entry]
-        sm.front_reads[entry] = 0
-        banks = flat_i64(run.banks_read, run.n_instructions)[i]
-        sm.front_banks[entry] = rotated(run, banks, sm.front_warp[entry])
-        if sm.front_banks[entry] == 0:
-            sm.front_reads[entry] = bit(instruction_at(run.code, i).n_sources) - 1
-        if sm.front_reads[entry] | sm.front_banks[entry] == 0:
-            sm.cu_ready |= bit(unit)
-        else:
-            sm.cu_order[sm.cu_order_n] = unit
-            sm.cu_order_n += 1
+        banks = flat_i64(run.banks_read, run.n_instructions)[sm.front_ins[entry]]
+        enter_unit(run, sm, unit, entry, rotated(run, banks, sm.front_warp[entry]))
         moved += 1
     sm.id_oc_n[k] -= moved
