@@ -29,6 +29,7 @@ from modern_runs import (  # noqa: E402
     modern_runs,
     simulate_modern,
     simulate_streams,
+    stream_policy,
     stream_runs,
 )
 from page_tables import put_tables  # noqa: E402
@@ -243,9 +244,15 @@ def streams() -> str:
     for row in stream_runs():
         ours = [launch.end_cycle for launch in simulate_streams(SHARED, row).launches]
         theirs = [kernel["done_cycle"] for kernel in row["kernels"]]
-        policy = "leftover" if row["concurrent_kernel_sm"] else "one-per-sm"
         ends = [f"{t} ({_percent(o, t)})" for o, t in zip(ours, theirs, strict=True)]
-        rows.append((" + ".join(row["launches"]), policy, ", ".join(ends), _percent(max(ours), max(theirs))))
+        rows.append(
+            (
+                " + ".join(row["launches"]),
+                stream_policy(row),
+                ", ".join(ends),
+                _percent(max(ours), max(theirs)),
+            )
+        )
     return table(("launches", "SMs", "ends in GPGPU-Sim (ours)", "the last one"), rows, 3)
 
 

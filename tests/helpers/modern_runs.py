@@ -97,15 +97,18 @@ def simulate_modern(shared: Path, row: dict[str, Any], **options: Any) -> ptxsim
     return result
 
 
+def stream_policy(row: dict[str, Any]) -> str:
+    """`dispatch.kernels` of a row of `stream_runs`."""
+    return "leftover" if row["concurrent_kernel_sm"] else "one-per-sm"
+
+
 def simulate_streams(shared: Path, row: dict[str, Any]) -> ptxsim.ConcurrentResult:
     """Run the launches of a row of `stream_runs` at the same time, each on a stream of its own."""
-    policy = "leftover" if row["concurrent_kernel_sm"] else "one-per-sm"
-    machine = ptxsim.Machine(
-        with_settings(modern_machine(shared, "QV100q"), [f'dispatch.kernels="{policy}"'])
-    )
+    settings = [f'dispatch.kernels="{stream_policy(row)}"']
+    machine = ptxsim.Machine(with_settings(modern_machine(shared, "QV100q"), settings))
     for name in row["launches"]:
-        data = launch_named(shared, name).data
-        arguments, _ = launch_named(shared, name).arguments()
+        launch = launch_named(shared, name)
+        data, (arguments, _) = launch.data, launch.arguments()
         machine.stream().launch(
             _kernels(shared, 70).kernels[data["kernel"]],
             data["grid"],

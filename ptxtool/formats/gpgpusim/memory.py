@@ -164,7 +164,7 @@ def _sectors(given: Given, name: str, found: values.Cache) -> None:
 
 
 def _allocation(given: Given, name: str, found: values.Cache) -> None:
-    """When a line gets its place. A streaming cache has as many misses as sectors, and merges of every warp."""
+    """When a line gets its place; the MSHRs of a streaming cache, each of which takes an access of every warp."""
     if found.allocation in ("f", "s") and (found.write_allocation == "L" or found.write == "B"):
         advice = "write 'm': GPGPU-Sim refuses a cache that allocates on a fill and writes back, or allocates on stores"
         raise given.need(name).wrong(advice)
@@ -172,14 +172,12 @@ def _allocation(given: Given, name: str, found: values.Cache) -> None:
     if found.allocation != "s":
         return
     sectors = found.sets * found.ways * found.line_bytes // _SECTOR_BYTES
-    misses = min(_STREAMING_MSHRS * sectors, MOST_MISSES)
-    given.put_all("l1d", name, mshr_entries=misses, mshr_waiters=MOST_MERGES)
-    if misses < _STREAMING_MSHRS * sectors:
-        what, worth = (
-            f"a streaming L1 of {_STREAMING_MSHRS * sectors} MSHRs",
-            f"where an SM waits for more than {misses} sectors",
-        )
-        given.differs(given.need(name), f"it has {misses}", what, worth)
+    wanted = _STREAMING_MSHRS * sectors
+    held = min(wanted, MOST_MISSES)
+    given.put_all("l1d", name, mshr_entries=held, mshr_waiters=MOST_MERGES)
+    if held < wanted:
+        worth = f"where an SM waits for more than {held} sectors"
+        given.differs(given.need(name), f"it has {held}", f"a streaming L1 of {wanted} MSHRs", worth)
 
 
 def _adaptive(given: Given, name: str, found: values.Cache) -> None:
