@@ -10,10 +10,12 @@ and `rcp` of whole registers below 64, without guard, condition code, rounding o
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from ptxtool.ir.nodes import Function, Name
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.nodes import Function, Label, Name
 from ptxtool.ir.variables import alignment_of, declared_size
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
 from ptxtool.passes.ptxplus.places import ModuleVariables, initial_bytes
@@ -27,6 +29,8 @@ _SHORT = {
 }
 _HEADER = ("//HEADER", ".version 1.4+", ".target sm_10, map_f64_to_f32")
 _AFTER_HEADER = ("//END HEADER", "", "", "//INSTRUCTIONS", "")
+_END = "l_exit"
+"""The label of a kernel's last instruction."""
 _WHOLE = re.compile(r"\$r\d+")
 _LONE_LABEL = re.compile(r"(l0x\w+: )\s+")
 _MEMORY = ("\t.shared", "\t.local")
@@ -90,7 +94,7 @@ def _kernel(kernel: KernelCode) -> Iterator[str]:
     yield "\t"
     yield from code_lines(kernel)
     yield ""
-    yield "\tl_exit: exit;"
+    yield f"\t{_END}: exit;"
     yield "}"
 
 
@@ -148,8 +152,11 @@ def label_names(kernel: KernelCode) -> dict[str, str]:
 # ---- the text after allocation
 
 
-def encode(kernel: KernelCode, allocated: Function, origins: Sequence[int]) -> None:
-    """Choose encodings and name the labels by their addresses, now that registers are known."""
+def encode(kernel: KernelCode, allocated: Function, origins: Sequence[int]) -> list[TextEdit]:
+    """Choose encodings and name the labels by their addresses, now that registers are known.
+
+    The code notes both; the edits put them into the allocated text.
+    """
     kept = {origin: number for number, origin in enumerate(origins) if origin >= 0}
     short: list[int] = []  # instructions of the allocated text
     waiting: tuple[int, Code] | None = None
@@ -173,18 +180,39 @@ def encode(kernel: KernelCode, allocated: Function, origins: Sequence[int]) -> N
             short += (place - 1, place)
             waiting = None
     kernel.addresses = _addresses(allocated, short)
+    nodes = [allocated.instructions[place] for place in short]
+    opcodes = [(node.start, node.opcode.text) for node in nodes]  # no guard stands before them
+    edits = [TextEdit(start, start + len(text), _SHORT[text]) for start, text in opcodes]
+    return [*edits, *_renamed_labels(allocated, kernel.addresses)]
+
+
+def _renamed_labels(function: Function, names: Mapping[str, str]) -> Iterator[TextEdit]:
+    """The edits that give labels, and the branches to them, other names."""
+    for _, statement in function.other_statements:
+        if type(statement) is Label and statement.name in names:
+            start = statement.start
+            yield TextEdit(start, start + len(statement.name), names[statement.name])
+    for i in function.at_bases("bra"):
+        node = function.instructions[i]
+        (target,) = node.operands
+        if isinstance(target, Name):
+            end = node.end - len(";")
+            yield TextEdit(end - len(target.text), end, names[target.text])
 
 
 def _addresses(allocated: Function, short: Sequence[int]) -> dict[str, str]:
-    """The names of labels by their addresses.
+    """The names of labels by their addresses, but for that of the end.
 
     Two labels have one address where the copies between them were dropped; the name of the second ends in a number.
     """
     found: dict[str, str] = {}
+    n_known: Counter[str] = Counter()
     for label, index in allocated.labels.items():
+        if label == _END:
+            continue
         name = f"l0x{8 * index - 4 * bisect_left(short, index):08x}"
-        n = sum(other.startswith(name) for other in found.values())
-        found[label] = f"{name}_{n}" if n else name
+        found[label] = f"{name}_{n_known[name]}" if n_known[name] else name
+        n_known[name] += 1
     return found
 
 

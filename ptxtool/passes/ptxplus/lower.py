@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
-from ptxtool.ir.edit import splice
+from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, chosen_kernels
@@ -74,16 +74,16 @@ def allocate(
         bounds = replace(bounds, spill=False, advice=advice)
     virtual = parse(module_text(variables, codes), variables.module.source.name)
     try:
-        first = place_registers(virtual, _NAME, bounds, "first-use")
+        result = place_registers(virtual, _NAME, bounds, "first-use")
     except PtxError as problem:
         raise PtxError([_in_source(variables.module, virtual, d) for d in problem.diagnostics]) from None
-    after = parse(splice(virtual.source.text, first.edits), virtual.source.name)
-    origins = first.claim.origins if isinstance(first.claim, AssignmentClaim) else {}
+    after = parse(splice(virtual.source.text, result.edits), virtual.source.name)
+    origins = result.claim.origins if isinstance(result.claim, AssignmentClaim) else {}
+    edits: list[TextEdit] = []
     for code in codes:
-        encode(code, after.functions[code.name], origins[code.name])
-    virtual = parse(module_text(variables, codes), virtual.source.name)
-    result = place_registers(virtual, _NAME, bounds, "first-use")
-    return tidied(splice(virtual.source.text, result.edits)), virtual, result
+        edits += encode(code, after.functions[code.name], origins[code.name])
+    text = tidied(splice(after.source.text, edits))
+    return text, parse(module_text(variables, codes), virtual.source.name), result
 
 
 def _in_source(module: Module, virtual: Module, problem: Diagnostic) -> Diagnostic:
