@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ptxtool.base.bits import indices
 from ptxtool.ir import nodes
 from ptxtool.ir.names import operand_parts
 from ptxtool.ir.symbols import RegisterTable
@@ -143,6 +144,11 @@ def _roles_of(match: Match, n: int) -> tuple[str, ...]:
     return tuple(names.get(specs[i].role, "r") if i < len(specs) else "r" for i in range(n))
 
 
+def _is_wide(match: Match | None) -> bool:
+    """Whether some value of an instruction has more than 32 bits: in PTXPlus several registers hold it."""
+    return match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+
+
 def _words(match: Match, base: str, i: int, role: str) -> int:
     """32-bit words of operand i in PTXPlus."""
     if i in _WORD_OPERANDS.get(base, ()):
@@ -210,7 +216,9 @@ def adjacent_words(function: nodes.Function, index: int) -> Iterator[tuple[tuple
     """
     node = function.instructions[index]
     match = table().match(node.opcode.text, len(node.operands), ptxplus=True)
-    wide = match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+    wide = _is_wide(match)
+    if not wide and not any([type(o) is nodes.Vector or type(o) is nodes.Unary for o in node.operands]):
+        return  # nearly all
     for i, (operand, role) in enumerate(zip(node.operands, roles(node, match), strict=True)):
         inside = operand.operand if isinstance(operand, nodes.Unary) else operand
         names: tuple[str, ...] = ()
@@ -245,7 +253,7 @@ class OperandAccesses:
         if form is None:
             match = table().match(*key, self._is_ptxplus)
             same = match is None or not ("call" in match.form.effects or _forms_by_address(*key))
-            wide = self._is_ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+            wide = self._is_ptxplus and _is_wide(match)
             form = self._forms[key] = match, roles(instruction, match) if same else None, wide
         match, kinds, wide = form
         found: list[Access | None] = []
@@ -270,9 +278,7 @@ def accesses(function: nodes.Function) -> Iterator[list[Access | None]]:
 
 def def_use(function: nodes.Function) -> tuple[DefUse, ...]:
     """The registers every instruction of a function writes and reads, in the order of `function.instructions`."""
-    if function.registers.is_ptxplus:
-        return def_use_of(function, accesses(function))
-    return _PlainPtx(function).run()
+    return _PlainDefUse(function).run()
 
 
 def def_use_of(function: nodes.Function, operands: Iterable[list[Access | None]]) -> tuple[DefUse, ...]:
@@ -323,8 +329,8 @@ NOT_PLAIN = (1, -1)
 """In place of a slice of operands, from `plain_sources`."""
 
 
-class _PlainPtx:
-    """`def_use` of PTX, three times as fast as `accesses` and `def_use_of` (measured on Triton's largest kernel).
+class _PlainDefUse:
+    """`def_use`, three times as fast as `accesses` and `def_use_of` (measured on Triton's largest kernel).
 
     A *plain* instruction writes all of its first operand, or nothing, and reads the others, and its names mean the same
     at every instruction: then its sets are those of its operands one after the other, and nothing is made in between.
@@ -335,20 +341,22 @@ class _PlainPtx:
         self._function = function
         self._operands = OperandAccesses(function)
         self._everywhere = function.registers.everywhere
+        self._special = frozenset(indices(function.registers.special_bits))
         self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
         # the registers of other operands than names, by identity: equal operand texts share one node
         self._read: dict[int, tuple[int, ...]] = {}
         self._written: dict[int, tuple[int, ...]] = {}
 
     def run(self) -> tuple[DefUse, ...]:
-        everywhere, known = self._everywhere, self._read
+        everywhere, known, special = self._everywhere, self._read, self._special
+        is_ptxplus = self._function.registers.is_ptxplus
         result: list[DefUse] = []
         for position, node in enumerate(self._function.instructions):
             operands, guard = node.operands, node.guard
             key = node.opcode.text, len(operands)
             form = self._sources.get(key)
             if form is None:
-                form = self._sources[key] = plain_sources(node)
+                form = self._sources[key] = plain_sources(node, is_ptxplus)
             first, last = form
             defs: tuple[int, ...] | None = ()
             if first:
@@ -380,6 +388,8 @@ class _PlainPtx:
             touched = defs + uses
             if len({*touched}) < len(touched):
                 defs, uses, touched = (tuple(dict.fromkeys(each)) for each in (defs, uses, touched))
+            if special and not special.isdisjoint(touched):
+                defs, uses = (tuple([k for k in each if k not in special]) for each in (defs, uses))
             result.append(DefUse(defs, defs if guard is None else (), uses, touched))
         return tuple(result)
 
@@ -412,14 +422,16 @@ class _PlainPtx:
         return found
 
 
-def plain_sources(instruction: nodes.Instruction) -> tuple[int, int]:
-    """PTX: the slice of an instruction's operands that it only reads, from 1 on if it writes the first and no other.
+def plain_sources(instruction: nodes.Instruction, is_ptxplus: bool) -> tuple[int, int]:
+    """The slice of an instruction's operands that it only reads, from 1 on if it writes the first and no other.
 
     (0, 0) for branches; `NOT_PLAIN` where opcodes or operands say more than that: `roles` and `accessed` tell.
     """
-    match = table().match(instruction.opcode.text, len(instruction.operands), ptxplus=False)
+    match = table().match(instruction.opcode.text, len(instruction.operands), is_ptxplus)
     is_known = match is not None and "call" not in match.form.effects
     if not is_known or _forms_by_address(instruction.opcode.text, len(instruction.operands)):
+        return NOT_PLAIN
+    if is_ptxplus and _is_wide(match):
         return NOT_PLAIN
     kinds = "".join(roles(instruction, match))
     if kinds == "l":

@@ -83,6 +83,7 @@ class Table:
 
     units: frozenset[str] = frozenset()
     """What executes instructions: the keys of the GPU files' latency tables."""
+    _known: dict[tuple[str, int, bool], tuple[Match, ...]] = field(default_factory=dict, repr=False)
 
     def match(self, opcode_text: str, n_operands: int, ptxplus: bool) -> Match | None:
         """The first form that fits an opcode text ("add.f32") and a number of operands, or None."""
@@ -91,7 +92,11 @@ class Table:
 
     def matches(self, opcode_text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
         """Every form that fits an opcode text and a number of operands; the operands' kinds decide between them."""
-        return _matches(self, opcode_text, n_operands, ptxplus)
+        key = opcode_text, n_operands, ptxplus
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _matches(self, *key)
+        return found
 
     def __hash__(self) -> int:
         return id(self)
@@ -103,7 +108,6 @@ def repeated(opcode_text: str) -> str:
     return next((w for n, w in enumerate(words) if w in REPEATABLE and w in words[1:n]), "")
 
 
-@cache
 def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
     words = text.split(".")
     found = _matches_of(table, words, n_operands, ptxplus)

@@ -16,7 +16,7 @@ Not handled: values of 128 bits. A register that has several independent values 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from ptxtool.ir.nodes import Instruction, Memory, Name, Operand, Unary, Vector
+from ptxtool.ir.nodes import Instruction, Name, Operand, Unary, Vector
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
@@ -36,6 +36,9 @@ class Demand:
 
     whole: tuple[Value, ...] = ()
     passed: tuple[tuple[Value, Value], ...] = ()
+
+
+NO_DEMAND = Demand()
 
 
 @dataclass(frozen=True)
@@ -72,19 +75,19 @@ def narrowing(demands: Iterable[Demand]) -> Narrowing:
 def demand(instruction: Instruction, match: Match, value: Callable[[str], Value | None]) -> Demand:
     """The demand of a PTX instruction; `value` returns a 64-bit register by its name, None for other names."""
     operands = instruction.operands
+    read = _values(operands[1:], value)
+    if not read:
+        return NO_DEMAND
     base, to, from_ = instruction.opcode.base, _bits(match.type), _bits(match.stype)
-    if not operands:
-        return Demand()
-    sources = operands[1:]
     if base in ("st", "red"):
-        return Demand(_values(sources, value) if to >= 64 else ())
+        return Demand(read) if to >= 64 else NO_DEMAND
     if base in ("ld", "ldu"):
-        return Demand()
+        return NO_DEMAND
     if base == "cvt":
         kinds = TYPES[match.type].kind, TYPES[match.stype].kind
         if "f" in kinds or "sat" in match.modifiers:
-            return Demand(_values(sources, value))
-        return Demand((), _pairs(operands[0], sources, value)) if to == from_ == 64 else Demand()
+            return Demand(read)
+        return Demand((), _pairs(operands[0], read, value)) if to == from_ == 64 else NO_DEMAND
     is_packed = any(isinstance(o, Vector) for o in operands)
     through = (
         base in _LOW_FROM_LOW and not is_packed and match.type[:1] != "f" and not match.modifiers & {"cc"}
@@ -94,8 +97,8 @@ def demand(instruction: Instruction, match: Match, value: Callable[[str], Value 
     if base in ("mul", "mad"):
         through = bool(match.modifiers & {"lo", "wide"}) and "cc" not in match.modifiers
     if through:
-        return Demand((), _pairs(operands[0], sources, value))
-    return Demand(_values(sources, value))
+        return Demand((), _pairs(operands[0], read, value))
+    return Demand(read)
 
 
 def _bits(name: str) -> int:
@@ -103,24 +106,22 @@ def _bits(name: str) -> int:
 
 
 def _pairs(
-    result: Operand, sources: Iterable[Operand], value: Callable[[str], Value | None]
+    result: Operand, read: Iterable[Value], value: Callable[[str], Value | None]
 ) -> tuple[tuple[Value, Value], ...]:
     target = value(result.text) if isinstance(result, Name) else None
-    return () if target is None else tuple((target, source) for source in _values(sources, value))
+    return () if target is None else tuple((target, source) for source in read)
 
 
 def _values(sources: Iterable[Operand], value: Callable[[str], Value | None]) -> tuple[Value, ...]:
     """The 64-bit values among operands; those inside an address are not read as values."""
     found: list[Value] = []
     for operand in sources:
-        if isinstance(operand, Memory):
-            continue
-        if isinstance(operand, Vector):
-            found += _values(operand.items, value)
-        elif isinstance(operand, Unary):
-            found += _values((operand.operand,), value)
-        elif isinstance(operand, Name):
+        if type(operand) is Name:
             known = value(operand.text)
             if known is not None:
                 found.append(known)
+        elif type(operand) is Vector:
+            found += _values(operand.items, value)
+        elif type(operand) is Unary:
+            found += _values((operand.operand,), value)
     return tuple(found)

@@ -16,6 +16,9 @@ _BLOCK_ENDS = frozenset(["bra", "exit", "trap"])
 _DESTINATION_FREE = ("bra", "exit", "nop", "bar", "membar", "st", "callp", "retp", "trap")
 
 
+Registers = tuple[str, ...]
+
+
 @dataclass
 class Code:
     """One PTXPlus instruction."""
@@ -23,22 +26,42 @@ class Code:
     opcode: str
     operands: tuple[str, ...]
     guard: str = ""
+    _known: tuple[tuple[str, ...], str, Registers, Registers] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """Operands and guard, and what they write and read: found again where they are no longer these."""
 
     @property
     def base(self) -> str:
         return self.opcode.partition(".")[0]
 
-    def writes(self) -> tuple[str, ...]:
-        """The registers it writes."""
-        if not self.operands or self.base in _DESTINATION_FREE or is_memory(self.operands[0]):
-            return ()
-        return tuple(_REGISTER.findall(self.operands[0]))
+    def registers(self) -> tuple[Registers, Registers]:
+        """The registers it writes, and those it reads, the guard last; a repetition counts."""
+        operands, known = self.operands, self._known
+        if known is None or known[0] is not operands or known[1] is not self.guard:
+            writes: Registers = ()
+            if operands and not is_memory(operands[0]) and self.base not in _DESTINATION_FREE:
+                writes = tuple(_REGISTER.findall(operands[0]))
+            read = " ".join(operands[1:] if writes else operands)
+            reads = tuple(_REGISTER.findall(f"{read} {self.guard}"))
+            known = self._known = operands, self.guard, writes, reads
+        return known[2:]
 
-    def reads(self) -> tuple[str, ...]:
+    def writes(self) -> Registers:
+        """The registers it writes."""
+        return self.registers()[0]
+
+    def reads(self) -> Registers:
         """The registers it reads, the guard last; a repetition counts."""
-        operands = self.operands[1:] if self.writes() else self.operands
-        found = [name for operand in operands for name in _REGISTER.findall(operand)]
-        return (*found, *_REGISTER.findall(self.guard))
+        return self.registers()[1]
+
+    def rename(self, old: str, new: str) -> None:
+        """Another register in the place of one, wherever it is named."""
+
+        def replaced(text: str) -> str:
+            return _REGISTER.sub(lambda hit: new if hit[0] == old else hit[0], text) if old in text else text
+
+        self.operands, self.guard = tuple(map(replaced, self.operands)), replaced(self.guard)
 
     def __str__(self) -> str:
         guard = f"{self.guard} " if self.guard else ""
@@ -85,7 +108,7 @@ class KernelCode:
 
     def codes(self) -> Iterator[Code]:
         """Its instructions, in order."""
-        return (line for line in self.lines if isinstance(line, Code))
+        return (line for line in self.lines if type(line) is Code)
 
     def blocks(self) -> Iterator[list[Code]]:
         """Its instructions between labels that branches name and instructions that end a block."""
@@ -93,7 +116,10 @@ class KernelCode:
         for line in self.lines:
             if isinstance(line, Code):
                 block.append(line)
-            if line.label in self.labels if isinstance(line, BranchTarget) else line.base in _BLOCK_ENDS:
+                is_end = line.base in _BLOCK_ENDS
+            else:
+                is_end = line.label in self.labels
+            if is_end:
                 yield block
                 block = []
         yield block

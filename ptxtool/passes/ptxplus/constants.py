@@ -6,7 +6,7 @@ of shuffles. The set of active lanes (`activemask`), written once, counts as all
 
 from collections.abc import Iterable, Mapping
 
-from ptxtool.ir.nodes import Immediate, Name
+from ptxtool.ir.nodes import Immediate
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, ValueKey
@@ -17,13 +17,11 @@ def written_once(items: Iterable[FlatItem]) -> Mapping[ValueKey, FlatItem]:
     found: dict[ValueKey, FlatItem | None] = {}
     for item in items:
         written: list[ValueKey | None] = []
-        if isinstance(item, ParameterCopy) and item.is_store:
-            written = [item.piece]
-        elif isinstance(item, ParameterCopy) and isinstance(item.operand, Name):
-            written = [item.at.key_of(item.operand)]
-        elif isinstance(item, InlinedInstruction):
-            function = item.activation.function
-            written = [item.activation.key(function.registers[k]) for k in function.def_uses[item.index].defs]
+        if isinstance(item, InlinedInstruction):
+            activation = item.activation
+            written = [*map(activation.key_of, activation.function.def_uses[item.index].defs)]
+        elif isinstance(item, ParameterCopy):
+            written = [item.piece if item.is_store else item.at.key_of(item.operand)]
         for key in written:
             if key is not None:
                 found[key] = None if key in found else item

@@ -10,6 +10,9 @@ Refused by name (`Refusal`): recursion, calls through a register, functions with
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
+
+import msgspec
 
 from ptxtool.ir import nodes
 from ptxtool.ir.symbols import Register
@@ -26,8 +29,7 @@ class Refusal(Exception):
     """Why an instruction cannot be lowered, as text for the user."""
 
 
-@dataclass(frozen=True)
-class ValueKey:
+class ValueKey(NamedTuple):
     """A PTX register of one activation of a function, or a piece of a `.param` variable."""
 
     owner: int
@@ -61,19 +63,36 @@ class Activation:
     number: int
     function: nodes.Function
     parameters: dict[str, ParamVariable] = field(default_factory=dict)
+    _by_name: dict[str, ValueKey | None] = field(default_factory=dict)  # of names with one meaning everywhere
+    _by_index: dict[int, ValueKey] = field(default_factory=dict)
 
     @property
     def end(self) -> Hashable:
         """The point after its last instruction."""
         return (self.number, len(self.function.instructions))
 
-    def key(self, register: Register) -> ValueKey:
-        """The value of a register of the function."""
-        return ValueKey(self.number, register.index, register.bits, register.is_predicate)
+    def key(self, name: str, index: int) -> ValueKey | None:
+        """The value that a name means at an instruction of the function; None for what is no register."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            registers = self.function.registers
+            register = registers.resolve_index(name, index)
+            key = None if register < 0 else self.key_of(register)
+            if registers.everywhere[name] is not None:
+                self._by_name[name] = key
+            return key
+
+    def key_of(self, register: int) -> ValueKey:
+        """The value of a register of the function, by its index."""
+        key = self._by_index.get(register)
+        if key is None:
+            found = self.function.registers[register]
+            key = self._by_index[register] = ValueKey(self.number, register, found.bits, found.is_predicate)
+        return key
 
 
-@dataclass(frozen=True)
-class InlinedInstruction:
+class InlinedInstruction(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One instruction in one activation; `index` is its index in its function."""
 
     activation: Activation
@@ -87,12 +106,11 @@ class InlinedInstruction:
 
     def key(self, name: str) -> ValueKey | None:
         """The value that a register's name means here; None for anything else."""
-        register = self.register(name)
-        return None if register is None else self.activation.key(register)
+        return self.activation.key(name, self.index)
 
     def key_of(self, operand: nodes.Operand) -> ValueKey | None:
         """The value that an operand names, None for what is no register."""
-        return self.key(operand.text) if isinstance(operand, nodes.Name) else None
+        return self.activation.key(operand.text, self.index) if type(operand) is nodes.Name else None
 
     def wide_key(self, name: str) -> ValueKey | None:
         """The same where the value has 64 bits."""
@@ -144,16 +162,7 @@ class _Flattener:
         scopes: list[dict[str, ParamVariable]] = [dict(activation.parameters)]
         index = 0
         for statement in function.body or ():
-            if isinstance(statement, nodes.ScopeOpen):
-                scopes.append(dict(scopes[-1]))
-            elif isinstance(statement, nodes.ScopeClose) and len(scopes) > 1:
-                scopes.pop()
-            elif isinstance(statement, nodes.Declaration) and statement in function.parameters:
-                continue
-            elif isinstance(statement, nodes.Declaration) and statement.space == "param":
-                for declarator in statement.declarators:
-                    scopes[-1][declarator.name] = self._variable(declarator.name)
-            elif isinstance(statement, nodes.Instruction):
+            if type(statement) is nodes.Instruction:
                 if index in targets:
                     self.items.append(BranchTarget((activation.number, index)))
                 match = table().match(statement.opcode.text, len(statement.operands), False)
@@ -163,6 +172,15 @@ class _Flattener:
                 except Refusal as refusal:
                     self.refused.append((inlined, str(refusal)))
                 index += 1
+            elif isinstance(statement, nodes.ScopeOpen):
+                scopes.append(dict(scopes[-1]))
+            elif isinstance(statement, nodes.ScopeClose) and len(scopes) > 1:
+                scopes.pop()
+            elif isinstance(statement, nodes.Declaration) and statement in function.parameters:
+                continue
+            elif isinstance(statement, nodes.Declaration) and statement.space == "param":
+                for declarator in statement.declarators:
+                    scopes[-1][declarator.name] = self._variable(declarator.name)
         self.items.append(BranchTarget(activation.end))
         self._active.pop()
 
@@ -225,10 +243,9 @@ class _Flattener:
                 activation.parameters[name] = variable = self._variable(name)
                 yield ParameterCopy(inlined, variable.piece(0, bits // 8), actual, f"b{bits}", is_entering)
                 continue
-            inside = activation.function.registers.resolve(name, 0)
-            assert inside is not None, "what is no variable is a register"
-            key = activation.key(inside)
-            yield ParameterCopy(inlined, key, actual, f"b{max(16, inside.bits)}", is_entering)
+            key = activation.key(name, 0)
+            assert key is not None, "what is no variable is a register"
+            yield ParameterCopy(inlined, key, actual, f"b{max(16, key.bits)}", is_entering)
 
 
 def _copies(inlined: InlinedInstruction) -> list[ParameterCopy]:

@@ -8,9 +8,10 @@ for other threads (parameters, constants and special registers never change), no
 
 import re
 from collections import Counter
+from functools import cache
 from itertools import chain
 
-from ptxtool.passes.ptxplus.code import Code, KernelCode, is_memory, registers_in
+from ptxtool.passes.ptxplus.code import Code, KernelCode, is_memory
 
 _LOADS = ("mov.u32", "mov.s32", "mov.f32")
 _TAKES = re.compile(
@@ -28,17 +29,19 @@ _FENCES = frozenset(["bar", "membar", "atom", "st"])
 
 def fold(kernel: KernelCode, parameter_end: int) -> None:
     """Fold the loads of a kernel; parameters lie in shared memory up to `parameter_end`."""
-    writes = Counter(chain.from_iterable(code.writes() for code in kernel.codes()))
-    reads = Counter(chain.from_iterable(code.reads() for code in kernel.codes()))
+    named = [code.registers() for code in kernel.codes()]
+    writes = Counter(chain.from_iterable([written for written, _ in named]))
+    reads = Counter(chain.from_iterable([read for _, read in named]))
     gone: list[Code] = []
     for block in kernel.blocks():
         waiting: dict[str, Code] = {}  # register -> the load that writes it, still valid
         for code in block:
-            for name in registers_in(" ".join(code.operands)):
-                load = waiting.pop(name, None) if reads[name] == 1 else None
-                if load is not None and name in code.reads() and _take(code, name, load.operands[1]):
-                    gone.append(load)
-            _forget(waiting, code, parameter_end)
+            if waiting:
+                for name in chain(*code.registers()):
+                    load = waiting.pop(name, None) if reads[name] == 1 else None
+                    if load is not None and name in code.reads() and _take(code, name, load.operands[1]):
+                        gone.append(load)
+                _forget(waiting, code, parameter_end)
             if _is_load(code) and writes[code.operands[0]] == reads[code.operands[0]] == 1:
                 waiting[code.operands[0]] = code
     kernel.drop(gone)
@@ -53,10 +56,10 @@ def _is_load(code: Code) -> bool:
 def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
     """Drop the loads that cannot move beyond an instruction."""
     changes = line.base in _FENCES or (bool(line.operands) and is_memory(line.operands[0]))
-    written = set(line.writes())
-    for name, load in list(waiting.items()):
+    written = line.writes()
+    for name, load in [*waiting.items()]:
         operand = load.operands[1]
-        if (changes and not _is_fixed(operand, parameter_end)) or written & set(registers_in(operand)):
+        if (changes and not _is_fixed(operand, parameter_end)) or not set(load.reads()).isdisjoint(written):
             del waiting[name]
 
 
@@ -71,7 +74,7 @@ def _is_fixed(operand: str, parameter_end: int) -> bool:
 def _take(code: Code, name: str, operand: str) -> bool:
     """Replace a register by a memory operand, if the instruction takes one there."""
     sources = list(code.operands[1:])
-    if _TAKES.fullmatch(code.opcode) is None or not all(_is_register(s) for s in sources):
+    if not _takes_memory(code.opcode) or not all(_is_register(s) for s in sources):
         return False
     place = next((k for k, s in enumerate(sources) if s in (name, f"-{name}")), None)
     if place is None:
@@ -88,6 +91,11 @@ def _take(code: Code, name: str, operand: str) -> bool:
         sources[0], sources[1] = sources[1], sources[0]
     code.opcode, code.operands = opcode, (code.operands[0], *sources)
     return True
+
+
+@cache
+def _takes_memory(opcode: str) -> bool:
+    return _TAKES.fullmatch(opcode) is not None
 
 
 def _is_register(source: str) -> bool:

@@ -11,7 +11,7 @@ and `rcp` of whole registers below 64, without guard, condition code, rounding o
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from ptxtool.ir.edit import TextEdit
@@ -88,29 +88,26 @@ def _kernel(kernel: KernelCode) -> Iterator[str]:
     for k, parameter in enumerate(kernel.parameters, 1):
         yield f"\t{parameter} {')' if k == len(kernel.parameters) else ','}"
     yield "{"
-    yield from _registers(f"{code.guard} {', '.join(code.operands)}" for code in kernel.codes())
+    lines = "\n".join(code_lines(kernel))
+    yield from _registers(lines)
     if kernel.shared:
         yield from (*(f"\t{line}" for line in kernel.shared), "")
     yield "\t"
-    yield from code_lines(kernel)
-    yield ""
+    yield from (lines, "") if lines else ("",)
     yield f"\t{_END}: exit;"
     yield "}"
 
 
-def _registers(texts: Iterable[str]) -> Iterator[str]:
+def _registers(text: str) -> Iterator[str]:
     """The declarations of the registers that instructions name."""
     highest = {"v": -1, "r": -1, "p": 3}
-    has_sink = False
-    for text in texts:
-        has_sink = has_sink or "$o127" in text
-        for file, number in _NUMBER.findall(text):
-            highest[file] = max(highest[file], int(number))
+    for file, number in {*_NUMBER.findall(text)}:
+        highest[file] = max(highest[file], int(number))
     for file, type_ in (("r", "u32"), ("v", "u32"), ("p", "pred")):
         if highest[file] >= 0:
             yield f"\t.reg .{type_} ${file}<{highest[file] + 1}>;"
     yield ""
-    if has_sink:
+    if "$o127" in text:
         yield from ("\t.reg .u32 $o127;", "")
 
 
@@ -238,7 +235,7 @@ def tidied(text: str) -> str:
         declared = [d for d in takewhile(lambda x: x != "\t", lines) if d.startswith(_MEMORY)]
         body = _LONE_LABEL.sub(r"\1", "\n".join(takewhile(lambda x: x != "}", lines)))
         body = body.replace("; ", ";\n\t")
-        result += _registers(body.split("\n"))
+        result += _registers(body)
         if declared:
             result += (*declared, "")
         result += ("\t", body, "}")

@@ -14,6 +14,8 @@ from ptxtool.passes.ptxplus.places import KernelVariables
 _UNKNOWN = frozenset({"unknown"})
 _COPIES = frozenset(["mov", "selp", "cvta"])
 _SUMS = frozenset(["add", "sub", "mad", "and", "or"])
+_TELLING = _COPIES | _SUMS | {"ld"}
+"""Instructions whose results are addresses, or may be."""
 _SPACES = frozenset({"global", "shared", "local", "const"})
 
 
@@ -47,6 +49,8 @@ class _SpaceGraph:
     def add(self, inlined: InlinedInstruction) -> None:
         """The facts and edges of one instruction."""
         opcode, operands = inlined.instruction.opcode, inlined.instruction.operands
+        if opcode.base not in _TELLING:
+            return
         target = inlined.key_of(operands[0]) if operands else None
         if target is None or target.bits < 32:
             return
@@ -57,7 +61,7 @@ class _SpaceGraph:
             named = next(m.partition("::")[0] for m in opcode.modifiers if m != "to")
             if named in _SPACES:
                 self._add(target, frozenset({named}))
-        elif opcode.base in _COPIES or opcode.base in _SUMS:
+        else:
             for operand in operands[1:]:
                 if isinstance(operand, Name):
                     self._add_operand(inlined, operand, target, opcode.base in _COPIES)

@@ -7,9 +7,8 @@ at once, and reads in between are renamed. Allocation could drop most of these c
 Nothing reads the handle of a texture that code names, nor most components of a fetch.
 """
 
-import re
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Collection
 from itertools import chain
 
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
@@ -19,18 +18,21 @@ _FAR = 40
 _COPIES = frozenset(["mov.u32", "mov.pred"])
 
 
-def tidy(kernel: KernelCode, handles: Container[str] = frozenset()) -> None:
+def tidy(kernel: KernelCode, handles: Collection[str] = frozenset()) -> None:
     """Drop needless copies, results of fetches and jumps. `handles` are registers that may hold handles of textures."""
     _drop_unread(kernel, handles)
     _write_in_place(kernel)
     _drop_jumps(kernel)
 
 
-def _drop_unread(kernel: KernelCode, handles: Container[str]) -> None:
+def _drop_unread(kernel: KernelCode, handles: Collection[str]) -> None:
     """Moves of handles that nothing reads, as code names its textures; `_` for such results of a fetch."""
-    reads = Counter(chain.from_iterable(code.reads() for code in kernel.codes()))
+    codes = [*kernel.codes()]
+    if not handles and not any([code.base == "tex" for code in codes]):
+        return
+    reads = Counter(chain.from_iterable([code.reads() for code in codes]))
     gone: list[Code] = []
-    for code in reversed([*kernel.codes()]):
+    for code in reversed(codes):
         if code.base == "tex":
             results = (name if reads[name] else "_" for name in code.operands[0].strip("{}").split(","))
             code.operands = (f"{{{','.join(results)}}}", *code.operands[1:])
@@ -41,7 +43,7 @@ def _drop_unread(kernel: KernelCode, handles: Container[str]) -> None:
 
 
 def _write_in_place(kernel: KernelCode) -> None:
-    uses = Counter(chain.from_iterable((*code.writes(), *code.reads()) for code in kernel.codes()))
+    uses = Counter(chain.from_iterable([chain(*code.registers()) for code in kernel.codes()]))
     gone: list[Code] = []
     for block in kernel.blocks():
         before: list[Code] = []
@@ -61,26 +63,20 @@ def _computed_in_place(block: list[Code], uses: Counter[str], target: str, sourc
     naming: list[Code] = []
     left = uses[source] - 1  # the copy itself
     for code in reversed(block[-_FAR:]):
-        named = (*code.writes(), *code.reads())
-        if source in named:
+        writes, reads = code.registers()
+        if source in writes or source in reads:
             naming.append(code)
-            left -= named.count(source)
-        if source in code.writes():
-            if left or code.guard or not {source, "$o127"}.issuperset(code.writes()):
+            left -= (*writes, *reads).count(source)
+        if source in writes:
+            if left or code.guard or not {source, "$o127"}.issuperset(writes):
                 return False
             for one in naming:
-                _rename(one, source, target)
+                one.rename(source, target)
             uses[target] += uses.pop(source) - 2
             return True
-        if target in named:
+        if target in writes or target in reads:
             return False
     return False
-
-
-def _rename(code: Code, old: str, new: str) -> None:
-    whole = re.compile(rf"{re.escape(old)}(?!\d)")
-    code.operands = tuple(whole.sub(lambda _: new, operand) for operand in code.operands)
-    code.guard = whole.sub(lambda _: new, code.guard)
 
 
 def _drop_jumps(kernel: KernelCode) -> None:

@@ -89,7 +89,7 @@ class StepReader:
         """The steps of items."""
         found: list[Step | None] = [None] * len(items)
         nodes, constants = self.before.instructions, self.constants
-        pairs = () if self._is_ptxplus else plain_pairs(self.before, self.after, items, self.places.register)
+        pairs = plain_pairs(self.before, self.after, items, self.places.register)
         for item, writes, reads in pairs:
             i, j = items[item]
             if nodes[i].guard is None and len(writes) <= 1 and i not in constants:  # nearly all

@@ -1,4 +1,4 @@
-"""The registers of plain kept instructions of PTX, in bulk.
+"""The registers of plain kept instructions, in bulk.
 
 For `meaning.py`, which looks at every other instruction singly: nearly all instructions write all of their first
 operand, or nothing, and read the others, and their names mean the same at every instruction. Equal operand texts share
@@ -10,6 +10,7 @@ of their operands are the same, and so do their registers in pairs. Other instru
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 
+from ptxtool.base.bits import indices
 from ptxtool.base.kept import kept
 from ptxtool.ir.defuse import accessed, plain_sources
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand
@@ -32,7 +33,7 @@ class _Names(dict[str, Meaning]):
         super().__init__()
         self._side = side
         for _, prefix, numbers, first in side.registers.ranges_everywhere():
-            if len(numbers) <= most:
+            if len(numbers) <= most and side.special.isdisjoint(range(first, first + len(numbers))):
                 shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
                 self.update(zip([f"{prefix}{k}" for k in numbers], zip(repeat(shape), indices), strict=False))
@@ -47,6 +48,7 @@ class _Side:
 
     def __init__(self, function: Function, numbers: dict[object, int]):
         self.registers, self.numbers = function.registers, numbers
+        self.special = frozenset(indices(self.registers.special_bits))
         self._classes: dict[int, object] = {}  # by declarator
         self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
         self._names = _Names(self, 4 * len(function.instructions))
@@ -79,7 +81,8 @@ class _Side:
         else:
             key = structure(operand, self._class_of_name)
         shape = self.numbers.setdefault(key, len(self.numbers))
-        return shape, tuple(chain.from_iterable([registers for registers in found if registers]))
+        inside = chain.from_iterable([registers for registers in found if registers])
+        return shape, tuple([k for k in inside if k not in self.special])
 
     @staticmethod
     def _is_plain(address: Memory) -> bool:
@@ -87,12 +90,17 @@ class _Side:
         return not address.coordinates and (address.offset is None or isinstance(address.offset, Immediate))
 
     def _class(self, register: int) -> object:
-        """The class of registers that can replace each other; those of one declarator are alike."""
+        """The class of registers that can replace each other; those of one declarator are alike.
+
+        The zero register of PTXPlus and its sinks have classes of their own.
+        """
+        if register in self.special:
+            return self.registers.name_of(register)
         declarator = self.registers.declarator_of(register)
         found = self._classes.get(declarator)
         if found is None:
             one = self.registers[register]
-            found = self._classes[declarator] = one.is_predicate, one.bits, one.vector
+            found = self._classes[declarator] = one.kind, one.bits, one.vector
         return found
 
     def _class_of_name(self, name: Name) -> object:
@@ -109,7 +117,7 @@ def plain_pairs(
     Those of guards are not among them. `take` is called with each register of `after`.
     """
     olds, news = before.instructions, after.instructions
-    written = _written(olds)
+    written = _written(olds, before.registers.is_ptxplus)
     both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
     plain = [
         (item, old, new, n_written)
@@ -153,7 +161,7 @@ def _before(function: Function) -> _Side:
     return _Side(function, {})
 
 
-def _written(nodes: Iterable[Instruction]) -> dict[tuple[str, int], int]:
+def _written(nodes: Iterable[Instruction], is_ptxplus: bool) -> dict[tuple[str, int], int]:
     """By opcode and number of operands: how many operands a plain instruction writes, the first or none; else -1.
 
     `LABEL` where the only operand is a label.
@@ -162,7 +170,7 @@ def _written(nodes: Iterable[Instruction]) -> dict[tuple[str, int], int]:
     for node in nodes:
         key = node.opcode.text, len(node.operands)
         if key not in found:
-            first, end = plain_sources(node)
+            first, end = plain_sources(node, is_ptxplus)
             found[key] = LABEL if (end, key[1]) == (0, 1) else first if end == key[1] else -1
     return found
 
