@@ -184,13 +184,13 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access((), names, names)
         if role == "w":
             return Access(((names[0], True),), (), names)
-    # what `_NameCollector` would find, sooner: nearly all vectors and addresses are like this
-    if isinstance(operand, nodes.Vector):
-        plain = [item.text for item in operand.items if isinstance(item, nodes.Name) and not item.part]
-        inside = tuple(plain)
-        if len(inside) == len(operand.items) and role == "r":
+    # what `_NameCollector` would find, sooner: nearly all vectors, pairs and addresses are like this
+    if isinstance(operand, nodes.Vector) or (isinstance(operand, nodes.Dual) and words is one_word):
+        items = operand.items if isinstance(operand, nodes.Vector) else (operand.first, operand.second)
+        inside = tuple([item.text for item in items if isinstance(item, nodes.Name) and not item.part])
+        if len(inside) == len(items) and role == "r":
             return Access((), inside, inside)
-        if len(inside) == len(operand.items) and role == "w":
+        if len(inside) == len(items) and role == "w":
             return Access(tuple([(name, True) for name in inside]), (), inside)
     elif isinstance(operand, nodes.Memory) and isinstance(operand.base, nodes.Name) and role in ("r", "w"):
         is_plain = operand.offset is None or isinstance(operand.offset, nodes.Immediate)
@@ -334,7 +334,7 @@ class _PlainDefUse:
 
     A *plain* instruction writes all of its first operand, or nothing, and reads the others, and its names mean the same
     at every instruction: then its sets are those of its operands one after the other, and nothing is made in between.
-    The others are left to `_sets`.
+    What PTXPlus writes to memory is an operand like those that are read. The others are left to `_sets`.
     """
 
     def __init__(self, function: nodes.Function):
@@ -356,8 +356,10 @@ class _PlainDefUse:
             key = node.opcode.text, len(operands)
             form = self._sources.get(key)
             if form is None:
-                form = self._sources[key] = plain_sources(node, is_ptxplus)
+                form = self._sources[key] = plain_sources(*key, is_ptxplus)
             first, last = form
+            if first and last >= 0 and type(operands[0]) is nodes.Memory:
+                first = 0
             defs: tuple[int, ...] | None = ()
             if first:
                 target = operands[0] if last >= 0 else None
@@ -422,19 +424,19 @@ class _PlainDefUse:
         return found
 
 
-def plain_sources(instruction: nodes.Instruction, is_ptxplus: bool) -> tuple[int, int]:
+@cache
+def plain_sources(opcode_text: str, n_operands: int, is_ptxplus: bool) -> tuple[int, int]:
     """The slice of an instruction's operands that it only reads, from 1 on if it writes the first and no other.
 
     (0, 0) for branches; `NOT_PLAIN` where opcodes or operands say more than that: `roles` and `accessed` tell.
     """
-    match = table().match(instruction.opcode.text, len(instruction.operands), is_ptxplus)
-    is_known = match is not None and "call" not in match.form.effects
-    if not is_known or _forms_by_address(instruction.opcode.text, len(instruction.operands)):
+    match = table().match(opcode_text, n_operands, is_ptxplus)
+    if match is None or "call" in match.form.effects or _forms_by_address(opcode_text, n_operands):
         return NOT_PLAIN
     if is_ptxplus and _is_wide(match):
         return NOT_PLAIN
-    kinds = "".join(roles(instruction, match))
+    kinds = "".join(_roles_of(match, n_operands))
     if kinds == "l":
         return 0, 0
     first = int(kinds.startswith("w"))
-    return (first, len(kinds)) if kinds.count("r") == len(kinds) - first else NOT_PLAIN
+    return (first, n_operands) if kinds.count("r") == n_operands - first else NOT_PLAIN

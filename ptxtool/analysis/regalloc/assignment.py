@@ -294,14 +294,13 @@ def values_of(ranges: Ranges, in_flight: Mapping[int, tuple[Interval, ...]]) -> 
     known, of_web = np.unique(np.array(ranges.register, np.int64), return_inverse=True)
     file, width = np.zeros(len(known), np.int8), np.zeros(len(known), np.int64)
     done = 0
-    for some in registers.by_declarator(known.tolist()):
-        for alike in ((k,) for k in some) if registers.is_ptxplus else (some,):
-            register = registers[alike[0]]
-            kind = "predicate" if register.is_predicate else register.kind
-            kind = "head" if alike[0] < head else kind if kind in FILES else "general"
-            here = slice(done, done + len(alike))
-            file[here], width[here] = FILES.index(kind), 0 if kind == "head" else register.units or 1
-            done += len(alike)
+    for alike in registers.by_declarator(known.tolist()):  # zero and sinks hold no values
+        register = registers[alike[0]]
+        kind = "predicate" if register.is_predicate else register.kind
+        kind = "head" if alike[0] < head else kind if kind in FILES else "general"
+        here = slice(done, done + len(alike))
+        file[here], width[here] = FILES.index(kind), 0 if kind == "head" else register.units or 1
+        done += len(alike)
     intervals = ranges.intervals
     if in_flight:
         intervals = Intervals.of([in_flight.get(web, some) for web, some in enumerate(intervals)])

@@ -74,6 +74,8 @@ def _number(name: str) -> int:
 def _post_incremented(function: Function, i: int, node: Instruction) -> Iterator[int]:
     """The registers that an instruction's addresses increment."""
     for operand in node.operands:
+        if type(operand) is Name:  # nearly all
+            continue
         memory = memory_in(operand)
         if memory and memory.post_increment and isinstance(memory.base, Name):
             k = function.registers.resolve_index(memory.base.text, i)

@@ -9,6 +9,7 @@ Refused by name (`Refusal`): recursion, calls through a register, functions with
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
@@ -65,6 +66,7 @@ class Activation:
     parameters: dict[str, ParamVariable] = field(default_factory=dict)
     _by_name: dict[str, ValueKey | None] = field(default_factory=dict)  # of names with one meaning everywhere
     _by_index: dict[int, ValueKey] = field(default_factory=dict)
+    _kinds: dict[int, tuple[int, bool]] = field(default_factory=dict)  # by declarator: bits, is a predicate
 
     @property
     def end(self) -> Hashable:
@@ -87,9 +89,20 @@ class Activation:
         """The value of a register of the function, by its index."""
         key = self._by_index.get(register)
         if key is None:
-            found = self.function.registers[register]
-            key = self._by_index[register] = ValueKey(self.number, register, found.bits, found.is_predicate)
+            declarator = self.function.registers.declarator_of(register)
+            kind = self._kinds.get(declarator)
+            if kind is None:
+                found = self.function.registers[register]
+                kind = self._kinds[declarator] = found.bits, found.is_predicate
+            key = self._by_index[register] = ValueKey(self.number, register, *kind)
         return key
+
+    @cached_property
+    def has_vectors(self) -> bool:
+        """Whether the function declares registers of vector type."""
+        declared = (s for _, s in self.function.other_statements if isinstance(s, nodes.Declaration))
+        both = (*self.function.params, *self.function.returns, *declared)
+        return any(d.space == "reg" and d.vector > 1 for d in both)
 
 
 class InlinedInstruction(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -114,7 +127,7 @@ class InlinedInstruction(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def wide_key(self, name: str) -> ValueKey | None:
         """The same where the value has 64 bits."""
-        key = self.key(name)
+        key = self.activation.key(name, self.index)
         return key if key is not None and key.bits == 64 else None
 
 

@@ -14,8 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Function, Label, Name
 from ptxtool.ir.variables import alignment_of, declared_size
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
 from ptxtool.passes.ptxplus.places import ModuleVariables, initial_bytes
@@ -31,7 +29,7 @@ _HEADER = ("//HEADER", ".version 1.4+", ".target sm_10, map_f64_to_f32")
 _AFTER_HEADER = ("//END HEADER", "", "", "//INSTRUCTIONS", "")
 _END = "l_exit"
 """The label of a kernel's last instruction."""
-_WHOLE = re.compile(r"\$r\d+")
+_SHORT_FORM = re.compile(r"[\w.]+ \$r(?:[1-5]?\d|6[0-3])(?:, \$r(?:[1-5]?\d|6[0-3]))*;")
 _LONE_LABEL = re.compile(r"(l0x\w+: )\s+")
 _MEMORY = ("\t.shared", "\t.local")
 _NUMBER = re.compile(r"\$([vrp])(\d+)")
@@ -120,17 +118,18 @@ def code_lines(kernel: KernelCode) -> Iterator[str]:
             if line.label in kernel.labels:
                 pending.append(names[kernel.labels[line.label]])
             continue
-        label = f"{pending[0]}: " if pending else ""
-        yield f"\t{label}{_named(line, names)}"
-        pending.clear()
+        label = ""
+        if pending:
+            label = f"{pending[0]}: "
+            pending.clear()
+        yield f"\t{label}{line if line.opcode != 'bra' else _named(line, names)}"
     if pending:
         yield f"\t{pending[0]}: nop;"
 
 
-def _named(code: Code, names: dict[str, str]) -> str:
-    if code.base != "bra":
-        return str(code)
-    return str(Code(code.opcode, (names[code.operands[0]],), code.guard))
+def _named(code: Code, names: Mapping[str, str]) -> Code:
+    """A branch to the name of its label."""
+    return Code(code.opcode, (names[code.operands[0]],), code.guard)
 
 
 def label_names(kernel: KernelCode) -> dict[str, str]:
@@ -149,85 +148,15 @@ def label_names(kernel: KernelCode) -> dict[str, str]:
 # ---- the text after allocation
 
 
-def encode(kernel: KernelCode, allocated: Function, origins: Sequence[int]) -> list[TextEdit]:
-    """Choose encodings and name the labels by their addresses, now that registers are known.
+def final_text(text: str, kernels: Sequence[tuple[KernelCode, Sequence[int]]]) -> str:
+    """The converter's layout again: declarations, one instruction on a line, labels before their instructions.
 
-    The code notes both; the edits put them into the allocated text.
+    `kernels` are in the order of the text; with each, per instruction there, the number of its instruction over virtual
+    registers, -1 for none. Encodings are chosen, and labels named by their addresses, in the text and in the code.
     """
-    kept = {origin: number for number, origin in enumerate(origins) if origin >= 0}
-    short: list[int] = []  # instructions of the allocated text
-    waiting: tuple[int, Code] | None = None
-    number = -1
-    for line in kernel.lines:
-        if isinstance(line, BranchTarget):
-            if line.label in kernel.labels:
-                waiting = None
-            continue
-        number += 1
-        if number not in kept:
-            continue
-        place = kept[number]
-        if not _has_short_form(line, allocated, place):
-            waiting = None
-        elif waiting is None or waiting[0] != place - 1:
-            waiting = place, line
-        else:
-            for code in (waiting[1], line):
-                code.opcode = _SHORT[code.opcode]
-            short += (place - 1, place)
-            waiting = None
-    kernel.addresses = _addresses(allocated, short)
-    nodes = [allocated.instructions[place] for place in short]
-    opcodes = [(node.start, node.opcode.text) for node in nodes]  # no guard stands before them
-    edits = [TextEdit(start, start + len(text), _SHORT[text]) for start, text in opcodes]
-    return [*edits, *_renamed_labels(allocated, kernel.addresses)]
-
-
-def _renamed_labels(function: Function, names: Mapping[str, str]) -> Iterator[TextEdit]:
-    """The edits that give labels, and the branches to them, other names."""
-    for _, statement in function.other_statements:
-        if type(statement) is Label and statement.name in names:
-            start = statement.start
-            yield TextEdit(start, start + len(statement.name), names[statement.name])
-    for i in function.at_bases("bra"):
-        node = function.instructions[i]
-        (target,) = node.operands
-        if isinstance(target, Name):
-            end = node.end - len(";")
-            yield TextEdit(end - len(target.text), end, names[target.text])
-
-
-def _addresses(allocated: Function, short: Sequence[int]) -> dict[str, str]:
-    """The names of labels by their addresses, but for that of the end.
-
-    Two labels have one address where the copies between them were dropped; the name of the second ends in a number.
-    """
-    found: dict[str, str] = {}
-    n_known: Counter[str] = Counter()
-    for label, index in allocated.labels.items():
-        if label == _END:
-            continue
-        name = f"l0x{8 * index - 4 * bisect_left(short, index):08x}"
-        found[label] = f"{name}_{n_known[name]}" if n_known[name] else name
-        n_known[name] += 1
-    return found
-
-
-def _has_short_form(code: Code, allocated: Function, place: int) -> bool:
-    """Whether an instruction can be encoded in 4 bytes."""
-    if code.guard or code.opcode not in _SHORT:
-        return False
-    operands = allocated.instructions[place].operands
-    return all(
-        isinstance(o, Name) and not o.part and _WHOLE.fullmatch(o.text) and int(o.text[2:]) < 64
-        for o in operands
-    )
-
-
-def tidied(text: str) -> str:
-    """The converter's layout again: declarations, one instruction on a line, labels before their instructions."""
     result: list[str] = []
     lines = iter(text.split("\n"))
+    remaining = iter(kernels)
     for line in lines:
         result.append(line)
         if line != "{":
@@ -238,5 +167,75 @@ def tidied(text: str) -> str:
         result += _registers(body)
         if declared:
             result += (*declared, "")
-        result += ("\t", body, "}")
+        result += ("\t", *_encoded(body.split("\n"), *next(remaining)), "}")
     return "\n".join(result)
+
+
+def _encoded(lines: Sequence[str], kernel: KernelCode, origins: Sequence[int]) -> Iterator[str]:
+    """The lines of a body, each with an instruction or empty, with encodings and names of labels."""
+    split = [line[1:].split(": ") for line in lines]  # labels, and an instruction
+    texts = [parts[-1] for parts in split if parts[-1]]
+    short = _short(kernel, texts, {origin: place for place, origin in enumerate(origins) if origin >= 0})
+    labels: dict[str, int] = {}
+    place = 0
+    for *before, text in split:
+        labels |= dict.fromkeys(before, place)
+        place += text != ""
+    names = kernel.addresses = _addresses(labels, short)
+    are_short = frozenset(short)
+    place = 0
+    for line, (*before, text) in zip(lines, split, strict=True):
+        opcode, _, rest = text.rpartition(" ")
+        if place in are_short:
+            opcode, _, rest = text.partition(" ")
+            text = f"{_SHORT[opcode]} {rest}"
+        elif opcode.endswith("bra"):
+            text = f"{opcode} {names[rest[:-1]]};"
+        elif not before:
+            yield line
+            place += text != ""
+            continue
+        yield f"\t{''.join([f'{names.get(label, label)}: ' for label in before])}{text}"
+        place += 1
+
+
+def _short(kernel: KernelCode, texts: Sequence[str], places: Mapping[int, int]) -> list[int]:
+    """The instructions of the allocated text that are encoded in 4 bytes; their code gets such opcodes."""
+    short: list[int] = []
+    waiting: tuple[int, Code] | None = None
+    number = -1
+    for line in kernel.lines:
+        if isinstance(line, BranchTarget):
+            if line.label in kernel.labels:
+                waiting = None
+            continue
+        number += 1
+        place = places.get(number)
+        if place is None:
+            continue
+        if line.guard or line.opcode not in _SHORT or not _SHORT_FORM.fullmatch(texts[place]):
+            waiting = None
+        elif waiting is None or waiting[0] != place - 1:
+            waiting = place, line
+        else:
+            for code in (waiting[1], line):
+                code.opcode = _SHORT[code.opcode]
+            short += (place - 1, place)
+            waiting = None
+    return short
+
+
+def _addresses(labels: Mapping[str, int], short: Sequence[int]) -> dict[str, str]:
+    """The names of labels by their addresses, but for that of the end.
+
+    Two labels have one address where the copies between them were dropped; the name of the second ends in a number.
+    """
+    found: dict[str, str] = {}
+    n_known: Counter[str] = Counter()
+    for label, index in labels.items():
+        if label == _END:
+            continue
+        name = f"l0x{8 * index - 4 * bisect_left(short, index):08x}"
+        found[label] = f"{name}_{n_known[name]}" if n_known[name] else name
+        n_known[name] += 1
+    return found

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
-from ptxtool.ir.edit import TextEdit, splice
+from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult, chosen_kernels
 from ptxtool.passes.ptxplus.code import KernelCode
-from ptxtool.passes.ptxplus.layout import encode, module_text, tidied
+from ptxtool.passes.ptxplus.layout import final_text, module_text
 from ptxtool.passes.ptxplus.places import ModuleVariables
 from ptxtool.passes.ptxplus.select import select
 from ptxtool.passes.regalloc.claim import AssignmentClaim
@@ -77,12 +77,9 @@ def allocate(
         result = place_registers(virtual, _NAME, bounds, "first-use")
     except PtxError as problem:
         raise PtxError([_in_source(variables.module, virtual, d) for d in problem.diagnostics]) from None
-    after = parse(splice(virtual.source.text, result.edits), virtual.source.name)
     origins = result.claim.origins if isinstance(result.claim, AssignmentClaim) else {}
-    edits: list[TextEdit] = []
-    for code in codes:
-        edits += encode(code, after.functions[code.name], origins[code.name])
-    text = tidied(splice(after.source.text, edits))
+    allocated = [(code, origins[code.name]) for code in codes]
+    text = final_text(splice(virtual.source.text, result.edits), allocated)
     return text, parse(module_text(variables, codes), virtual.source.name), result
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from ptxtool.analysis.regalloc.narrowing import Demand, Narrowing, demand, narrowing
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.names import names
-from ptxtool.ir.nodes import Function, Name
+from ptxtool.ir.nodes import Function, Immediate, Name
 from ptxtool.ir.variables import alignment_of
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, word
@@ -84,9 +84,11 @@ def _names(items: Iterable[FlatItem]) -> set[str]:
     for item in items:
         if isinstance(item, InlinedInstruction):
             for operand in item.instruction.operands:
-                if id(operand) not in seen:
+                if type(operand) is Name:
+                    found.add(operand.text)
+                elif type(operand) is not Immediate and id(operand) not in seen:
                     seen.add(id(operand))
-                    found.update(name.text for name in names(operand))
+                    found.update([name.text for name in names(operand)])
         elif isinstance(item, ParameterCopy):
             found.update(name.text for name in names(item.operand))
     return found

@@ -372,6 +372,8 @@ class InstructionSelection:
 
     def refuse_vector(self, operand: Operand) -> None:
         """Raise `Refusal` for a register of vector type, or a part of one."""
+        if not self.current.activation.has_vectors:
+            return
         register = self.current.register(operand.text) if isinstance(operand, Name) else None
         if register is not None and register.vector > 1:
             what = f"'{register.name}' is a register of vector type"

@@ -16,6 +16,7 @@ from operator import eq
 
 from ptxtool.analysis.flow.copies import is_copy
 from ptxtool.analysis.regalloc.assignment import Assignment
+from ptxtool.base.bits import indices
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Label, ScopeOpen
 from ptxtool.passes.regalloc.inserted_code import InsertedCode
@@ -217,5 +218,6 @@ def _declarations(physical: PhysicalNames, names: NewNames) -> list[str]:
     if used["address"]:
         lines.append(f".reg .u32 $ofs<{used['address']}>;")
     lines.append(f".reg .pred $p<{max(used['predicate'], 4)}>;")
-    declared = {register.name for register in names.function.registers}
+    registers = names.function.registers
+    declared = {registers.name_of(k) for k in indices(registers.special_bits)}
     return lines + [f".reg .u32 {name};" for name in ("$r124", "$o127") if name in declared]

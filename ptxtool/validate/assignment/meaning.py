@@ -84,6 +84,7 @@ class StepReader:
         self.guards: Mapping[int, tuple[Guard | None, Guard | None]] = {}
         """Per item that is a branch around a run: the guards of the run, before and after."""
         self._spilled: dict[tuple[int, int], int] = {}
+        self._groups: dict[tuple[object, ...], list[frozenset[int]]] = {}  # of `_alike`, by its keys
 
     def steps(self, items: Sequence[tuple[int, int]]) -> list[Step]:
         """The steps of items."""
@@ -405,9 +406,14 @@ class StepReader:
         own = self.constants[i]
         if self.def_uses[i].uses:
             return frozenset((own,))
-        registers = self.before.registers
-        alike = (self.constants[other] for other in self._definitions[self._key(i)])
-        return frozenset(v for v in alike if _same_class(registers[own], registers[v]))
+        registers, key = self.before.registers, self._key(i)
+        groups = self._groups.setdefault(key, [])
+        found = next((group for group in groups if own in group), None)
+        if found is None:
+            alike = (self.constants[other] for other in self._definitions[key])
+            found = frozenset(v for v in alike if _same_class(registers[own], registers[v]))
+            groups.append(found)
+        return found
 
     def _constant(self, node: Instruction, j: int) -> Step | None:
         """A constant definition of the original written again: of all registers that have one like it."""

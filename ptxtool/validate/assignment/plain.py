@@ -13,7 +13,7 @@ from itertools import accumulate, chain, pairwise, repeat
 from ptxtool.base.bits import indices
 from ptxtool.base.kept import kept
 from ptxtool.ir.defuse import accessed, plain_sources
-from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand
+from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand, Vector
 from ptxtool.validate.assignment.align import NONE, same_operation, structure
 
 Pairs = tuple[tuple[int, int], ...]
@@ -70,19 +70,27 @@ class _Side:
 
     def look(self, operand: Operand) -> Meaning:
         """The meaning of an operand that was not analysed before."""
+        if type(operand) is Immediate:
+            return self.numbers.setdefault(operand, len(self.numbers)), ()
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return NO_SHAPE, ()
         key: object
+        items = operand.items if isinstance(operand, Vector) else ()
+        if isinstance(operand, Dual):
+            items = operand.first, operand.second
+        inside = [item for item in items if isinstance(item, Name)]
         if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
             base = self._class_of_name(operand.base)  # nearly all: what `structure` finds, sooner
             key = Memory, base, operand.symbol, operand.offset, operand.post_increment
+        elif items and len(inside) == len(items):
+            key = type(operand), *map(self._class_of_name, inside)
         else:
             key = structure(operand, self._class_of_name)
         shape = self.numbers.setdefault(key, len(self.numbers))
-        inside = chain.from_iterable([registers for registers in found if registers])
-        return shape, tuple([k for k in inside if k not in self.special])
+        registers = chain.from_iterable([some for some in found if some])
+        return shape, tuple([k for k in registers if k not in self.special])
 
     @staticmethod
     def _is_plain(address: Memory) -> bool:
@@ -117,18 +125,15 @@ def plain_pairs(
     Those of guards are not among them. `take` is called with each register of `after`.
     """
     olds, news = before.instructions, after.instructions
-    written = _written(olds, before.registers.is_ptxplus)
     both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
+    written = _written([old for _, old, _ in both], before.registers.is_ptxplus)
     plain = [
         (item, old, new, n_written)
-        for item, old, new in both
-        if (n_written := written[old.opcode.text, len(old.operands)]) >= 0
-        and same_operation(old, new)
-        and (not n_written or _is_written(old.operands[0]))
+        for (item, old, new), n_written in zip(both, written, strict=True)
+        if n_written >= 0 and same_operation(old, new) and (not n_written or _is_written(old.operands[0]))
     ]
-    for item, old, new in both:
-        is_branch = written[old.opcode.text, len(old.operands)] == LABEL
-        if is_branch and old.operands == new.operands and same_operation(old, new):
+    for (item, old, new), n_written in zip(both, written, strict=True):
+        if n_written == LABEL and old.operands == new.operands and same_operation(old, new):
             yield item, (), ()
     left = _before(before)
     right = left if after is before else _Side(after, left.numbers)
@@ -161,17 +166,20 @@ def _before(function: Function) -> _Side:
     return _Side(function, {})
 
 
-def _written(nodes: Iterable[Instruction], is_ptxplus: bool) -> dict[tuple[str, int], int]:
-    """By opcode and number of operands: how many operands a plain instruction writes, the first or none; else -1.
+def _written(nodes: Iterable[Instruction], is_ptxplus: bool) -> list[int]:
+    """Per instruction the number of operands that a plain one writes, the first or none (memory is none); else -1.
 
     `LABEL` where the only operand is a label.
     """
-    found: dict[tuple[str, int], int] = {}
+    found: list[int] = []
     for node in nodes:
-        key = node.opcode.text, len(node.operands)
-        if key not in found:
-            first, end = plain_sources(node, is_ptxplus)
-            found[key] = LABEL if (end, key[1]) == (0, 1) else first if end == key[1] else -1
+        operands = node.operands
+        n = len(operands)
+        first, end = plain_sources(node.opcode.text, n, is_ptxplus)
+        if end != n:
+            found.append(LABEL if (end, n) == (0, 1) else -1)
+        else:
+            found.append(0 if first and type(operands[0]) is Memory else first)
     return found
 
 
