@@ -144,8 +144,10 @@ def _roles_of(match: Match, n: int) -> tuple[str, ...]:
     return tuple(names.get(specs[i].role, "r") if i < len(specs) else "r" for i in range(n))
 
 
-def _is_wide(match: Match | None) -> bool:
-    """Whether some value of an instruction has more than 32 bits: in PTXPlus several registers hold it."""
+@cache
+def is_wide(opcode_text: str, n_operands: int) -> bool:
+    """PTXPlus: whether some value of an instruction has more than 32 bits, which several registers hold."""
+    match = table().match(opcode_text, n_operands, ptxplus=True)
     return match is not None and not _WIDE.isdisjoint((match.type, match.stype))
 
 
@@ -216,9 +218,7 @@ def adjacent_words(function: nodes.Function, index: int) -> Iterator[tuple[tuple
     """
     node = function.instructions[index]
     match = table().match(node.opcode.text, len(node.operands), ptxplus=True)
-    wide = _is_wide(match)
-    if not wide and not any([type(o) is nodes.Vector or type(o) is nodes.Unary for o in node.operands]):
-        return  # nearly all
+    wide = is_wide(node.opcode.text, len(node.operands))
     for i, (operand, role) in enumerate(zip(node.operands, roles(node, match), strict=True)):
         inside = operand.operand if isinstance(operand, nodes.Unary) else operand
         names: tuple[str, ...] = ()
@@ -253,7 +253,7 @@ class OperandAccesses:
         if form is None:
             match = table().match(*key, self._is_ptxplus)
             same = match is None or not ("call" in match.form.effects or _forms_by_address(*key))
-            wide = self._is_ptxplus and _is_wide(match)
+            wide = self._is_ptxplus and is_wide(*key)
             form = self._forms[key] = match, roles(instruction, match) if same else None, wide
         match, kinds, wide = form
         found: list[Access | None] = []
@@ -433,7 +433,7 @@ def plain_sources(opcode_text: str, n_operands: int, is_ptxplus: bool) -> tuple[
     match = table().match(opcode_text, n_operands, is_ptxplus)
     if match is None or "call" in match.form.effects or _forms_by_address(opcode_text, n_operands):
         return NOT_PLAIN
-    if is_ptxplus and _is_wide(match):
+    if is_ptxplus and is_wide(opcode_text, n_operands):
         return NOT_PLAIN
     kinds = "".join(_roles_of(match, n_operands))
     if kinds == "l":

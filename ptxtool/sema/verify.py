@@ -28,7 +28,7 @@ from ptxtool.ir import nodes
 from ptxtool.ir.marks import MARKS, misspelt
 from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
 from ptxtool.ir.scopes import Scopes
-from ptxtool.ir.symbols import hardware_register
+from ptxtool.ir.symbols import RegisterTable, hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
@@ -78,6 +78,18 @@ def _too_many_registers(function: nodes.Function) -> Iterator[Diagnostic]:
         yield diagnostic_at("E212", message, function.module.source, declaration, name, help)
 
 
+class _AreRegisters(dict[str, bool]):
+    """Whether names mean a register at every instruction."""
+
+    def __init__(self, registers: RegisterTable):
+        super().__init__()
+        self._registers = registers
+
+    def __missing__(self, name: str) -> bool:
+        found = self[name] = bool(self._registers.everywhere[name]) and name not in special_registers()
+        return found
+
+
 class FunctionCheck:
     """The checks of one function, statement by statement. `ptxtool.check` adds its own."""
 
@@ -97,6 +109,7 @@ class FunctionCheck:
         # operands and guards ("@") without mistakes in these blocks, by role and identity: equal texts share their node
         self._right: dict[str, set[int]] = defaultdict(set)
         self._roles: dict[tuple[str, int], list[str]] = {}  # by opcode and number of operands
+        self._are_registers = _AreRegisters(self.registers)
 
     def run(self) -> list[Diagnostic]:
         """Check the whole function; its diagnostics, in the order of the text."""
@@ -190,16 +203,12 @@ class FunctionCheck:
                 self._unknown(node)
             else:
                 self._roles[key] = roles
+        right, known = self._right, self._are_registers
         for operand, role in zip(node.operands, roles, strict=True):
-            is_register = (
-                type(operand) is nodes.Name and role not in _NO_REGISTERS and self._is_register(operand)
-            )
-            if not is_register and id(operand) not in self._right[role]:
+            if type(operand) is nodes.Name and role not in _NO_REGISTERS and known[operand.text]:
+                continue
+            if id(operand) not in right[role]:
                 self._operand(operand, role, node, n)
-
-    def _is_register(self, name: nodes.Name) -> bool:
-        """Whether a name means a register at every instruction."""
-        return bool(self.registers.everywhere[name.text]) and name.text not in special_registers()
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ptxtool.analysis.regalloc.live_ranges import Ranges
-from ptxtool.ir.defuse import adjacent_words
+from ptxtool.ir.defuse import adjacent_words, is_wide
 from ptxtool.ir.names import memory_in
-from ptxtool.ir.nodes import Function, Instruction, Name
+from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand
 
 
 @dataclass
@@ -28,6 +28,8 @@ def register_tuples(ranges: Ranges) -> dict[int, AdjacentWebs]:
     if not function.registers.is_ptxplus:
         return found
     for i, node in enumerate(function.instructions):
+        if not is_wide(node.opcode.text, len(node.operands)) and all([*map(_is_alone, node.operands)]):
+            continue  # nearly all
         for webs, alignment in _adjacent_webs(ranges, i):
             _join(found, webs, alignment)
         for k in _post_incremented(function, i, node):
@@ -37,6 +39,14 @@ def register_tuples(ranges: Ranges) -> dict[int, AdjacentWebs]:
                 number = _number(function.registers[k].name)
                 _join(found, {before: number, after: number}, 1)
     return found
+
+
+def _is_alone(operand: Operand) -> bool:
+    """Whether the registers of an operand need no others, where values have 32 bits, and are not incremented."""
+    kind = type(operand)
+    if isinstance(operand, Memory):
+        return not operand.post_increment
+    return kind is Name or kind is Immediate or kind is Dual
 
 
 def _join(found: dict[int, AdjacentWebs], webs: Mapping[int, int], alignment: int) -> None:
@@ -74,8 +84,6 @@ def _number(name: str) -> int:
 def _post_incremented(function: Function, i: int, node: Instruction) -> Iterator[int]:
     """The registers that an instruction's addresses increment."""
     for operand in node.operands:
-        if type(operand) is Name:  # nearly all
-            continue
         memory = memory_in(operand)
         if memory and memory.post_increment and isinstance(memory.base, Name):
             k = function.registers.resolve_index(memory.base.text, i)

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple
 
 import msgspec
 
@@ -30,7 +29,7 @@ class Refusal(Exception):
     """Why an instruction cannot be lowered, as text for the user."""
 
 
-class ValueKey(NamedTuple):
+class ValueKey(msgspec.Struct, frozen=True, gc=False):
     """A PTX register of one activation of a function, or a piece of a `.param` variable."""
 
     owner: int

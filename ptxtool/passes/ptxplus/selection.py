@@ -131,14 +131,16 @@ class InstructionSelection:
 
     def register(self, key: ValueKey) -> str:
         """The register of a value, or of its low word."""
-        if key.bits > 64:
-            raise Refusal("values of 128 bits have no counterpart in PTXPlus")
-        if key not in self._values:
+        register = self._values.get(key)
+        if register is None:
+            if key.bits > 64:
+                raise Refusal("values of 128 bits have no counterpart in PTXPlus")
             if key.is_predicate:
-                self._values[key] = self.predicate()
+                register = self.predicate()
             else:
-                self._values[key] = self.pair()[0] if self.is_wide(key) else self.value()
-        return self._values[key]
+                register = self.pair()[0] if self.is_wide(key) else self.value()
+            self._values[key] = register
+        return register
 
     def words(self, key: ValueKey) -> Pair:
         """Both registers of a wide value."""
@@ -243,10 +245,10 @@ class InstructionSelection:
     def number(self, operand: Operand, type_: Type) -> int | None:
         """The bits of a constant operand, None for anything else."""
         try:
+            if type(operand) is Name:
+                return 32 if operand.text == "WARP_SZ" else None
             if isinstance(operand, Immediate):
                 return literal(operand.text).bits(type_)
-            if isinstance(operand, Name):
-                return 32 if operand.text == "WARP_SZ" else None
             return constant(operand).bits(type_)
         except ValueError:
             return None
@@ -259,11 +261,11 @@ class InstructionSelection:
 
     def source(self, operand: Operand, type_: Type) -> str:
         """An operand of up to 32 bits, or the low word of one of 64."""
+        if type(operand) is Name and operand.text != "WARP_SZ":  # nearly all
+            return self._named(operand)
         number = self.number(operand, type_)
         if number is not None:
             return word(number)
-        if isinstance(operand, Name):
-            return self._named(operand)
         if isinstance(operand, Binary) and operand.operator == "+":
             return self._address(operand)
         if isinstance(operand, Unary):
@@ -276,7 +278,7 @@ class InstructionSelection:
 
     def _named(self, operand: Name) -> str:
         self.refuse_vector(operand)
-        key = self.key_of(operand)
+        key = self.current.key(operand.text)
         if key is not None:
             if operand.part:
                 raise Refusal(f"a part of the register '{operand.text}'")
