@@ -1,7 +1,7 @@
 """What a kernel takes according to NVIDIA's assembler: registers, spills, stack. For reports, where there is a ptxas.
 
 It is looked for on the PATH, in CUDA_HOME, and in `nvidia-cuda-nvcc` of PyPI. `ptxas -v` compiles the text for the
-target it names or, where this ptxas no longer knows that, for the oldest it knows. Functions that are only declared
+target it names or, where it fails and no longer knows that, for the oldest it knows. Functions that are only declared
 may be defined elsewhere; then their needs are unknown. A text with `.target ..., debug` is compiled without
 optimisation: ptxas allows nothing else. Nothing here is an error: without figures, `PtxasRun.problem` is the reason.
 """
@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import sysconfig
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,9 +34,14 @@ _ARCHITECTURE = re.compile(r"'sm_(\d+)'")
 def find_ptxas() -> str | None:
     """The path of ptxas, None where there is none."""
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or _in_wheel()
+
+
+def _in_wheel() -> str | None:
+    import sysconfig
+
     site = Path(sysconfig.get_paths()["purelib"])
-    wheel = next((str(p) for p in sorted(site.glob("nvidia/*/bin/ptxas"))), None)
-    return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or wheel
+    return next((str(p) for p in sorted(site.glob("nvidia/*/bin/ptxas"))), None)
 
 
 def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT) -> PtxasRun | None:
@@ -47,19 +51,15 @@ def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT
         return None
     words = [word.strip() for word in (module.directive("target") or "").split(",")]
     level = 0 if "debug" in words else level
-    version, known = versions(program)
-    arch = module.target.replace("compute_", "sm_")
-    if arch not in known and known:
-        arch = known[0]
-    ran = PtxasRun(version, arch, level)
+    ran = PtxasRun(version(program), module.target.replace("compute_", "sm_"), level)
     with tempfile.TemporaryDirectory(prefix="ptxtool-") as folder:
         path = Path(folder, "kernel.ptx")
         path.write_bytes(module.source.to_bytes())
-        command = [program, "-v", "-w", f"-arch={arch}", f"-O{level}", str(path), "-o", os.devnull]
         try:
-            done = _run(command, timeout)
-            if done.returncode and _UNRESOLVED in done.stderr:
-                done = _run([*command, "-c"], timeout)
+            done = _compiled(program, ran, path, timeout)
+            if done.returncode and ran.arch not in (known := architectures(program)) and known:
+                ran = replace(ran, arch=known[0])
+                done = _compiled(program, ran, path, timeout)
         except subprocess.TimeoutExpired:
             return replace(ran, problem=f"it was not done after {timeout:g} seconds")
         except OSError as problem:
@@ -69,6 +69,15 @@ def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT
         failed = _FAILED.search(output)
         return replace(ran, problem=failed[1] if failed else f"exit code {done.returncode}")
     return replace(ran, kernels=dict(_used(output)))
+
+
+def _compiled(program: str, ran: PtxasRun, path: Path, timeout: float) -> subprocess.CompletedProcess[bytes]:
+    """What ptxas says of a file, if need be as a part of a program."""
+    command = [program, "-v", "-w", f"-arch={ran.arch}", f"-O{ran.level}", str(path), "-o", os.devnull]
+    done = _run(command, timeout)
+    if done.returncode and _UNRESOLVED in done.stderr:
+        done = _run([*command, "-c"], timeout)
+    return done
 
 
 def _run(command: list[str], timeout: float) -> subprocess.CompletedProcess[bytes]:
@@ -89,13 +98,19 @@ def _used(output: str) -> Mapping[str, PtxasUsage]:
 
 
 @cache
-def versions(program: str) -> tuple[str, tuple[str, ...]]:
-    """The version of a ptxas, and the architectures it compiles for, plain ones ascending, then the others."""
-    version, help = [_output(program, option) for option in ("--version", "--help")]
-    release = _RELEASE.search(version)
+def version(program: str) -> str:
+    """The version of a ptxas, "" where it does not say."""
+    release = _RELEASE.search(_output(program, "--version"))
+    return release[1] if release else ""
+
+
+@cache
+def architectures(program: str) -> tuple[str, ...]:
+    """The architectures that a ptxas compiles for, plain ones ascending, then the others."""
+    help = _output(program, "--help")
     plain = sorted({int(n) for n in _ARCHITECTURE.findall(help)})
     special = sorted(set(re.findall(r"'(sm_\d+[a-z])'", help)))
-    return release[1] if release else "", (*(f"sm_{n}" for n in plain), *special)
+    return (*(f"sm_{n}" for n in plain), *special)
 
 
 def _output(program: str, option: str) -> str:

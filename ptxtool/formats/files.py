@@ -10,7 +10,6 @@ An input has at most 1 GiB, or the bytes that PTXTOOL_INPUT_LIMIT says.
 
 import contextlib
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -41,7 +40,7 @@ def find_input(name: str | Path) -> Path:
     it lies beside. The path need not be readable.
     """
     path = Path(name)
-    if str(name) not in sample_names() or path.exists():
+    if is_file(path) or str(name) not in sample_names() or path.exists():
         return path / LAUNCH_NAME if is_file(path / LAUNCH_NAME) else path
     return sample_file(str(name))
 
@@ -183,7 +182,7 @@ class OutputFile:
                 return
             if target.exists() and not os.access(target, os.W_OK):
                 raise PermissionError(None, "permission denied")
-            temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+            temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             self._temporary, self._stream = temporary, os.fdopen(descriptor, "wb")
 

@@ -62,9 +62,7 @@ _WORD = re.compile(r"[A-Za-z_$%@.0-9][A-Za-z0-9_$.:]*|\S")
 _LAST_BRACE = re.compile(r"\}[ \t\r}]*(?:\n|//|\Z)")
 _STATEMENT_START = re.compile(r"[A-Za-z_$%@.][A-Za-z0-9_$.:]*|[@{}]|\Z")
 _VERSION = re.compile(r"\.version(?![\w$])[ \t]*([\w.]*)")
-_NEXT_STATEMENT = re.compile(
-    r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]|(?:ret|exit|retp|nop)\b))"
-)
+_NEXT_STATEMENT = r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]|(?:ret|exit|retp|nop)\b))"
 
 
 def text_start(source: Source) -> int:
@@ -163,7 +161,8 @@ def too_deep(source: Source, start: int, end: int) -> Diagnostic:
 
 def resume(text: str, position: int, inside: bool = True) -> int:
     """The beginning of the next statement after an error; outside functions the next directive, or after a brace."""
-    match = (_NEXT_STATEMENT if inside else _OUTSIDE).search(text, position)
+    # not compiled before there is an error
+    match = (re.compile(_NEXT_STATEMENT) if inside else _OUTSIDE).search(text, position)
     return match.end() if match else len(text)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ptxas import needs_ptxas
 from scripts import BENCHMARKS, module_of
 
-from ptxtool.external.ptxas import find_ptxas, versions
+from ptxtool.external.ptxas import find_ptxas, version
 from ptxtool.parse import parse
 from ptxtool.passes.pipeline import rewrite
 
@@ -86,7 +86,7 @@ def test_our_counts_are_those_of_the_page(file: str, shared: Path, tmp_path: Pat
 
 @needs_ptxas
 def test_ptxas_counts_are_those_of_the_page(shared: Path, tmp_path: Path) -> None:
-    if versions(find_ptxas() or "")[0] != "13.0":
+    if version(find_ptxas() or "") != "13.0":
         pytest.skip("the page has the figures of ptxas 13.0")
     page = {row[0]: row for row in lines("counts")}
     found = {row[0]: row for row in kernels_of(shared, QUICK[0], tmp_path, with_ptxas=True)}

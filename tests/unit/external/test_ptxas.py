@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from ptxas import needs_ptxas
 
-from ptxtool.external.ptxas import find_ptxas, ptxas_usage, versions
+from ptxtool.external.ptxas import find_ptxas, ptxas_usage, version
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.results.register_counts import PtxasRun, PtxasUsage, register_counts
@@ -73,7 +73,7 @@ def test_registers_stack_and_spills_of_every_kernel(play: Play) -> None:
     assert dict(found.kernels) == {"a": PtxasUsage(4, 0, 0), "b": PtxasUsage(24, 24, 16)}
     assert found.problem == ""
     assert {"-v", "-arch=sm_75", "-O3"} <= set(play.asked)
-    assert found.version == versions(find_ptxas() or "")[0] == "12.9"
+    assert found.version == version(find_ptxas() or "") == "12.9"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,9 @@ def test_registers_stack_and_spills_of_every_kernel(play: Play) -> None:
     ],
 )
 def test_target_and_level(play: Play, target: str, asked: list[str]) -> None:
-    play("exit 0")
+    """A ptxas that no longer knows sm_20."""
+    message = "ptxas fatal   : Value 'sm_20' is not defined for option 'gpu-name'"
+    play(f'case "$*" in *-arch=sm_20*) echo "{message}" >&2; exit 255;; esac')
     found = usage(TEXT.replace("sm_75", target))
     assert [word for word in play.asked if word.startswith(("-arch", "-O"))] == asked
     assert [f"-arch={found.arch}", f"-O{found.level}"] == asked
