@@ -65,6 +65,7 @@ def test_help_imports_no_command() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].split() == [
         "ptxtool.base",
+        "ptxtool.base.collector",
         "ptxtool.base.diag",
         "ptxtool.base.render",
         "ptxtool.base.source",

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from ptxtool.base.collector import paused_collector
+from ptxtool.base.collector import paused_collector, rare_collection
 
 
 def test_it_is_on_again_also_after_an_error() -> None:
@@ -20,3 +20,12 @@ def test_an_inner_pause_does_not_end_the_outer_one() -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_rare_collection_is_as_before_afterwards() -> None:
+    before = gc.get_threshold()
+    with pytest.raises(ZeroDivisionError), rare_collection():
+        assert gc.get_threshold()[0] > before[0]
+        assert gc.get_threshold()[1:] == before[1:]
+        _ = 1 // 0
+    assert gc.get_threshold() == before
