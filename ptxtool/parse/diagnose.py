@@ -62,7 +62,10 @@ _WORD = re.compile(r"[A-Za-z_$%@.0-9][A-Za-z0-9_$.:]*|\S")
 _LAST_BRACE = re.compile(r"\}[ \t\r}]*(?:\n|//|\Z)")
 _STATEMENT_START = re.compile(r"[A-Za-z_$%@.][A-Za-z0-9_$.:]*|[@{}]|\Z")
 _VERSION = re.compile(r"\.version(?![\w$])[ \t]*([\w.]*)")
-_NEXT_STATEMENT = r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]|(?:ret|exit|retp|nop)\b))"
+_NEXT_STATEMENT = (
+    r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]"
+    r"|(?:ret|exit|retp|nop)\b))"
+)
 
 
 def text_start(source: Source) -> int:
