@@ -100,10 +100,10 @@ class _Side:
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike.
 
-        The zero register of PTXPlus and its sinks have classes of their own.
+        The zero register of PTXPlus and its sinks have classes of their own, other ones than where they are undeclared.
         """
         if register in self.special:
-            return self.registers.name_of(register)
+            return "declared", self.registers.name_of(register)
         declarator = self.registers.declarator_of(register)
         found = self._classes.get(declarator)
         if found is None:
