@@ -446,11 +446,12 @@ SPECIALS = frozenset(
             "smid",
             "nsmid",
             "gridid",
+            "current_graph_exec",
             "WARP_SZ",
         ),
         *("clock", "clock_hi", "clock64", "halfclock", "globaltimer", "globaltimer_lo", "globaltimer_hi"),
         *("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"),
-        *("total_smem_size", "dynamic_smem_size"),
+        *("total_smem_size", "dynamic_smem_size", "aggr_smem_size"),
         *(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1")),
     ]
 )

@@ -53,6 +53,7 @@ _SPECIAL_NUMBERS = {
 _SPECIAL_ZERO = frozenset(
     {
         "gridid",
+        "current_graph_exec",
         *(f"envreg{n}" for n in (0, *range(3, 32))),
         "tid.w",
         "ctaid.w",

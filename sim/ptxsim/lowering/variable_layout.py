@@ -54,7 +54,9 @@ RESERVED_BYTES = 1024
 """Shared memory of the system, where cooperative groups of several warps meet. Kernels that ask for it have it."""
 WORKSPACE_REGISTERS = ("envreg1", "envreg2")
 """Upper and lower half of the address at which a cooperative launch has zeroed memory, for barriers of the grid."""
-LAUNCH_REGISTERS = ("dynamic_smem_size", "total_smem_size", *RESERVED_REGISTERS, *WORKSPACE_REGISTERS)
+SIZE_REGISTERS = ("dynamic_smem_size", "total_smem_size", "aggr_smem_size")
+"""Bytes of shared memory: what the launch adds, with what the kernel declares, with what is reserved for the system."""
+LAUNCH_REGISTERS = (*SIZE_REGISTERS, *RESERVED_REGISTERS, *WORKSPACE_REGISTERS)
 """Special registers that a launch fixes; `MemoryImage` writes them."""
 PARAM_START = 0x10
 """PTXPlus: where the parameters begin in shared memory."""

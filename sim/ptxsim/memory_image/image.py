@@ -196,8 +196,8 @@ class MemoryImage:
             if name in variable_layout.WORKSPACE_REGISTERS:
                 r32[row] = self.workspace >> 32 if name == "envreg1" else self.workspace & 0xFFFF_FFFF
                 continue
-            is_total = name == "total_smem_size"
-            r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
+            added = 0, layout.static_shared_bytes, variable_layout.RESERVED_BYTES
+            r32[row] = dynamic_shared + sum(added[: variable_layout.SIZE_REGISTERS.index(name) + 1])
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
         predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
         threads = 32 * slots

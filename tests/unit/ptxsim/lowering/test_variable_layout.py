@@ -9,15 +9,15 @@ import ptxsim
 from ptxtool.parse import parse
 
 KERNEL = parse("""
-.version 8.0
-.target sm_80
+.version 8.1
+.target sm_90
 .address_size 64
 .shared .align 4 .b8 fixed[12];
 .extern .shared .align 4 .b8 rest[];
 .visible .entry sizes(.param .u64 out)
 {
 	.reg .b32 %r<4>;
-	.reg .b64 %rd<2>;
+	.reg .b64 %rd<3>;
 	ld.param.u64 %rd1, [out];
 	mov.u32 %r1, fixed;
 	mov.u32 %r2, %dynamic_smem_size;
@@ -26,6 +26,10 @@ KERNEL = parse("""
 	st.global.u32 [%rd1+4], %r3;
 	mov.u32 %r1, %dynamic_smem_size;
 	st.global.u32 [%rd1+8], %r1;
+	mov.u32 %r1, %aggr_smem_size;
+	st.global.u32 [%rd1+12], %r1;
+	mov.u64 %rd2, %current_graph_exec;
+	st.global.u64 [%rd1+16], %rd2;
 	ret;
 }
 """).kernels["sizes"]
@@ -34,10 +38,11 @@ KERNEL = parse("""
 @pytest.mark.parametrize("n_bytes", [0, 1000])
 @pytest.mark.parametrize("function", [ptxsim.run, ptxsim.launch, run_reference])
 def test_sizes_of_shared_memory(function: object, n_bytes: int) -> None:
-    out = np.zeros(3, np.uint32)
+    """%aggr_smem_size counts the kilobyte of the system (PTX ISA 10.31); there is no graph (10.33)."""
+    out = np.full(6, 99, np.uint32)
     assert callable(function)
     function(KERNEL, (1,), (1,), [out], dynamic_shared=n_bytes)
-    assert out.tolist() == [n_bytes, 12 + n_bytes, n_bytes]
+    assert out.tolist() == [n_bytes, 12 + n_bytes, n_bytes, 1036 + n_bytes, 0, 0]
 
 
 RESERVED = parse("""
