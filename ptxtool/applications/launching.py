@@ -22,6 +22,7 @@ from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.snapshot import Snapshot
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Launcher:
         self._printed: list[str] = []
         self._rewriter = self._made_rewriter() if settings.stages else None
         self._snapshot = Snapshot(machine.heap)
+        self._static_bytes: IdentityCache[tuple[int, int]] = IdentityCache(64)
 
     def _made_rewriter(self) -> "Rewriter":
         """Imports all passes."""
@@ -224,14 +226,23 @@ class Launcher:
             what = f"a cooperative launch of {prod(grid)} CTAs: {self.settings.gpu.name} holds {most} of them at once"
             raise _Refused(what, "launch as many as cudaOccupancyMaxActiveBlocksPerMultiprocessor says", 720)
 
+    def static_bytes(self, function: "Function") -> tuple[int, int]:
+        """A kernel's own shared memory, and the constants of its module. A program may ask for every size of a block."""
+        from ptxsim.lowering.variable_layout import lay_out
+
+        def laid_out() -> tuple[int, int]:
+            layout = lay_out(function)
+            return layout.static_shared_bytes, len(layout.constant_bytes)
+
+        return self._static_bytes.get(function, None, laid_out)
+
     def resident(self, function: "Function", threads: int, dynamic_shared: int) -> int:
         """CTAs of a kernel that an SM holds; 0 where none fits."""
-        from ptxsim.lowering.variable_layout import lay_out
         from ptxtool.analysis.occupancy.occupancy import occupancy
         from ptxtool.analysis.regalloc.register_need import registers_per_thread
 
         registers = self.settings.options.registers or registers_per_thread(function)
-        scratchpad = lay_out(function).static_shared_bytes + dynamic_shared
+        scratchpad = self.static_bytes(function)[0] + dynamic_shared
         try:
             return occupancy(self.settings.gpu, threads, registers, scratchpad).resident_ctas
         except PtxError:

@@ -6,6 +6,7 @@ from reference.interpreter import run_reference
 from three_ways import kernel_text, three_ways
 
 import ptxsim
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, lay_out
 from ptxtool.parse import parse
 
 KERNEL = parse("""
@@ -124,3 +125,22 @@ def test_external_variables_that_the_file_defines(order: tuple[int, ...]) -> Non
     )
     results = three_ways(text, 1, lambda: [np.zeros(1, np.uint32), np.zeros(1, np.uint32)])
     assert results[0][0].tolist() == [809]
+
+
+def test_initial_values_of_nested_lists() -> None:
+    """What is not listed stays zero; a list may name addresses between its numbers."""
+    kernel = parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.global .u16 table[3][2] = {{1, 0x102}, {-1}, {7, 8}};
+.global .u32 words[3] = {5, first, 6};
+.global .u8 first = 9;
+.visible .entry empty() { ret; }
+""").kernels["empty"]
+    layout = lay_out(kernel)
+    table, words, first = (layout.symbols[name].address - GLOBAL_BASE for name in ("table", "words", "first"))
+    assert layout.global_bytes[table : table + 12].hex() == "01000201" "ffff0000" "07000800"
+    expected = [5, GLOBAL_BASE + first, 6]
+    assert np.frombuffer(layout.global_bytes[words : words + 12], np.uint32).tolist() == expected
+    assert layout.global_bytes[first] == 9
