@@ -91,7 +91,7 @@ class TensorMap:
         strides = tuple(self.strides) or tuple(int(n) for n in np.cumprod(sizes[:-1]) * n_bytes)
         steps = tuple(self.steps) or (1,) * rank
         _check("sizes", sizes, rank, 1, (1 << 32) - 1)
-        _check("strides", strides, rank - 1, 16, (1 << 40) - 1, 16)
+        _check("strides", strides, rank - 1, 0, (1 << 40) - 1, 16)
         _check("steps", steps, rank, 1, _MAX_STEP)
         if is_im2col:
             if rank < 3:

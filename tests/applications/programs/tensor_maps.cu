@@ -50,6 +50,9 @@ int main() {
     tensor_map from, to;
     const int F32 = 7, B128 = 3;
     EXPECT(encode(&from, F32, 2, device_in, sizes, strides, wide, steps, 0, B128, 0, 0) == 1); // 256 bytes are too many
+    const uint64_t planes[] = {COLUMNS, ROWS, 1}, one_plane[] = {COLUMNS * sizeof(float), 0}; // as CUTLASS has one
+    const uint32_t of_a_plane[] = {32, 16, 1}, steps3[] = {1, 1, 1};
+    EXPECT(encode(&from, F32, 3, device_in, planes, one_plane, of_a_plane, steps3, 0, B128, 0, 0) == 0);
     EXPECT(encode(&from, F32, 2, device_in, sizes, strides, box, steps, 0, B128, 0, 0) == 0);
     EXPECT(encode(&to, F32, 2, device_out, sizes, strides, box, steps, 0, B128, 2, 0) == 0);
     copy<<<dim3(2, 2), 32>>>(from, to, 2.0f);

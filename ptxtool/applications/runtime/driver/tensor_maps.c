@@ -52,7 +52,7 @@ static int put_tensor(const char *call, uint32_t *map, const struct request *r, 
             return INVALID_VALUE;
         map[SIZES + k] = (uint32_t)r->sizes[k];
         map[STEPS + k] = r->steps[k];
-        if (k && (r->strides[k - 1] % 16 || !r->strides[k - 1] || r->strides[k - 1] >> 40))
+        if (k && (r->strides[k - 1] % 16 || r->strides[k - 1] >> 40))
             return INVALID_VALUE;
         if (k)
             memcpy(map + STRIDES + 2 * (k - 1), &r->strides[k - 1], sizeof *r->strides);

@@ -39,6 +39,12 @@ def test_a_tensor_at_an_address() -> None:
     assert words(at, 0x1000)[:5] == [10 << 4, 0, 0x1000, 0, 100]
 
 
+def test_all_planes_may_be_one() -> None:
+    """As CUTLASS describes a tensor of a single plane."""
+    at = ptxsim.TensorMap(0x1000, (8, 4, 1), sizes=(8, 4, 1), strides=(16, 0), type="f16")
+    assert words(at, 0x1000)[20:24] == [16, 0, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("what", "options"),
     [
