@@ -16,6 +16,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ptxtool.applications.device import FUNCTIONAL_SHARED_BYTES
 from ptxtool.applications.protocol import Error, Gone
 from ptxtool.applications.recording import PendingRecord
 from ptxtool.applications.reporter import Reporter
@@ -237,7 +238,8 @@ class Launcher:
         return self._static_bytes.get(function, None, laid_out)
 
     def resident(self, function: "Function", threads: int, dynamic_shared: int) -> int:
-        """CTAs of a kernel that an SM holds; 0 where none fits."""
+        """CTAs of a kernel that an SM holds; 0 where none fits. Where no machine limits launches every SM has room for
+        one that can be launched."""
         from ptxtool.analysis.occupancy.occupancy import occupancy
         from ptxtool.analysis.regalloc.register_need import registers_per_thread
 
@@ -246,7 +248,10 @@ class Launcher:
         try:
             return occupancy(self.settings.gpu, threads, registers, scratchpad).resident_ctas
         except PtxError:
-            return 0
+            settings = self.settings
+            if settings.timed or settings.gpu_chosen:
+                return 0
+            return int(threads <= MOST_THREADS and scratchpad <= FUNCTIONAL_SHARED_BYTES)
 
 
 class _Refused(PtxError):
