@@ -228,7 +228,7 @@ class Launcher:
             raise _Refused(what, "launch as many as cudaOccupancyMaxActiveBlocksPerMultiprocessor says", 720)
 
     def static_bytes(self, function: "Function") -> tuple[int, int]:
-        """A kernel's own shared memory, and the constants of its module. A program may ask for every size of a block."""
+        """A kernel's own shared memory, and the constants of its module: programs ask for every size of a block."""
         from ptxsim.lowering.variable_layout import lay_out
 
         def laid_out() -> tuple[int, int]:

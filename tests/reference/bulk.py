@@ -33,7 +33,9 @@ BULK_MEANINGS = frozenset(
     }
 )
 _WORD, _LONG, _SHORT = TYPES["b32"], TYPES["b64"], TYPES["u16"]
-_TYPES = ("u1", "u2", "u4", "i4", "u8", "i8", "f2", "f4", "f4", "f8", "bf16", "f4", "f4")
+_TYPES = ("u1", "u2", "u4", "i4", "u8", "i8", "f2", "f4", "f4", "f8", "bf16", "f4", "f4", "b4", "b4p", "b6p")
+_PACKED = {"b4": (4, 4, 64), "b4p": (4, 4, 128), "b6p": (6, 6, 128)}
+"""Of types of less than a byte: bits in global memory, and bits in shared memory, of which 16 begin so far apart."""
 
 
 def _wrap(value: int, like: Any) -> Any:
@@ -187,6 +189,44 @@ def _put(warp: Warp, space: str, start: int, data: bytes) -> None:
     access(warp, space, at, np.zeros(len(data), np.intp), 1, values)
 
 
+def _packed_copy(warp: Warp, of_map: Map, elements: list[tuple[int, ...]], target: int, stores: bool) -> None:
+    """Copy elements of 4 or 6 bits one by one, each a string of bits, the first one of a byte in its lower bits."""
+    in_global, in_shared, distance = _PACKED[of_map.kind]
+    if stores and of_map.kind == "b6p":
+        in_shared = 8
+
+    def bits(space: str, place: Callable[[int], int], first: int, value: int | None = None) -> int:
+        found = 0
+        for k in range(in_global):
+            byte, bit = place((first + k) // 8), (first + k) % 8
+            old = _bytes(warp, space, byte, 1)[0]
+            found |= (old >> bit & 1) << k
+            if value is not None:
+                _put(warp, space, byte, bytes([old & ~(1 << bit) | (value >> k & 1) << bit]))
+        return found
+
+    def of_shared(byte: int) -> int:
+        inside = swizzled(target % CTA_BYTES + byte, of_map.field(12), of_map.field(16))
+        return inside + target // CTA_BYTES * CTA_BYTES
+
+    for k, at in enumerate(elements):
+        here = k // 16 * distance + k % 16 * in_shared
+        if any(not 0 <= c < of_map.word(4 + d) for d, c in enumerate(at)):
+            if not stores:
+                bits("shared", of_shared, here, 0)
+            continue
+        row = of_map.long(2) + sum(c * of_map.long(20 + 2 * d) for d, c in enumerate(at[1:]))
+        there = at[0] * in_global
+
+        def of_global(byte: int, row: int = row) -> int:
+            return row + byte
+
+        if stores:
+            bits("global", of_global, there, bits("shared", of_shared, here))
+        else:
+            bits("shared", of_shared, here, bits("global", of_global, there))
+
+
 def _signal(warp: Warp, address: int, n_bytes: int) -> None:
     """complete-tx on an mbarrier."""
     if address % 8:
@@ -318,6 +358,12 @@ class BulkCopies:
                 raise Fault("E405", begin, 128, 0)
             barrier = int(tells(warp)[lane]) if tells else 0
             ctas = int(masks(warp)[lane]) if masks else None
+            if of_map.kind in _PACKED:
+                for target, mbarrier in _targets(ctas, begin, barrier):
+                    _packed_copy(warp, of_map, elements, target, stores)
+                    if tells:
+                        _signal(warp, mbarrier, len(elements) * _PACKED[of_map.kind][0] // 8)
+                return
             for target, mbarrier in _targets(ctas, begin, barrier):
                 for k, at in enumerate(elements):
                     of = of_map.address(at)
@@ -399,7 +445,7 @@ class BulkCopies:
         return self._copies_by_lane(do)
 
     def _try_cancel(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        """No request is granted."""
+        """No request is granted. `.multicast` answers every CTA of the cluster."""
         space = "shared" if "shared::cta" in match.modifiers else ""
         answer, barrier = (
             self.operands.address(memory_operand(operand), space, i) for operand in instruction.operands
@@ -407,8 +453,15 @@ class BulkCopies:
 
         def do(warp: Warp, lane: int) -> None:
             window = 0 if space else WINDOWS["shared"]
-            _put(warp, "shared", int(answer(warp)[lane]) - window, bytes(16))
-            _signal(warp, int(barrier(warp)[lane]) - window, 16)
+            to, mbarrier = (int(place(warp)[lane]) - window for place in (answer, barrier))
+            ctas = (
+                (1 << len(warp.cta.cluster.ctas)) - 1
+                if "multicast::cluster::all" in match.modifiers
+                else None
+            )
+            for one, other in _targets(ctas, to, mbarrier):
+                _put(warp, "shared", one, bytes(16))
+                _signal(warp, other, 16)
 
         return self._copies_by_lane(do)
 

@@ -7,10 +7,12 @@ from reference.interpreter import run_reference
 
 import ptxsim
 from ptxsim import functional_run as functional
+from ptxtool.base.diag import PtxError
 
 EXPECT = "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], {};\n"
 TO_SHARED = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
 TO_CLUSTER = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+CANCEL = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
 ACROSS = ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
 TO_GLOBAL = "cp.async.bulk.global.shared::cta.bulk_group"
 DONE = "@%p1 cp.async.bulk.commit_group;\n@%p1 cp.async.bulk.wait_group 0;\n"
@@ -222,6 +224,89 @@ def test_stores_and_reductions_of_boxes() -> None:
     expected = rows.copy()
     expected[1:3, 2:6] = 2 * np.arange(8).reshape(2, 4)  # all in the first 128 bytes: not permuted
     assert found.tolist() == expected.tolist()
+
+
+def test_elements_of_4_bits_without_gaps() -> None:
+    """Rows 1 and 2 of a tensor of 80 x 3, from element 64 on: 16 elements are in the tensor, 16 are not."""
+    rows = np.random.default_rng(1).integers(1, 256, (3, 48), np.uint8)  # 40 bytes, and 8 more
+
+    def arguments() -> list:
+        of = ptxsim.TensorMap(rows, (32, 2), (80, 3), (48,), type="b4x16")
+        return [of, np.zeros(8, np.uint32), np.zeros(4, np.uint32)]
+
+    body = load(arguments()[0], (64, 1), 32)
+    out = everywhere(body, arguments, 8, True)[1]
+    assert out.view(np.uint8).reshape(2, 16).tolist() == [
+        [*rows[k, 32:40].tolist(), *[0] * 8] for k in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize(("type_", "n"), [("b4x16_p64", 8), ("b6x16_p32", 12)])
+def test_elements_of_4_and_6_bits_with_gaps(type_: str, n: int) -> None:
+    """Elements 128 to 255 of rows 1 and 2, 16 in chunks of 16 bytes that are permuted: row 1 of the box has chunk j at
+    j ^ 1. The mbarrier has the bytes of global memory. Row 3 is outside of the tensor."""
+    rows = np.random.default_rng(2).integers(0, 256, (3, 32 * n), np.uint8)
+
+    def arguments() -> list:
+        of = ptxsim.TensorMap(rows, (128, 3), (512, 3), (32 * n,), type=type_, swizzle="128B")
+        return [of, np.zeros(96, np.uint32), np.zeros(4, np.uint32)]
+
+    out = everywhere(load(arguments()[0], (128, 1), 3 * 8 * n), arguments, 96, True)[1]
+    found = out.view(np.uint8).reshape(3, 8, 16)
+    for row in range(2):
+        for chunk in range(8):
+            expected = rows[1 + row, (8 + chunk) * n : (9 + chunk) * n]
+            assert found[row, chunk ^ row, :n].tolist() == expected.tolist()
+    assert not found[2].any()
+
+
+def test_elements_of_6_bits_are_packed() -> None:
+    """A store takes the lower 6 bits of each byte (b6p2x16): 0, 1, 2, 3 become 1 << 6 | 2 << 12 | 3 << 18, 0x0C2040."""
+    values = np.arange(128, dtype=np.uint8) % 64
+
+    def arguments() -> list:
+        fresh = np.zeros(96, np.uint8)
+        of = ptxsim.TensorMap(fresh, (128,), (128,), type="b6x16_p32")
+        return [of, fresh, values | 0xC0]
+
+    body = (
+        EXPECT.format(128)
+        + f"@%p1 {TO_SHARED} [tile], [%d2], 128, [bar];{WAIT}"
+        + "@%p1 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d3, {0}], [tile];\n"
+        + DONE
+    )
+    found = everywhere(body, arguments, 0, True)[1]
+    assert found[:3].tolist() == [0x40, 0x20, 0x0C]
+    bits = np.unpackbits(found, bitorder="little").reshape(128, 6)
+    assert (bits @ (1 << np.arange(6))).tolist() == values.tolist()
+
+
+def test_elements_of_4_bits_are_not_stored_from_gaps() -> None:
+    of = ptxsim.TensorMap(np.zeros(64, np.uint8), (128,), (128,), type="b4x16_p64")
+    body = "@%p1 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d3, {0}], [tile];\n" + DONE
+    with pytest.raises(PtxError, match=r"E404.*a tensor map that describes no box"):
+        functional.run(kernel(body, 0, True), 1, 32, [of, np.zeros(4, np.uint32), np.zeros(4, np.uint32)])
+
+
+def test_a_request_that_all_ctas_of_a_cluster_hear_of() -> None:
+    """Rank 1 of 2 CTAs asks; both are answered, by zeros, and both mbarriers have 16 bytes."""
+    body = f"""
+	@%p1 st.shared.v4.u32 [tile], {{1, 2, 3, 4}};
+	@%p1 st.shared.v4.u32 [tile+16], {{5, 6, 7, 8}};
+	{EXPECT.format(16)}
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	mov.u32 %r2, %cluster_ctarank;
+	setp.eq.and.u32 %p5, %r2, 1, %p1;
+	@%p5 {CANCEL}.multicast::cluster::all.b128 [tile+16], [bar];
+	{WAIT}
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+"""
+    out = everywhere(
+        body, lambda: [np.zeros(16, np.uint32), np.zeros(4, np.uint32)], 8, grid=2, cluster=(2,)
+    )[0]
+    assert out.tolist() == [1, 2, 3, 4, 0, 0, 0, 0] * 2
 
 
 def test_a_map_that_the_kernel_makes() -> None:

@@ -142,7 +142,7 @@ def _fill(builder: UopBuilder, op: Operation) -> None:
     """Zeros; a generic address has to be one of shared memory, whose window is cut off."""
     to = _address(builder, op.operands[0], SHARED)
     to = builder.compute("and_u64", to, builder.constant(codes.WINDOW_BYTES - 1, 64))
-    builder.emit(codes.BULK_FILL, to, builder.value(op.operands[1], LONG))
+    builder.emit(codes.BULK_FILL, to, builder.value(op.operands[1], LONG), c=0)
 
 
 # ---- tensor maps
@@ -210,7 +210,10 @@ def _copy_map(builder: UopBuilder, op: Operation) -> None:
 def _try_cancel(builder: UopBuilder, op: Operation) -> None:
     """No CTA waits to be launched for another one: the request always fails, which a program has to expect."""
     if op.has("multicast::cluster::all"):
-        unsupported("an answer to all CTAs of a cluster")
+        to, mbarrier = (_address(builder, operand, SHARED) for operand in op.operands)
+        size = builder.constant(_RESPONSE_BYTES, 64)
+        builder.emit(codes.BULK_FILL, to, size, c=flags.MULTICAST, e=mbarrier)
+        return
     zero = builder.constant(0, 64)
     space = SHARED if op.has("shared::cta") else GENERIC
     builder.emit_access(op.operands[0], space, _RESPONSE_BYTES)

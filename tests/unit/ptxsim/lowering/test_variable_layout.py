@@ -140,7 +140,7 @@ def test_initial_values_of_nested_lists() -> None:
 """).kernels["empty"]
     layout = lay_out(kernel)
     table, words, first = (layout.symbols[name].address - GLOBAL_BASE for name in ("table", "words", "first"))
-    assert layout.global_bytes[table : table + 12].hex() == "01000201" "ffff0000" "07000800"
+    assert layout.global_bytes[table : table + 12].hex() == "01000201ffff000007000800"
     expected = [5, GLOBAL_BASE + first, 6]
     assert np.frombuffer(layout.global_bytes[words : words + 12], np.uint32).tolist() == expected
     assert layout.global_bytes[first] == 9

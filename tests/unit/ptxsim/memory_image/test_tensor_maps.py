@@ -39,6 +39,40 @@ def test_a_tensor_at_an_address() -> None:
     assert words(at, 0x1000)[:5] == [10 << 4, 0, 0x1000, 0, 100]
 
 
+@pytest.mark.parametrize(
+    ("type_", "number", "sizes", "stride"),
+    [("b4x16", 13, (512, 3), 256), ("b4x16_p64", 14, (512, 3), 256), ("b6x16_p32", 15, (256, 4), 192)],
+)
+def test_packed_elements(type_: str, number: int, sizes: tuple[int, ...], stride: int) -> None:
+    """Of an array of bytes: 768, in rows of 256 or of 192."""
+    array = np.zeros(768, np.uint8).reshape(-1, stride)
+    found = words(ptxsim.TensorMap(array, (128, 2), type=type_, swizzle="128B"), 0x1000)
+    assert found[:4] == [1 | number << 4 | 3 << 12, 0, 0x1000, 0]
+    assert (found[4:6], found[9:11], found[20]) == ([*sizes], [128, 2], stride)
+
+
+@pytest.mark.parametrize(
+    ("what", "options"),
+    [
+        ("sizes (320,)", {"sizes": (320, 3), "strides": (256,)}),
+        ("strides (240,)", {"sizes": (384, 3), "strides": (240,)}),
+        ("a box of 64 elements", {"box": (64, 2)}),
+        ("swizzle '64B'", {"swizzle": "64B"}),
+        ("fill 'nan'", {"fill": "nan"}),
+    ],
+)
+def test_what_is_refused_of_packed_elements(what: str, options: dict) -> None:
+    array = np.zeros((3, 256), np.uint8)
+    with pytest.raises(PtxError, match="E401") as caught:
+        ptxsim.TensorMap(**({"array": array, "box": (128, 2), "type": "b4x16_p64"} | options))
+    assert what in str(caught.value)
+
+
+def test_packed_elements_begin_at_32_bytes() -> None:
+    with pytest.raises(PtxError, match=r"E401.*0x1010"):
+        ptxsim.TensorMap(np.zeros((3, 256), np.uint8), (128, 2), type="b4x16_p64").encode(0x1010)
+
+
 def test_all_planes_may_be_one() -> None:
     """As CUTLASS describes a tensor of a single plane."""
     at = ptxsim.TensorMap(0x1000, (8, 4, 1), sizes=(8, 4, 1), strides=(16, 0), type="f16")

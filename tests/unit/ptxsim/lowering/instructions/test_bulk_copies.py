@@ -23,11 +23,6 @@ LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::by
             " [tile], [%d1, {0, 0, 0}], [bar], {%h1, %h1};",
             "columns of pixels along W",
         ),
-        (
-            "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128"
-            " [tile], [bar];",
-            "an answer to all CTAs",
-        ),
     ],
 )
 def test_refused(instruction: str, reason: str) -> None:
