@@ -105,7 +105,7 @@ class Map:
         return self.word(k) | self.word(k + 1) << 32
 
     def field(self, shift: int) -> int:
-        return self.word(0) >> shift & 15
+        return self.word(2) >> shift & 15
 
     @property
     def rank(self) -> int:
@@ -131,7 +131,7 @@ class Map:
         if any(not 0 <= c < self.word(4 + d) for d, c in enumerate(at)):
             return None
         return (
-            self.long(2) + at[0] * self.n_bytes + sum(c * self.long(20 + 2 * d) for d, c in enumerate(at[1:]))
+            self.long(0) + at[0] * self.n_bytes + sum(c * self.long(20 + 2 * d) for d, c in enumerate(at[1:]))
         )
 
     def corner(self, d: int) -> tuple[int, int]:
@@ -215,7 +215,7 @@ def _packed_copy(warp: Warp, of_map: Map, elements: list[tuple[int, ...]], targe
             if not stores:
                 bits("shared", of_shared, here, 0)
             continue
-        row = of_map.long(2) + sum(c * of_map.long(20 + 2 * d) for d, c in enumerate(at[1:]))
+        row = of_map.long(0) + sum(c * of_map.long(20 + 2 * d) for d, c in enumerate(at[1:]))
         there = at[0] * in_global
 
         def of_global(byte: int, row: int = row) -> int:
@@ -407,7 +407,7 @@ class BulkCopies:
         ordinal = named.get("ordinal")
         k = integer(ordinal.text) if isinstance(ordinal, Immediate) else 0
         words = {
-            "global_address": 2,
+            "global_address": 0,
             "global_dim": 4 + k,
             "box_dim": 9 + k,
             "element_stride": 14 + k,
@@ -429,6 +429,7 @@ class BulkCopies:
                 _put(warp, space, start + 4 * words[name], new.to_bytes(op.type.bits // 8, "little"))
                 return
             at, low = divmod(nibbles[name], 2)
+            at += 8
             byte = _bytes(warp, space, start + at, 1)[0]
             byte = byte & 0x0F | (new & 15) << 4 if low else byte & 0xF0 | new & 15
             _put(warp, space, start + at, bytes([byte]))

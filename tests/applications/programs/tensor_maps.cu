@@ -59,6 +59,7 @@ int main() {
     const uint32_t of_a_plane[] = {32, 16, 1}, steps3[] = {1, 1, 1};
     EXPECT(encode(&from, F32, 3, device_in, planes, one_plane, of_a_plane, steps3, 0, B128, 0, 0) == 0);
     EXPECT(encode(&from, F32, 2, device_in, sizes, strides, box, steps, 0, B128, 0, 0) == 0);
+    ((uint64_t *)&from)[1] &= ~(1ull << 21); // as CUTLASS does with maps of small tensors
     EXPECT(encode(&to, F32, 2, device_out, sizes, strides, box, steps, 0, B128, 2, 0) == 0);
     copy<<<dim3(2, 2), 32>>>(from, to, 2.0f);
     CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));

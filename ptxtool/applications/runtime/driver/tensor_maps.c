@@ -5,7 +5,7 @@
 #include <string.h>
 #include "driver.h"
 
-enum { ADDRESS = 2, SIZES = 4, BOX = 9, STEPS = 14, STRIDES = 20, CORNERS = 28, WORDS = 32 };
+enum { ADDRESS = 0, PROPERTIES = 2, SIZES = 4, BOX = 9, STEPS = 14, STRIDES = 20, CORNERS = 28, WORDS = 32 };
 enum { TYPE_SHIFT = 4, SWIZZLE_SHIFT = 12, ATOMICITY_SHIFT = 16, FILL_SHIFT = 20, PROMOTION_SHIFT = 24, IM2COL_SHIFT = 28 };
 
 /* Of CUtensorMapDataType: the number in the map, bits of an element in shared memory, whether it is a floating-point number. */
@@ -46,7 +46,7 @@ static int put_tensor(const char *call, uint32_t *map, const struct request *r, 
     if ((r->type == PACKED && (r->sizes[0] % 2 || inner % 2)) || !bytes || bytes % 16 || bytes > swizzles[r->swizzle].most)
         return INVALID_VALUE;
     memset(map, 0, WORDS * sizeof *map);
-    map[0] = (r->rank - 1) | types[r->type].number << TYPE_SHIFT | swizzles[r->swizzle].mode << SWIZZLE_SHIFT
+    map[PROPERTIES] = (r->rank - 1) | types[r->type].number << TYPE_SHIFT | swizzles[r->swizzle].mode << SWIZZLE_SHIFT
         | swizzles[r->swizzle].atomicity << ATOMICITY_SHIFT | (uint32_t)r->fill << FILL_SHIFT
         | (uint32_t)r->promotion << PROMOTION_SHIFT;
     memcpy(map + ADDRESS, &r->at, sizeof r->at);
@@ -85,7 +85,7 @@ API int cuTensorMapEncodeIm2col(uint32_t *map, int type, unsigned rank, address 
     if (error)
         return error;
     int bound = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
-    map[0] |= 1u << IM2COL_SHIFT;
+    map[PROPERTIES] |= 1u << IM2COL_SHIFT;
     map[BOX] = channels;
     map[BOX + 1] = pixels;
     for (unsigned k = 0; k + 2 < rank; k++) {

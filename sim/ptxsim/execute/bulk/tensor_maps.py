@@ -3,9 +3,10 @@
 On hardware the layout is opaque; this one, in words of 32 bits, is the simulator's own: `TensorMap`, the functions
 cuTensorMapEncode... and `tensormap.replace` write it, copies read it.
 
-    0        rank - 1 | element type << 4 | interleave << 8 | swizzle << 12 | atomicity << 16 | fill << 20
-             | L2 promotion << 24 | is im2col << 28: the numbers of `tensormap.replace`
-    2, 3     address of the tensor
+    0, 1     address of the tensor
+    2        rank - 1 | element type << 4 | interleave << 8 | swizzle << 12 | atomicity << 16 | fill << 20
+             | L2 promotion << 24 | is im2col << 28: the numbers of `tensormap.replace`. Bit 21 is always 0: CUTLASS
+             clears it in maps of small tensors, for drivers up to CUDA 13.1
     4-8      its sizes, 9-13 the box's, 14-18 the steps from element to element of a box, by dimension, innermost first;
              in im2col mode the box has channels and pixels
     20-27    bytes from one index to the next in dimensions 1 to 4: 64 bits each
@@ -34,7 +35,7 @@ from ptxsim.base.jit import njit, types
 from ptxsim.execute.codes import BFLOAT, FLOAT, SIGNED, UNSIGNED
 from ptxsim.execute.tensor import descriptors
 
-PROPERTIES, ADDRESS, SIZES, BOX, STEPS, STRIDES, CORNERS = 0, 2, 4, 9, 14, 20, 28
+ADDRESS, PROPERTIES, SIZES, BOX, STEPS, STRIDES, CORNERS = 0, 2, 4, 9, 14, 20, 28
 RANK_SHIFT, TYPE_SHIFT, INTERLEAVE_SHIFT, SWIZZLE_SHIFT, ATOMICITY_SHIFT, FILL_SHIFT = 0, 4, 8, 12, 16, 20
 PROMOTION_SHIFT, IM2COL_SHIFT = 24, 28
 FIELD = 15

@@ -166,13 +166,13 @@ _FIELDS = {
 
 @rule("tensormap_replace")
 def _replace(builder: UopBuilder, op: Operation) -> None:
-    """Store a word of a tensor map, or change a field of its first one."""
+    """Store a word of a tensor map, or change a field of its properties."""
     named = _named(op)
     space = SHARED if op.has("shared::cta") else GLOBAL if op.has("global") else GENERIC
     name = next(word for word in op.match.modifiers if word in _WORDS or word in _FIELDS)
     type_ = LONG if op.type.bits == 64 else WORD
     value = builder.value(named["value"], type_)
-    offset = 0
+    offset = 4 * maps.PROPERTIES
     if name in _WORDS:
         ordinal = named.get("ordinal")
         k = integer(ordinal.text) if isinstance(ordinal, Immediate) else 0
