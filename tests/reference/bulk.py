@@ -23,7 +23,7 @@ from ptxtool.isa.types import TYPES
 from reference.access import Step, memory_operand
 from reference.asynchronous import Mbarrier
 from reference.decode import Operands, Reader, Unsupported, Warp, access
-from reference.memory import CTA_BYTES, WINDOWS, Fault
+from reference.memory import CTA_BYTES, WINDOWS, Fault, rank_named
 from reference.op import Op
 
 BULK_MEANINGS = frozenset(
@@ -365,6 +365,10 @@ class BulkCopies:
                         _signal(warp, mbarrier, len(elements) * _PACKED[of_map.kind][0] // 8)
                 return
             for target, mbarrier in _targets(ctas, begin, barrier):
+                if ctas is not None and "cta_group::2" in match.modifiers:
+                    parity = rank_named(barrier, warp.cta.rank) % 2
+                    rank = (target // CTA_BYTES - 1) // 2 * 2 + parity
+                    mbarrier = (rank + 1) * CTA_BYTES + barrier % CTA_BYTES
                 for k, at in enumerate(elements):
                     of = of_map.address(at)
                     inside = swizzled(target % CTA_BYTES + k * n, mode, atomicity)

@@ -261,7 +261,7 @@ class MemoryImage:
         x["local_bytes"], x["shared_bytes"] = layout.local_bytes, len(self.shared_image)
         x["n_allocations"], x["n_textures"] = len(allocations), len(textures)
         x["n_instructions"], x["n_uops"] = len(program.instructions), len(program.uops)
-        x["cluster_shape"] = 1
+        x["cluster_shape"], x["has_pairs"] = 1, program.has_pairs
         x["host_bytes"], x["heap_start"], x["heap_bytes"] = self.host.nbytes, *heap
 
     def follow_device(self) -> None:

@@ -288,6 +288,63 @@ def test_elements_of_4_bits_are_not_stored_from_gaps() -> None:
         functional.run(kernel(body, 0, True), 1, 32, [of, np.zeros(4, np.uint32), np.zeros(4, np.uint32)])
 
 
+def pairs(copy: str, expected: str) -> list:
+    """What 4 CTAs have after rank 1 of them has executed a copy of a row of 16 words, after `expected` of what they
+    expect. An mbarrier's address without bit 24 is that of the even CTA of a pair."""
+    tensor = np.arange(1, 17, dtype=np.uint32).reshape(1, 16)
+    body = f"""
+	mov.u32 %r2, %cluster_ctarank;
+	{expected}
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	mov.u32 %r5, bar;
+	and.b32 %r6, %r5, 0xFEFFFFF8;
+	mov.u32 %r7, tile;
+	setp.eq.and.u32 %p5, %r2, 1, %p1;
+	mov.u16 %h1, 13;
+	@%p5 cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes{copy};
+	and.b32 %r8, %r2, 1;
+	setp.ne.u32 %p6, %r8, 0;
+	@%p6 bra WAITED;
+	{WAIT}
+WAITED:
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	mov.u32 %r9, tile;
+	cvta.shared.u64 %d8, tile;
+	cvta.to.shared.u64 %d9, %d8;
+	cvt.u32.u64 %r10, %d9;
+	setp.ne.u32 %p7, %r9, %r10;
+	@%p7 trap;
+	@%p1 st.u32 [%d8+64], %r2;
+	@%p1 ld.shared.u32 %r11, [%r9+64];
+	getctarank.shared::cluster.u32 %r12, %r10;
+	@%p1 add.u32 %r11, %r11, %r12;
+	@%p1 st.shared.u32 [tile+64], %r11;
+	bar.sync 0;
+"""
+
+    def arguments() -> list:
+        return [ptxsim.TensorMap(tensor, (16, 1)), np.zeros(4 * 17, np.uint32), np.zeros(4, np.uint32)]
+
+    out = everywhere(body, arguments, 17, True, grid=4, cluster=(4,))[1].reshape(4, 17)
+    assert out[:, 16].tolist() == [0, 2, 4, 6]  # twice the rank, through generic and shared addresses
+    return [cta[:16].any() for cta in out]
+
+
+def test_the_mbarrier_of_the_even_cta_of_a_pair() -> None:
+    expected = EXPECT.format(64).replace("@%p1", "setp.eq.and.u32 %p5, %r2, 0, %p1;\n\t@%p5")
+    expected += "setp.eq.and.u32 %p5, %r2, 2, %p1;\n\t@%p5 mbarrier.arrive.shared.b64 _, [bar];"
+    assert pairs(" [%r7], [%d3, {0, 0}], [%r6]", expected) == [False, True, False, False]
+
+
+def test_a_multicast_to_pairs() -> None:
+    """To ranks 0, 2 and 3: rank 0's mbarrier has 64 bytes, and rank 2's those of both CTAs of its pair."""
+    expected = "shr.u32 %r3, %r2, 1;\nmad.lo.u32 %r3, %r3, 64, 64;\n" + EXPECT.format("%r3")
+    copy = ".multicast::cluster [%r7], [%d3, {0, 0}], [%r6], %h1"
+    assert pairs(copy, expected) == [True, False, True, True]
+
+
 def test_a_request_that_all_ctas_of_a_cluster_hear_of() -> None:
     """Rank 1 of 2 CTAs asks; both are answered, by zeros, and both mbarriers have 16 bytes."""
     body = f"""

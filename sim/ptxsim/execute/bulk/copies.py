@@ -11,7 +11,8 @@ Copies that have not completed lie in buckets, by what tracks them; where a buck
     BULK_COPY    64-bit rows d destination, a source, e mbarrier; 32-bit row b size; c flags (below)
                  with OPERANDS: d 32-bit row of CTAs, or of bytes of 16; a, b rows of bytes to leave out at both ends;
                  c how to combine: operation | kind << 8 | bytes of an element << 16, e whether subnormals stay
-    BULK_TENSOR  64-bit rows d part in shared memory, a tensor map, e mbarrier; c flags; b dimensions
+    BULK_TENSOR  64-bit rows d part in shared memory, a tensor map, e mbarrier; c flags; b dimensions. Of a multicast to
+                 PAIRS the mbarriers lie in the even CTAs, or in the odd ones, as the one that is named
                  with OPERANDS: d CTAs, c operation; then rows of coordinates (d, a, b, c, e), then of offsets (d, a, b)
     BULK_COMMIT  ends the bulk group of each lane
     BULK_WAIT    e groups may be incomplete; a whether only their sources must have been read
@@ -74,7 +75,7 @@ from ptxsim.execute.bulk.transfers import (
     mark_written,
     perform,
 )
-from ptxsim.execute.cluster.clusters import cluster_size, shared_at
+from ptxsim.execute.cluster.clusters import cluster_size, rank_at, shared_at
 from ptxsim.execute.codes import (
     BULK_COMMIT,
     BULK_COPY,
@@ -94,7 +95,9 @@ _BYTES = TRANSFER.itemsize
 _OFFSET_BITS = np.uint64((1 << CLUSTER_SHIFT) - 1)
 
 # flags of a micro-operation
-FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES = (1 << k for k in range(8))
+FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES, PAIRS = (
+    1 << k for k in range(9)
+)
 
 ISSUE_CYCLES = 32
 """guess: from the instruction to the first byte."""
@@ -283,10 +286,13 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
             return 0
         _begin(context, t, size)
         return np.int64(context.error == 0)
+    parity = rank_at(context, mbarrier) & 1
     for rank in range(16):
         if ctas >> rank & 1:
             window = np.uint64(rank + 1) << np.uint64(CLUSTER_SHIFT)
             t.to = _in_shared(context, window | to & _OFFSET_BITS, np.uint64(size), lane, align)
+            if flags & PAIRS:
+                window = np.uint64((rank & ~1 | parity) + 1) << np.uint64(CLUSTER_SHIFT)
             t.tracker = _in_shared(
                 context, window | mbarrier & _OFFSET_BITS, np.uint64(8), lane, np.uint64(8)
             )

@@ -3,7 +3,7 @@
 A copy is one micro-operation with a list of its operands (execute/bulk/copies.py). A tensor map is changed by loads and
 stores of its words (execute/bulk/tensor_maps.py). Prefetches have no effect on values.
 
-Refused: reports of validity, `.multicast::cluster` with `.cta_group::2`, and what has no meaning in the table.
+Refused: reports of validity, and what has no meaning in the table.
 """
 
 from ptxsim.base.program import GENERIC, GLOBAL, SHARED, TENSOR_MAP_BYTES
@@ -87,9 +87,7 @@ def _tensor(builder: UopBuilder, op: Operation) -> None:
         what |= flags.PIXELS
     mask = builder.constant(0)
     if "ctas" in named:
-        if op.has("cta_group::2"):
-            unsupported("a multicast to pairs of CTAs")
-        what |= flags.MULTICAST
+        what |= flags.MULTICAST | (flags.PAIRS if op.has("cta_group::2") else 0)
         mask = builder.value(named["ctas"], TYPES["u16"])
     if op.has("bulk_group"):
         what |= flags.STORES
