@@ -48,9 +48,8 @@ class MemoryAccess:
             own = int(warp.special("cluster_ctarank")[0])
             found = [int(a) - (WINDOWS["shared"] if to_shared else 0) for a in source(warp)]
             ranks = [rank_named(a, own) if 0 <= a < 64 * CTA_BYTES else 0 for a in found]
-            made = [
-                window + (r + first) * CTA_BYTES + a % CTA_BYTES for r, a in zip(ranks, found, strict=True)
-            ]
+            parts = [0 if rank == own and not to_shared else rank + first for rank in ranks]
+            made = [window + part * CTA_BYTES + a % CTA_BYTES for part, a in zip(parts, found, strict=True)]
             write(warp, np.array(made, np.uint64), warp.executing)
 
         return step

@@ -316,6 +316,8 @@ WAITED:
 	cvt.u32.u64 %r10, %d9;
 	setp.ne.u32 %p7, %r9, %r10;
 	@%p7 trap;
+	isspacep.shared::cta %p7, %d8;
+	@!%p7 trap;
 	@%p1 st.u32 [%d8+64], %r2;
 	@%p1 ld.shared.u32 %r11, [%r9+64];
 	getctarank.shared::cluster.u32 %r12, %r10;

@@ -286,7 +286,7 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
             return 0
         _begin(context, t, size)
         return np.int64(context.error == 0)
-    parity = rank_at(context, mbarrier) & 1
+    parity = rank_at(context, mbarrier) & 1 if flags & PAIRS else np.int64(0)
     for rank in range(16):
         if ctas >> rank & 1:
             window = np.uint64(rank + 1) << np.uint64(CLUSTER_SHIFT)

@@ -22,11 +22,16 @@ def in_window(builder: UopBuilder, address: int) -> int:
     if not builder.has_pairs:
         return address
     part = builder.compute("shr_u32", address, builder.constant(codes.RANK_SHIFT))
-    rank = builder.compute("sub_u32", part, builder.constant(codes.FIRST_RANK - 1))
-    start = builder.compute("shl_u32", rank, builder.constant(codes.CLUSTER_SHIFT))
+    rank = builder.compute("sub_u32", part, builder.constant(codes.FIRST_RANK))
+    is_own = builder.combine(
+        "or",
+        builder.compute("eq_u32", part, builder.constant(0)),
+        builder.compute("eq_u32", rank, builder.special_row(codes.CLUSTER_CTARANK)),
+    )
+    start = builder.compute("add_u32", rank, builder.constant(1))
+    start = builder.compute("shl_u32", start, builder.constant(codes.CLUSTER_SHIFT))
     offset = builder.compute("and_u32", address, builder.constant((1 << codes.CLUSTER_SHIFT) - 1))
-    plain = builder.compute("eq_u32", part, builder.constant(0))
-    return builder.compute("sel_u32", address, builder.compute("add_u32", start, offset), plain)
+    return builder.compute("sel_u32", offset, builder.compute("add_u32", start, offset), is_own)
 
 
 def with_rank(builder: UopBuilder, address: int) -> int:

@@ -300,16 +300,10 @@ def _cvta(builder: UopBuilder, op: Operation) -> None:
     source = builder.source(op, 1)
     if space == "shared" and builder.has_pairs:
         word = builder.compute("trunc_u64", source) if op.type.bits == 64 else source
-        word = (
-            builder.compute("sub_u32", word, builder.constant(start))
-            if op.has("to")
-            else in_window(builder, word)
-        )
-        word = (
-            with_rank(builder, word)
-            if op.has("to")
-            else builder.compute("add_u32", word, builder.constant(start))
-        )
+        if op.has("to"):
+            word = with_rank(builder, builder.compute("sub_u32", word, builder.constant(start)))
+        else:
+            word = builder.compute("add_u32", in_window(builder, word), builder.constant(start))
         d.write("zext_u64" if op.type.bits == 64 else "mov_u32", word)
     elif start == 0:
         d.write(f"mov_u{row_bits(op.type)}", source)
