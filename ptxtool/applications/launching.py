@@ -16,12 +16,14 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ptxtool.applications.device import FUNCTIONAL_SHARED_BYTES
 from ptxtool.applications.protocol import Error, Gone
 from ptxtool.applications.recording import PendingRecord
 from ptxtool.applications.reporter import Reporter
 from ptxtool.applications.settings import Settings
 from ptxtool.applications.snapshot import Snapshot
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.results.applications import Launch
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ class Launcher:
         self._printed: list[str] = []
         self._rewriter = self._made_rewriter() if settings.stages else None
         self._snapshot = Snapshot(machine.heap)
+        self._static_bytes: IdentityCache[tuple[int, int]] = IdentityCache(64)
 
     def _made_rewriter(self) -> "Rewriter":
         """Imports all passes."""
@@ -224,18 +227,31 @@ class Launcher:
             what = f"a cooperative launch of {prod(grid)} CTAs: {self.settings.gpu.name} holds {most} of them at once"
             raise _Refused(what, "launch as many as cudaOccupancyMaxActiveBlocksPerMultiprocessor says", 720)
 
-    def resident(self, function: "Function", threads: int, dynamic_shared: int) -> int:
-        """CTAs of a kernel that an SM holds; 0 where none fits."""
+    def static_bytes(self, function: "Function") -> tuple[int, int]:
+        """A kernel's own shared memory, and the constants of its module: programs ask for every size of a block."""
         from ptxsim.lowering.variable_layout import lay_out
+
+        def laid_out() -> tuple[int, int]:
+            layout = lay_out(function)
+            return layout.static_shared_bytes, len(layout.constant_bytes)
+
+        return self._static_bytes.get(function, None, laid_out)
+
+    def resident(self, function: "Function", threads: int, dynamic_shared: int) -> int:
+        """CTAs of a kernel that an SM holds; 0 where none fits. Where no machine limits launches every SM has room for
+        one that can be launched."""
         from ptxtool.analysis.occupancy.occupancy import occupancy
         from ptxtool.analysis.regalloc.register_need import registers_per_thread
 
         registers = self.settings.options.registers or registers_per_thread(function)
-        scratchpad = lay_out(function).static_shared_bytes + dynamic_shared
+        scratchpad = self.static_bytes(function)[0] + dynamic_shared
         try:
             return occupancy(self.settings.gpu, threads, registers, scratchpad).resident_ctas
         except PtxError:
-            return 0
+            settings = self.settings
+            if settings.timed or settings.gpu_chosen:
+                return 0
+            return int(threads <= MOST_THREADS and scratchpad <= FUNCTIONAL_SHARED_BYTES)
 
 
 class _Refused(PtxError):

@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.applications.device import device_record
@@ -22,6 +23,7 @@ from ptxtool.applications.settings import Settings
 from ptxtool.applications.textures import texture_object
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.mangled import shown_name
+from ptxtool.ir.blocks import numbers
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -230,19 +232,18 @@ class Session:
     # ---- what a kernel needs
 
     def _needs(self, data: bytes) -> tuple[int, bytes]:
-        from ptxsim.lowering.variable_layout import lay_out
         from ptxtool.analysis.regalloc.register_need import registers_per_thread
 
-        kernel = self.launcher.text_of(self._kernels[struct.unpack("<I", data)[0]])
-        function, layout = kernel.function, lay_out(kernel.function)
+        function = self.launcher.text_of(self._kernels[struct.unpack("<I", data)[0]]).function
+        shared_bytes, constant_bytes = self.launcher.static_bytes(function)
         architecture = "".join(filter(str.isdigit, function.module.target))
         return Error.SUCCESS, NEEDS.pack(
             registers_per_thread(function),
             MOST_THREADS,
             int(architecture or 0),  # cudaFuncAttributes.ptxVersion; CUB chooses by it what it launches
             self.target,
-            layout.static_shared_bytes,
-            len(layout.constant_bytes),
+            shared_bytes,
+            constant_bytes,
             0,
         )
 
@@ -250,7 +251,8 @@ class Session:
         number, threads, dynamic_shared = struct.unpack("<IIQ", data)
         kernel = self.launcher.text_of(self._kernels[number], threads, dynamic_shared)
         resident = self.launcher.resident(kernel.function, threads, dynamic_shared)
-        return Error.SUCCESS, struct.pack("<I", resident)
+        heads = (numbers(d) for d in kernel.function.directives if d.name == "reqnctapercluster")
+        return Error.SUCCESS, struct.pack("<II", resident, prod(next(heads, ())))
 
     # ---- what is wrong
 

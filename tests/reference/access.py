@@ -13,8 +13,8 @@ import numpy as np
 from ptxtool.ir.nodes import Instruction, Memory, Name, Operand, Vector
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
-from reference.decode import Operands, Unsupported, Warp, Writer, access, check_alignment
-from reference.memory import CTA_BYTES, WINDOWS, Fault, space_of_generic
+from reference.decode import Operands, Reader, Unsupported, Warp, Writer, access, check_alignment
+from reference.memory import CTA_BYTES, FIRST_OF_PAIRS, WINDOWS, Fault, rank_named, space_of_generic
 from reference.numbers import LANES, Raw, mask_of
 from reference.op import PACKED, Op
 from reference.ops import OPERATIONS
@@ -34,9 +34,25 @@ class MemoryAccess:
         window = np.uint64(WINDOWS[space_named(match)])
         source = self.operands.read(instruction.operands[1], op.type, i)
         write = self.operands.write(instruction.operands[0], op.type, i)
+        if space_named(match) == "shared" and self.operands.image.has_pairs:
+            return self._pair_address(source, write, op.has("to"))
         if op.has("to"):
             return lambda warp: write(warp, source(warp) - window, warp.executing)
         return lambda warp: write(warp, source(warp) + window, warp.executing)
+
+    def _pair_address(self, source: Reader, write: Writer, to_shared: bool) -> Step:
+        """Generic addresses have ranks from 1 on, those of the shared space from FIRST_OF_PAIRS on."""
+        window, first = (0, FIRST_OF_PAIRS) if to_shared else (WINDOWS["shared"], 1)
+
+        def step(warp: Warp) -> None:
+            own = int(warp.special("cluster_ctarank")[0])
+            found = [int(a) - (WINDOWS["shared"] if to_shared else 0) for a in source(warp)]
+            ranks = [rank_named(a, own) if 0 <= a < 64 * CTA_BYTES else 0 for a in found]
+            parts = [0 if rank == own and not to_shared else rank + first for rank in ranks]
+            made = [window + part * CTA_BYTES + a % CTA_BYTES for part, a in zip(parts, found, strict=True)]
+            write(warp, np.array(made, np.uint64), warp.executing)
+
+        return step
 
     def _isspacep(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         space = space_named(match)

@@ -23,7 +23,7 @@ from ptxtool.isa.types import TYPES
 from reference.access import Step, memory_operand
 from reference.asynchronous import Mbarrier
 from reference.decode import Operands, Reader, Unsupported, Warp, access
-from reference.memory import CTA_BYTES, WINDOWS, Fault
+from reference.memory import CTA_BYTES, WINDOWS, Fault, rank_named
 from reference.op import Op
 
 BULK_MEANINGS = frozenset(
@@ -33,7 +33,9 @@ BULK_MEANINGS = frozenset(
     }
 )
 _WORD, _LONG, _SHORT = TYPES["b32"], TYPES["b64"], TYPES["u16"]
-_TYPES = ("u1", "u2", "u4", "i4", "u8", "i8", "f2", "f4", "f4", "f8", "bf16", "f4", "f4")
+_TYPES = ("u1", "u2", "u4", "i4", "u8", "i8", "f2", "f4", "f4", "f8", "bf16", "f4", "f4", "b4", "b4p", "b6p")
+_PACKED = {"b4": (4, 4, 64), "b4p": (4, 4, 128), "b6p": (6, 6, 128)}
+"""Of types of less than a byte: bits in global memory, and bits in shared memory, of which 16 begin so far apart."""
 
 
 def _wrap(value: int, like: Any) -> Any:
@@ -103,7 +105,7 @@ class Map:
         return self.word(k) | self.word(k + 1) << 32
 
     def field(self, shift: int) -> int:
-        return self.word(0) >> shift & 15
+        return self.word(2) >> shift & 15
 
     @property
     def rank(self) -> int:
@@ -129,7 +131,7 @@ class Map:
         if any(not 0 <= c < self.word(4 + d) for d, c in enumerate(at)):
             return None
         return (
-            self.long(2) + at[0] * self.n_bytes + sum(c * self.long(20 + 2 * d) for d, c in enumerate(at[1:]))
+            self.long(0) + at[0] * self.n_bytes + sum(c * self.long(20 + 2 * d) for d, c in enumerate(at[1:]))
         )
 
     def corner(self, d: int) -> tuple[int, int]:
@@ -185,6 +187,44 @@ def _put(warp: Warp, space: str, start: int, data: bytes) -> None:
     at = np.arange(start, start + len(data), dtype=np.uint64)
     values = np.frombuffer(data, np.uint8).astype(np.uint64)
     access(warp, space, at, np.zeros(len(data), np.intp), 1, values)
+
+
+def _packed_copy(warp: Warp, of_map: Map, elements: list[tuple[int, ...]], target: int, stores: bool) -> None:
+    """Copy elements of 4 or 6 bits one by one, each a string of bits, the first one of a byte in its lower bits."""
+    in_global, in_shared, distance = _PACKED[of_map.kind]
+    if stores and of_map.kind == "b6p":
+        in_shared = 8
+
+    def bits(space: str, place: Callable[[int], int], first: int, value: int | None = None) -> int:
+        found = 0
+        for k in range(in_global):
+            byte, bit = place((first + k) // 8), (first + k) % 8
+            old = _bytes(warp, space, byte, 1)[0]
+            found |= (old >> bit & 1) << k
+            if value is not None:
+                _put(warp, space, byte, bytes([old & ~(1 << bit) | (value >> k & 1) << bit]))
+        return found
+
+    def of_shared(byte: int) -> int:
+        inside = swizzled(target % CTA_BYTES + byte, of_map.field(12), of_map.field(16))
+        return inside + target // CTA_BYTES * CTA_BYTES
+
+    for k, at in enumerate(elements):
+        here = k // 16 * distance + k % 16 * in_shared
+        if any(not 0 <= c < of_map.word(4 + d) for d, c in enumerate(at)):
+            if not stores:
+                bits("shared", of_shared, here, 0)
+            continue
+        row = of_map.long(0) + sum(c * of_map.long(20 + 2 * d) for d, c in enumerate(at[1:]))
+        there = at[0] * in_global
+
+        def of_global(byte: int, row: int = row) -> int:
+            return row + byte
+
+        if stores:
+            bits("global", of_global, there, bits("shared", of_shared, here))
+        else:
+            bits("shared", of_shared, here, bits("global", of_global, there))
 
 
 def _signal(warp: Warp, address: int, n_bytes: int) -> None:
@@ -318,7 +358,17 @@ class BulkCopies:
                 raise Fault("E405", begin, 128, 0)
             barrier = int(tells(warp)[lane]) if tells else 0
             ctas = int(masks(warp)[lane]) if masks else None
+            if of_map.kind in _PACKED:
+                for target, mbarrier in _targets(ctas, begin, barrier):
+                    _packed_copy(warp, of_map, elements, target, stores)
+                    if tells:
+                        _signal(warp, mbarrier, len(elements) * _PACKED[of_map.kind][0] // 8)
+                return
             for target, mbarrier in _targets(ctas, begin, barrier):
+                if ctas is not None and "cta_group::2" in match.modifiers:
+                    parity = rank_named(barrier, warp.cta.rank) % 2
+                    rank = (target // CTA_BYTES - 1) // 2 * 2 + parity
+                    mbarrier = (rank + 1) * CTA_BYTES + barrier % CTA_BYTES
                 for k, at in enumerate(elements):
                     of = of_map.address(at)
                     inside = swizzled(target % CTA_BYTES + k * n, mode, atomicity)
@@ -361,7 +411,7 @@ class BulkCopies:
         ordinal = named.get("ordinal")
         k = integer(ordinal.text) if isinstance(ordinal, Immediate) else 0
         words = {
-            "global_address": 2,
+            "global_address": 0,
             "global_dim": 4 + k,
             "box_dim": 9 + k,
             "element_stride": 14 + k,
@@ -383,6 +433,7 @@ class BulkCopies:
                 _put(warp, space, start + 4 * words[name], new.to_bytes(op.type.bits // 8, "little"))
                 return
             at, low = divmod(nibbles[name], 2)
+            at += 8
             byte = _bytes(warp, space, start + at, 1)[0]
             byte = byte & 0x0F | (new & 15) << 4 if low else byte & 0xF0 | new & 15
             _put(warp, space, start + at, bytes([byte]))
@@ -399,7 +450,7 @@ class BulkCopies:
         return self._copies_by_lane(do)
 
     def _try_cancel(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        """No request is granted."""
+        """No request is granted. `.multicast` answers every CTA of the cluster."""
         space = "shared" if "shared::cta" in match.modifiers else ""
         answer, barrier = (
             self.operands.address(memory_operand(operand), space, i) for operand in instruction.operands
@@ -407,8 +458,15 @@ class BulkCopies:
 
         def do(warp: Warp, lane: int) -> None:
             window = 0 if space else WINDOWS["shared"]
-            _put(warp, "shared", int(answer(warp)[lane]) - window, bytes(16))
-            _signal(warp, int(barrier(warp)[lane]) - window, 16)
+            to, mbarrier = (int(place(warp)[lane]) - window for place in (answer, barrier))
+            ctas = (
+                (1 << len(warp.cta.cluster.ctas)) - 1
+                if "multicast::cluster::all" in match.modifiers
+                else None
+            )
+            for one, other in _targets(ctas, to, mbarrier):
+                _put(warp, "shared", one, bytes(16))
+                _signal(warp, other, 16)
 
         return self._copies_by_lane(do)
 

@@ -16,7 +16,7 @@ from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 from reference.access import Step
 from reference.decode import Operands, Warp
-from reference.memory import CTA_BYTES, WINDOWS
+from reference.memory import CTA_BYTES, FIRST_OF_PAIRS, WINDOWS, rank_named
 from reference.numbers import LANES
 from reference.op import Op
 
@@ -32,8 +32,9 @@ class Cluster:
             cta.cluster, cta.rank = self, rank
         own = [cta.shared.regions[0] for cta in ctas]
         for cta in ctas:
-            for rank, memory in enumerate(own):
-                cta.shared.add((rank + 1) * CTA_BYTES, memory)
+            for first in (1, FIRST_OF_PAIRS):
+                for rank, memory in enumerate(own):
+                    cta.shared.add((rank + first) * CTA_BYTES, memory)
 
     def run(self, limit: int) -> None:
         """Run all CTAs to their end."""
@@ -105,8 +106,8 @@ class ClusterAddresses:
         def step(warp: Warp) -> None:
             ranks = np.zeros(LANES, np.uint64)
             for lane in np.flatnonzero(warp.executing).tolist():
-                part = (int(address(warp)[lane]) - window) // CTA_BYTES
-                ranks[lane] = part - 1 if part else warp.special("cluster_ctarank")[lane]
+                own = int(warp.special("cluster_ctarank")[lane])
+                ranks[lane] = rank_named(int(address(warp)[lane]) - window, own)
             write(warp, ranks, warp.executing)
 
         return step

@@ -19,7 +19,7 @@ from ptxtool.ir.nodes import Dual, Function, Immediate, Memory, Name, Operand, U
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.special import PART_ALIASES, special
 from ptxtool.isa.types import TYPES, Type
-from reference.memory import WINDOWS, Fault, Image, space_of_generic
+from reference.memory import CTA_BYTES, FIRST_OF_PAIRS, WINDOWS, Fault, Image, space_of_generic
 from reference.numbers import LANES, Raw, full, mask_of, raw_integers, signed
 from reference.ops import Bools, negate
 
@@ -165,6 +165,11 @@ class Operands:
         symbol = self.image.symbols.get(name.text)
         if symbol is None:
             raise Unsupported(f"'{name.text}', which is no register, variable or known special register")
+        if symbol.space == "shared" and self.image.has_pairs and type_.bits >= 32:
+            first = np.uint64(FIRST_OF_PAIRS)
+            return lambda warp: (
+                (warp.special("cluster_ctarank") + first) * np.uint64(CTA_BYTES) + np.uint64(symbol.address)
+            )
         return self._constant(symbol.address & int(mask))
 
     def _read_vector(self, vector: Vector, type_: Type, position: int) -> Reader:
@@ -446,11 +451,12 @@ SPECIALS = frozenset(
             "smid",
             "nsmid",
             "gridid",
+            "current_graph_exec",
             "WARP_SZ",
         ),
         *("clock", "clock_hi", "clock64", "halfclock", "globaltimer", "globaltimer_lo", "globaltimer_hi"),
         *("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"),
-        *("total_smem_size", "dynamic_smem_size"),
+        *("total_smem_size", "dynamic_smem_size", "aggr_smem_size"),
         *(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1")),
     ]
 )

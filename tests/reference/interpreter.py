@@ -245,9 +245,10 @@ class Warp:
             "nsmid": full(1),
             "WARP_SZ": full(LANES),
             "total_smem_size": full(self.machine.image.shared_bytes),
+            "aggr_smem_size": full(self.machine.image.shared_bytes + 1024),
             "dynamic_smem_size": full(self.machine.image.dynamic_shared_bytes),
         }
-        return values.get(name, full(0))  # %smid, %gridid: there is one
+        return values.get(name, full(0))  # %smid, %gridid: there is one; %current_graph_exec: no graph
 
     # ---- the SIMT stack
 

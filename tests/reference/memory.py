@@ -47,6 +47,8 @@ WINDOWS = {"param": 0xC0000000, "const": 0xD0000000, "local": 0xE0000000, "share
 """Where a space starts in the generic address space."""
 WINDOW_BYTES = 0x10000000
 CTA_BYTES = 1 << 24  # of the shared window: what each CTA of a cluster has
+FIRST_OF_PAIRS = 32
+"""Where CTAs work in pairs, addresses have a form whose bit 24 tells the CTAs of a pair apart: that of rank 0."""
 PTXPLUS_HEADER_BYTES = 16
 PTXPLUS_LOCAL_BYTES = 16384  # the text does not say how much a thread has; the hardware's limit
 
@@ -54,6 +56,12 @@ PTXPLUS_LOCAL_BYTES = 16384  # the text does not say how much a thread has; the 
 OPAQUE_KINDS = {"texref": "Texture", "samplerref": "Sampler", "surfref": "Surface"}
 """Types of variables that are no memory, and the classes of what they stand for."""
 _FIRST_HANDLE = 0x7000_0000_0000_0000
+
+
+def rank_named(address: int, own: int) -> int:
+    """The rank of the CTA of an address in the shared space."""
+    part = address // CTA_BYTES
+    return part - FIRST_OF_PAIRS if part >= FIRST_OF_PAIRS else part - 1 if part else own
 
 
 class Fault(Exception):
@@ -190,6 +198,7 @@ class Image:
         self.kernel = kernel
         self.module: Module = kernel.module
         self.is_ptxplus = self.module.is_ptxplus
+        self.has_pairs = "cta_group::2" in self.module.source.text
         self.globals, self.const = Space(), Space()
         self.symbols: dict[str, Symbol] = {}
         self._next = GLOBAL_BASE

@@ -232,14 +232,34 @@ API int cudaFuncSetAttribute(const void *host, int attribute, int value) {
     return done(set_function_attribute("cudaFuncSetAttribute", function, attribute, value));
 }
 
-int resident_ctas_of(const struct function *function, int threads, size_t dynamic_shared, int *ctas) {
-    if (!ctas || threads < 1)
-        return INVALID_VALUE;
+struct residence { uint32_t ctas, cluster; }; /* what MESSAGE_OCCUPANCY answers */
+
+static int residence_of(const struct function *function, int threads, size_t dynamic_shared, struct residence *found) {
     struct { uint32_t kernel, threads; uint64_t dynamic_shared; } asked = {function->number, (uint32_t)threads, dynamic_shared};
+    if (threads < 1)
+        return INVALID_VALUE;
     struct answer answer = request(MESSAGE_OCCUPANCY, &asked, sizeof asked, NULL, 0);
     if (!answer.error)
-        memcpy(ctas, answer.data, 4);
+        memcpy(found, answer.data, sizeof *found);
     return answer.error;
+}
+
+int resident_ctas_of(const struct function *function, int threads, size_t dynamic_shared, int *ctas) {
+    struct residence found;
+    int error = ctas ? residence_of(function, threads, dynamic_shared, &found) : INVALID_VALUE;
+    if (!error)
+        *ctas = (int)found.ctas;
+    return error;
+}
+
+int resident_clusters_of(const struct function *function, struct dim3 block, size_t dynamic_shared, const struct asked *asked,
+                         int *clusters) {
+    struct residence found;
+    int error = clusters ? residence_of(function, (int)(block.x * block.y * block.z), dynamic_shared, &found) : INVALID_VALUE;
+    uint32_t ctas = asked->cluster.x * asked->cluster.y * asked->cluster.z;
+    if (!error)
+        *clusters = (int)(found.ctas * device.sms / (ctas ? ctas : found.cluster));
+    return error;
 }
 
 static int resident_ctas(const void *host, int threads, size_t dynamic_shared, int *ctas) {
@@ -257,6 +277,17 @@ API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void *hos
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const void *host, int threads,
                                                                size_t dynamic_shared, unsigned flags) {
     return done(flags > 1 ? INVALID_VALUE : resident_ctas(host, threads, dynamic_shared, ctas));
+}
+
+API int cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const struct launch_configuration *chosen) {
+    struct function *function;
+    struct asked asked;
+    int error = ready();
+    if (error || !chosen || (error = find_function(host, &function)))
+        return done(error ? error : INVALID_VALUE);
+    if ((error = read_attributes("cudaOccupancyMaxActiveClusters", &asked, chosen->attributes, chosen->n_attributes)))
+        return done(error);
+    return done(resident_clusters_of(function, chosen->block, chosen->dynamic_shared, &asked, clusters));
 }
 
 /* The most dynamic shared memory with which an SM still holds so many CTAs. */

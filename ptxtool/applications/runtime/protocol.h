@@ -16,7 +16,8 @@ enum message {
     MESSAGE_KERNEL = 5,     /* u32 module, name -> u32 kernel, u32 parameters, and a PARAMETER for each */
     MESSAGE_VARIABLE = 6,   /* u32 module, name -> u64 address, u64 bytes */
     MESSAGE_LAUNCH = 7,     /* LAUNCH, the parameters' bytes -> f64 simulated seconds so far, what the kernel printed */
-    MESSAGE_OCCUPANCY = 8,  /* u32 kernel, u32 threads, u64 dynamic shared bytes -> u32 CTAs per SM */
+    MESSAGE_OCCUPANCY = 8,  /* u32 kernel, u32 threads, u64 dynamic shared bytes -> u32 CTAs per SM, u32 CTAs of a
+                             * cluster by the kernel's head, 1 if it says none */
     MESSAGE_MISSING = 9,    /* name of a call that this runtime does not have -> */
     MESSAGE_REFUSED = 10,   /* text: why a call is wrong -> */
     MESSAGE_RANGE = 11,     /* u64 address, u64 bytes, text of the call: memory that is not one allocation -> */

@@ -157,6 +157,8 @@ int gather(const struct function *function, void **arguments, char *data); /* th
 int needs_of_function(const struct function *function, struct needs_record *needs);
 int set_function_attribute(const char *call, const struct function *function, int attribute, int value);
 int resident_ctas_of(const struct function *function, int threads, size_t dynamic_shared, int *ctas);
+int resident_clusters_of(const struct function *function, struct dim3 block, size_t dynamic_shared, const struct asked *asked,
+                         int *clusters); /* of all SMs together: a cluster may have its CTAs on any of them */
 
 /* ---- device.c */
 

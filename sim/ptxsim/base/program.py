@@ -206,6 +206,7 @@ CONTEXT = record(
         ("cluster", "u8"),  # CLUSTER record of the executing CTA's cluster; 0: it is a cluster of its own
         ("cluster_shape", "i8", (3,)),
         ("explicit_cluster", "i8"),  # the launch, or the kernel's head, has given it
+        ("has_pairs", "i8"),  # addresses of shared memory may have ranks (execute/codes.py)
         # scratch of matrix instructions: the elements of both factors, and the result
         ("matrix_a", "i8", (2048,)),
         ("matrix_b", "i8", (2048,)),
@@ -345,6 +346,7 @@ class Program:
     prints: bool  # the program may print or assert
     allocates: bool  # it may take memory from the heap
     has_tensor_memory: bool  # it uses tensor memory
+    has_pairs: bool  # its CTAs may work in pairs
     has_bulk_copies: bool  # it has bulk copies
     multiplies_tiles: bool  # it has products that need the scratch of `execute/tensor/tiles.py`
     call_words: int  # 64-bit words of a warp's stack of calls; 0 without calls

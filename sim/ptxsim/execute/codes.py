@@ -117,6 +117,9 @@ WINDOWS_END = 0xFF00_0000
 # shared memory of the CTAs of a cluster: rank r begins at (r + 1) << CLUSTER_SHIFT of the shared space; what lies below
 # is the executing CTA's own
 CLUSTER_SHIFT = 18
+# where kernels use pairs of CTAs (`.cta_group::2`), the address of a variable has its CTA's rank, plus 2, from this bit
+# on, as it has on hardware: clearing the bit, as CUTLASS does, names the pair's even CTA
+RANK_SHIFT, FIRST_RANK = 24, 2
 
 # special registers that `init_warp` fills in, by number
 TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z = range(6)

@@ -301,6 +301,7 @@ def _program(builders: Sequence[UopBuilder], records: np.ndarray) -> Program:
         param_bytes=layout.param_bytes,
         prints=any(u[0] in (PRINT, ASSERT) for u in b.uops),
         allocates=any(u[0] == MALLOC for u in b.uops),
+        has_pairs=builders[0].has_pairs,
         has_tensor_memory=any(TENSOR_MULTIPLY <= u[0] <= TENSOR_SHIFT for u in b.uops),
         has_bulk_copies=any(FIRST_BULK_CODE <= u[0] <= BULK_FILL for u in b.uops),
         multiplies_tiles=any(u[0] in (WARPGROUP, TENSOR_MULTIPLY) for u in b.uops),

@@ -139,6 +139,11 @@ class Rows:
         self.family[self.kernel.name] = self
 
     @cached_property
+    def has_pairs(self) -> bool:
+        """Whether CTAs may work in pairs: addresses of shared memory then have the rank of their CTA."""
+        return "cta_group::2" in self.kernel.module.source.text
+
+    @cached_property
     def live(self) -> Liveness:
         """The live registers of the function, per warp."""
         return liveness(self.kernel)

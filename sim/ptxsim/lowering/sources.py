@@ -5,6 +5,7 @@ Values of 16 and 8 bits are read extended to 32 bits, by the sign of the type as
 
 from abc import ABC, abstractmethod
 
+from ptxsim.base.program import SHARED
 from ptxsim.execute import codes
 from ptxsim.lowering.rows import (
     FALSE,
@@ -16,7 +17,8 @@ from ptxsim.lowering.rows import (
     row_bits,
     unsupported,
 )
-from ptxsim.lowering.variable_layout import LAUNCH_REGISTERS, constant_bits
+from ptxsim.lowering.variable_layout import LAUNCH_REGISTERS, Symbol, constant_bits
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Immediate, Memory, Name, Operand, Unary, Vector
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.literals import literal
@@ -53,6 +55,7 @@ _SPECIAL_NUMBERS = {
 _SPECIAL_ZERO = frozenset(
     {
         "gridid",
+        "current_graph_exec",
         *(f"envreg{n}" for n in (0, *range(3, 32))),
         "tid.w",
         "ctaid.w",
@@ -96,9 +99,25 @@ class Sources(Rows, ABC):
         if isinstance(operand, Immediate):
             return self._extended_constant(literal(operand.text).bits(type_), type_)
         try:
-            return self._extended_constant(constant_bits(operand, type_, self.layout.symbols), type_)
+            row = self._extended_constant(constant_bits(operand, type_, self.layout.symbols), type_)
         except ValueError as problem:
             unsupported(f"operand: {problem}")
+        is_shared = any(self._is_shared(self.symbol(name.text)) for name in names(operand))
+        return self._with_rank(row, type_) if is_shared else row
+
+    def _is_shared(self, symbol: Symbol | None) -> bool:
+        return symbol is not None and symbol.space == SHARED
+
+    def _with_rank(self, row: int, type_: Type) -> int:
+        """The address of a shared variable as a value."""
+        if not self.has_pairs or type_.bits < 32:
+            return row
+        rank = self.compute(
+            "add_u32", self.special_row(codes.CLUSTER_CTARANK), self.constant(codes.FIRST_RANK)
+        )
+        start = self.compute("shl_u32", rank, self.constant(codes.RANK_SHIFT))
+        start = self.compute("zext_u64", start) if type_.bits == 64 else start
+        return self.compute(f"add_u{row_bits(type_)}", row, start)
 
     def negate(self, row: int, type_: Type) -> int:
         if type_.is_float:
@@ -133,7 +152,8 @@ class Sources(Rows, ABC):
             return self.compute("zext_u64", row) if type_.bits == 64 else row
         symbol = self.symbol(operand.text)
         if symbol is not None:
-            return self.constant(symbol.address, row_bits(type_))
+            row = self.constant(symbol.address, row_bits(type_))
+            return self._with_rank(row, type_) if self._is_shared(symbol) else row
         parameter = self.parameter(operand.text)
         if parameter is not None:
             return self.constant(parameter.offset, row_bits(type_))

@@ -18,6 +18,7 @@ Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim'
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from ptxsim.base.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, TEXTURE
 from ptxsim.execute.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
@@ -54,7 +55,9 @@ RESERVED_BYTES = 1024
 """Shared memory of the system, where cooperative groups of several warps meet. Kernels that ask for it have it."""
 WORKSPACE_REGISTERS = ("envreg1", "envreg2")
 """Upper and lower half of the address at which a cooperative launch has zeroed memory, for barriers of the grid."""
-LAUNCH_REGISTERS = ("dynamic_smem_size", "total_smem_size", *RESERVED_REGISTERS, *WORKSPACE_REGISTERS)
+SIZE_REGISTERS = ("dynamic_smem_size", "total_smem_size", "aggr_smem_size")
+"""Bytes of shared memory: what the launch adds, with what the kernel declares, with what is reserved for the system."""
+LAUNCH_REGISTERS = (*SIZE_REGISTERS, *RESERVED_REGISTERS, *WORKSPACE_REGISTERS)
 """Special registers that a launch fixes; `MemoryImage` writes them."""
 PARAM_START = 0x10
 """PTXPlus: where the parameters begin in shared memory."""
@@ -364,9 +367,9 @@ def _initialise(
     if declaration.vector > 1:
         dimensions.append(declaration.vector)
     try:
-        for index, bits in _elements(declarator.value, dimensions, type_, symbols):
+        for index, data in _elements(declarator.value, dimensions, type_, symbols):
             start = at + index * type_.bytes
-            memory[start : start + type_.bytes] = bits.to_bytes(type_.bytes, "little")
+            memory[start : start + len(data)] = data
     except ValueError as problem:
         what = f"initial value of '{declarator.name}': {problem}"
         help_text = "give literals, or addresses of variables declared before"
@@ -376,17 +379,20 @@ def _initialise(
 
 def _elements(
     value: Operand | None, dimensions: list[int], type_: Type, symbols: dict[str, Symbol]
-) -> Iterator[tuple[int, int]]:
-    """(element index, bits) of a nested initialiser list; what is not listed stays zero."""
+) -> Iterator[tuple[int, bytes]]:
+    """(element index, bytes from there on) of a nested initialiser list; what is not listed stays zero."""
     if isinstance(value, Vector):
-        inner = 1
-        for dimension in dimensions[1:]:
-            inner *= dimension
+        inner = prod(dimensions[1:])
+        literals = [item.text for item in value.items if isinstance(item, Immediate)]
+        if inner == 1 and len(literals) == len(value.items):  # tables: 100,000 numbers of which few differ
+            data = {text: literal(text).bits(type_).to_bytes(type_.bytes, "little") for text in set(literals)}
+            yield 0, b"".join([data[text] for text in literals])
+            return
         for k, item in enumerate(value.items):
-            for index, bits in _elements(item, dimensions[1:], type_, symbols):
-                yield k * inner + index, bits
+            for index, of_item in _elements(item, dimensions[1:], type_, symbols):
+                yield k * inner + index, of_item
     elif value is not None:
-        yield 0, constant_bits(value, type_, symbols)
+        yield 0, constant_bits(value, type_, symbols).to_bytes(type_.bytes, "little")
 
 
 def constant_bits(value: Operand, type_: Type, symbols: dict[str, Symbol]) -> int:

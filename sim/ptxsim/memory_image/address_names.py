@@ -1,7 +1,7 @@
 """Addresses in words: the buffer or variable, and the distance from it."""
 
 from ptxsim.base.program import CONST, GLOBAL, LOCAL, PARAM, SHARED, Program
-from ptxsim.execute.codes import CLUSTER_SHIFT
+from ptxsim.execute.codes import CLUSTER_SHIFT, FIRST_RANK, RANK_SHIFT
 from ptxsim.memory_image.image import MemoryImage
 
 _SIZES = {SHARED: "shared_bytes", LOCAL: "local_bytes", CONST: "constant_bytes", PARAM: "param_bytes"}
@@ -12,6 +12,8 @@ def describe(program: Program, image: MemoryImage, space: int, address: int) -> 
     """An address of a space: "byte 3 of buffer 'x'", "4 bytes after variable 'tile' in shared memory"."""
     if space == SHARED and address >> CLUSTER_SHIFT:
         rank, offset = (address >> CLUSTER_SHIFT) - 1, address & ((1 << CLUSTER_SHIFT) - 1)
+        if program.has_pairs and address >> RANK_SHIFT >= FIRST_RANK:
+            rank = (address >> RANK_SHIFT) - FIRST_RANK
         return (
             f"address {offset:#x} in shared memory of the cluster's CTA {rank}, which has ended or is smaller"
         )

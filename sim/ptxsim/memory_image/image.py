@@ -196,8 +196,8 @@ class MemoryImage:
             if name in variable_layout.WORKSPACE_REGISTERS:
                 r32[row] = self.workspace >> 32 if name == "envreg1" else self.workspace & 0xFFFF_FFFF
                 continue
-            is_total = name == "total_smem_size"
-            r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
+            added = 0, layout.static_shared_bytes, variable_layout.RESERVED_BYTES
+            r32[row] = dynamic_shared + sum(added[: variable_layout.SIZE_REGISTERS.index(name) + 1])
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
         predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
         threads = 32 * slots
@@ -261,7 +261,7 @@ class MemoryImage:
         x["local_bytes"], x["shared_bytes"] = layout.local_bytes, len(self.shared_image)
         x["n_allocations"], x["n_textures"] = len(allocations), len(textures)
         x["n_instructions"], x["n_uops"] = len(program.instructions), len(program.uops)
-        x["cluster_shape"] = 1
+        x["cluster_shape"], x["has_pairs"] = 1, program.has_pairs
         x["host_bytes"], x["heap_start"], x["heap_bytes"] = self.host.nbytes, *heap
 
     def follow_device(self) -> None:

@@ -47,8 +47,8 @@ _MAX_BOX, _MAX_STEP, _MAX_PIXELS = 256, 8, 1024
 class TensorMap:
     """A tensor, and the boxes that tensor copies move of it. Dimensions are innermost first, as in CUDA.
 
-    Raises E401 for what cuTensorMapEncodeTiled, or ...Im2col, refuses, and for interleaved tensors and elements of 4 or
-    6 bits, which are not simulated.
+    Raises E401 for what cuTensorMapEncodeTiled, or ...Im2col, refuses, and for interleaved tensors, which are not
+    simulated. Elements of 4 or 6 bits are packed in an array of bytes.
     """
 
     array: Any
@@ -62,7 +62,8 @@ class TensorMap:
     steps: Sequence[int] = ()
     """From element to element of a box; by default 1."""
     type: str = ""
-    """u8 u16 u32 s32 u64 s64 f16 bf16 f32 f32.ftz tf32 tf32.ftz f64; by default the array's."""
+    """u8 u16 u32 s32 u64 s64 f16 bf16 f32 f32.ftz tf32 tf32.ftz f64 b4x16 b4x16_p64 b6x16_p32; by default the array's.
+    """
     swizzle: Swizzle = "none"
     fill: Literal["zero", "nan"] = "zero"
     """What elements outside of the tensor are in shared memory."""
@@ -78,20 +79,26 @@ class TensorMap:
 
     def encode(self, address: int) -> bytes:
         """The 128 bytes of the map, for a tensor at a global address."""
-        if address % 16:
-            _wrong(f"the tensor's address {address:#x}", "align it to 16 bytes")
+        alignment = 32 if self._element() >= words.B4X16_P64 else 16
+        if address % alignment:
+            _wrong(f"the tensor's address {address:#x}", f"align it to {alignment} bytes")
         return self._words(address).tobytes()
 
     def _words(self, address: int) -> Any:
-        sizes = self._sizes()
+        if not self.sizes and not isinstance(self.array, np.ndarray):
+            _wrong("a tensor at an address, without sizes", "give sizes, strides and type")
+        number = self._element()
+        unit, is_padded = int(words.UNIT_ELEMENTS[number]), number >= words.B4X16_P64
+        bits = 8 * int(words.GLOBAL_BYTES[number]) // unit
+        sizes = self._sizes(bits)
         rank, is_im2col = len(sizes), bool(self.lower or self.upper)
-        number, n_bytes = self._element()
         if not 1 <= rank <= 5:
             _wrong(f"{rank} dimensions", "a tensor has 1 to 5")
-        strides = tuple(self.strides) or tuple(int(n) for n in np.cumprod(sizes[:-1]) * n_bytes)
+        strides = tuple(self.strides) or tuple(int(n) for n in np.cumprod(sizes[:-1]) * bits // 8)
         steps = tuple(self.steps) or (1,) * rank
         _check("sizes", sizes, rank, 1, (1 << 32) - 1)
-        _check("strides", strides, rank - 1, 16, (1 << 40) - 1, 16)
+        _check("sizes", sizes[:1], 1, 1, (1 << 32) - 1, 128 if is_padded else unit)
+        _check("strides", strides, rank - 1, 0, (1 << 40) - 1, 32 if is_padded else 16)
         _check("steps", steps, rank, 1, _MAX_STEP)
         if is_im2col:
             if rank < 3:
@@ -103,7 +110,12 @@ class TensorMap:
         else:
             _check("box", self.box, rank, 1, _MAX_BOX)
         mode, atomicity, most = _SWIZZLES.get(self.swizzle, (0, 0, 0))
-        inner = self.box[0] * n_bytes
+        if is_padded and (self.box[0] != 128 or self.swizzle not in ("none", "128B", "128B-atom-32B")):
+            _wrong(
+                f"a box of {self.box[0]} elements, swizzle {self.swizzle!r}",
+                "128, none, 128B or 128B-atom-32B",
+            )
+        inner = self.box[0] * int(words.ELEMENT_BYTES[number]) // unit
         if most == 0:
             _wrong(f"swizzle {self.swizzle!r}", f"give one of {', '.join(_SWIZZLES)}")
         if inner % 16 or (mode and inner > most):
@@ -137,22 +149,20 @@ class TensorMap:
             made[words.CORNERS + k] = low & 0xFFFF | (high & 0xFFFF) << 16
         return made
 
-    def _sizes(self) -> tuple[int, ...]:
+    def _sizes(self, bits: int) -> tuple[int, ...]:
         if self.sizes:
             return tuple(self.sizes)
-        if not isinstance(self.array, np.ndarray):
-            _wrong("a tensor at an address, without sizes", "give sizes, strides and type")
-        return self.array.shape[::-1]
+        inner, *others = self.array.shape[::-1]
+        return inner * 8 // bits if bits < 8 else inner, *others
 
-    def _element(self) -> tuple[int, int]:
-        """The number of the element type, and its bytes."""
+    def _element(self) -> int:
+        """The number of the element type."""
         name = self.type
         if not name and isinstance(self.array, np.ndarray):
             name = _TYPES.get(self.array.dtype.name, self.array.dtype.name)
         if name not in words.TYPE_NAMES:
             _wrong(f"elements of type '{name}'", f"give type as one of {', '.join(words.TYPE_NAMES)}")
-        number = words.TYPE_NAMES.index(name)
-        return number, int(words.ELEMENT_BYTES[number])
+        return words.TYPE_NAMES.index(name)
 
 
 def _check(name: str, values: Sequence[int], n: int, least: int, most: int, multiple: int = 1) -> None:

@@ -45,6 +45,15 @@ int main() {
     CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++)
         EXPECT(out[i] == in[i / 128 * 128 + (i + 32) % 128]);
+    int ctas, clusters, of_the_head; // as many as the CTAs that all SMs hold
+    cudaDeviceProp properties;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, asked, 32, 0));
+    CHECK(cudaOccupancyMaxActiveClusters(&clusters, asked, &chosen));
+    EXPECT(clusters == ctas * properties.multiProcessorCount / 4);
+    chosen.numAttrs = 0;
+    CHECK(cudaOccupancyMaxActiveClusters(&of_the_head, fixed, &chosen));
+    EXPECT(of_the_head == clusters * 2);
     fixed<<<8, 32>>>(device_in, device_out);
     CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++)

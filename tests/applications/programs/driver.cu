@@ -157,6 +157,18 @@ static void questions(CUmodule module) {
     WANT(offset == 12 && bytes == 4);
     CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, count, 192, 0));
     WANT(value == 8); // 48 warps and 8 CTAs of an SM
+    CUlaunchAttribute cluster = {};
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim.x = 2;
+    cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+    CUlaunchConfig chosen = {};
+    chosen.gridDimX = 4;
+    chosen.gridDimY = chosen.gridDimZ = chosen.blockDimY = chosen.blockDimZ = 1;
+    chosen.blockDimX = 192;
+    chosen.attrs = &cluster;
+    chosen.numAttrs = 1;
+    CHECK(cuOccupancyMaxActiveClusters(&value, count, &chosen));
+    WANT(value == 56); // 8 CTAs on each of 14 SMs, two in a cluster
     int grid, block;
     CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, count, NULL, 0, 0));
     WANT(block == 768 && grid == 28); // two blocks fill the 1536 threads of each of 14 SMs

@@ -50,7 +50,16 @@ int main() {
     tensor_map from, to;
     const int F32 = 7, B128 = 3;
     EXPECT(encode(&from, F32, 2, device_in, sizes, strides, wide, steps, 0, B128, 0, 0) == 1); // 256 bytes are too many
+    const uint64_t packed_sizes[] = {512, 4}, packed_strides[] = {256}; // elements of 4 bits that are spread in shared memory
+    const uint32_t packed_box[] = {128, 2}, packed_half[] = {64, 2};
+    const int B4X16_P64 = 14;
+    EXPECT(encode(&from, B4X16_P64, 2, device_in, packed_sizes, packed_strides, packed_box, steps, 0, B128, 0, 0) == 0);
+    EXPECT(encode(&from, B4X16_P64, 2, device_in, packed_sizes, packed_strides, packed_half, steps, 0, B128, 0, 0) == 1);
+    const uint64_t planes[] = {COLUMNS, ROWS, 1}, one_plane[] = {COLUMNS * sizeof(float), 0}; // as CUTLASS has one
+    const uint32_t of_a_plane[] = {32, 16, 1}, steps3[] = {1, 1, 1};
+    EXPECT(encode(&from, F32, 3, device_in, planes, one_plane, of_a_plane, steps3, 0, B128, 0, 0) == 0);
     EXPECT(encode(&from, F32, 2, device_in, sizes, strides, box, steps, 0, B128, 0, 0) == 0);
+    ((uint64_t *)&from)[1] &= ~(1ull << 21); // as CUTLASS does with maps of small tensors
     EXPECT(encode(&to, F32, 2, device_out, sizes, strides, box, steps, 0, B128, 2, 0) == 0);
     copy<<<dim3(2, 2), 32>>>(from, to, 2.0f);
     CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));

@@ -120,6 +120,18 @@ def test_a_cooperative_launch_is_resident_at_once() -> None:
     assert process.launch(1, grid=14 * 8 + 1) == Error.SUCCESS
 
 
+def test_variables_are_laid_out_once_for_every_size_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of a module take longer than the answer: programs ask for all sizes."""
+    from ptxsim.lowering import variable_layout
+
+    process, laid_out, lay_out = Process(), [], variable_layout.lay_out
+    monkeypatch.setattr(variable_layout, "lay_out", lambda kernel: laid_out.append(kernel) or lay_out(kernel))
+    function = process.kernel.function
+    assert [process.launcher.resident(function, 32 * n, 0) for n in (1, 6, 12, 24)] == [8, 8, 4, 2]
+    assert process.launcher.static_bytes(function) == (0, 0)
+    assert laid_out == [function]
+
+
 def test_limits() -> None:
     process = Process()
     process.launcher.limit("stack_bytes", 1 << 12)

@@ -150,6 +150,16 @@ API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const st
     return flags > 1 ? INVALID_VALUE : cuOccupancyMaxActiveBlocksPerMultiprocessor(ctas, kernel, threads, dynamic_shared);
 }
 
+API int cuOccupancyMaxActiveClusters(int *clusters, const struct kernel *kernel, const struct configuration *chosen) {
+    struct asked asked;
+    int error = begin();
+    if (error || !chosen || !is_kernel(kernel))
+        return error ? error : chosen ? INVALID_HANDLE : INVALID_VALUE;
+    if ((error = read_attributes("cuOccupancyMaxActiveClusters", &asked, chosen->attributes, chosen->n_attributes)))
+        return as_result(error);
+    return as_result(resident_clusters_of(&kernel->function, chosen->block, chosen->dynamic_shared, &asked, clusters));
+}
+
 /* The block with most threads on an SM, the larger one of equals; a function may say how much shared memory a block needs. */
 API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, const struct kernel *kernel, size_t (*shared_of)(int),
                                          size_t dynamic_shared, int limit) {

@@ -11,11 +11,13 @@ Copies that have not completed lie in buckets, by what tracks them; where a buck
     BULK_COPY    64-bit rows d destination, a source, e mbarrier; 32-bit row b size; c flags (below)
                  with OPERANDS: d 32-bit row of CTAs, or of bytes of 16; a, b rows of bytes to leave out at both ends;
                  c how to combine: operation | kind << 8 | bytes of an element << 16, e whether subnormals stay
-    BULK_TENSOR  64-bit rows d part in shared memory, a tensor map, e mbarrier; c flags; b dimensions
+    BULK_TENSOR  64-bit rows d part in shared memory, a tensor map, e mbarrier; c flags; b dimensions. Of a multicast to
+                 PAIRS the mbarriers lie in the even CTAs, or in the odd ones, as the one that is named
                  with OPERANDS: d CTAs, c operation; then rows of coordinates (d, a, b, c, e), then of offsets (d, a, b)
     BULK_COMMIT  ends the bulk group of each lane
     BULK_WAIT    e groups may be incomplete; a whether only their sources must have been read
-    BULK_FILL    64-bit row d address in shared memory, row a size: zeros, at once
+    BULK_FILL    64-bit row d address in shared memory, row a size: zeros, at once; c flags: with MULTICAST in every CTA
+                 of the cluster, and its mbarrier, 64-bit row e, has as many bytes
 
 A timed copy takes the SM's copy engine for `size / BYTES_PER_CYCLE` cycles after ISSUE_CYCLES, one after the other, and
 completes LATENCY cycles after the last byte. It does not compete for caches, network or DRAM.
@@ -28,6 +30,7 @@ import numpy as np
 from ptxsim.base.jit import array_of, flat_i64, flat_u8, flat_u32, flat_u64, njit, record_type, records, types
 from ptxsim.base.program import (
     AT_ONCE,
+    BAD_TENSOR_MAP,
     BULK_BUCKETS,
     BULK_ENTRIES,
     CONST,
@@ -47,7 +50,19 @@ from ptxsim.base.program import (
 )
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.mbarriers import next_state
-from ptxsim.execute.bulk.tensor_maps import BOX, ELEMENT_BYTES, ELEMENT_KINDS, FIELD, PROPERTIES, TYPE_SHIFT
+from ptxsim.execute.bulk.tensor_maps import (
+    B4X16,
+    B4X16_P64,
+    BOX,
+    ELEMENT_BYTES,
+    ELEMENT_KINDS,
+    FIELD,
+    GLOBAL_BYTES,
+    PROPERTIES,
+    SIZES,
+    TYPE_SHIFT,
+    UNIT_ELEMENTS,
+)
 from ptxsim.execute.bulk.transfers import (
     GATHER,
     IM2COL,
@@ -60,7 +75,7 @@ from ptxsim.execute.bulk.transfers import (
     mark_written,
     perform,
 )
-from ptxsim.execute.cluster.clusters import shared_at
+from ptxsim.execute.cluster.clusters import cluster_size, rank_at, shared_at
 from ptxsim.execute.codes import (
     BULK_COMMIT,
     BULK_COPY,
@@ -80,7 +95,9 @@ _BYTES = TRANSFER.itemsize
 _OFFSET_BITS = np.uint64((1 << CLUSTER_SHIFT) - 1)
 
 # flags of a micro-operation
-FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES = (1 << k for k in range(8))
+FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES, PAIRS = (
+    1 << k for k in range(9)
+)
 
 ISSUE_CYCLES = 32
 """guess: from the instruction to the first byte."""
@@ -269,10 +286,13 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
             return 0
         _begin(context, t, size)
         return np.int64(context.error == 0)
+    parity = rank_at(context, mbarrier) & 1 if flags & PAIRS else np.int64(0)
     for rank in range(16):
         if ctas >> rank & 1:
             window = np.uint64(rank + 1) << np.uint64(CLUSTER_SHIFT)
             t.to = _in_shared(context, window | to & _OFFSET_BITS, np.uint64(size), lane, align)
+            if flags & PAIRS:
+                window = np.uint64((rank & ~1 | parity) + 1) << np.uint64(CLUSTER_SHIFT)
             t.tracker = _in_shared(
                 context, window | mbarrier & _OFFSET_BITS, np.uint64(8), lane, np.uint64(8)
             )
@@ -305,6 +325,21 @@ def _signed(word):
     return (word ^ 0x80000000) - 0x80000000
 
 
+@njit(_INT(_CONTEXT, _TRANSFER, _INT))
+def _count_units(context, t, flags):
+    """Count the first dimension in what is copied together: elements of 4 or 6 bits are. 0 after a fault."""
+    type_ = np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD
+    n = UNIT_ELEMENTS[type_]
+    if np.int64(t.map[BOX]) % n or np.int64(t.map[SIZES]) % n or np.int64(t.place[0]) % n:
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
+    if (type_ == B4X16_P64 and flags & STORES) or (type_ >= B4X16 and flags & COMBINES):
+        return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
+    t.map[BOX] //= n
+    t.map[SIZES] //= n
+    t.place[0] //= n
+    return 1
+
+
 @njit(_INT(_CONTEXT, _TRANSFER, _UOPS, _INT, _INT))
 def _ask_tensor(context, t, uops, at, lane):
     """BULK_TENSOR for one lane. 0 after a fault."""
@@ -317,8 +352,8 @@ def _ask_tensor(context, t, uops, at, lane):
     for k in range(TENSOR_MAP_BYTES // 4):
         t.map[k] = words[k]
     t.what = TENSOR
+    type_ = np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD
     if flags & COMBINES:
-        type_ = min(np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD, len(ELEMENT_KINDS) - 1)
         how = np.int64(more.c) | ELEMENT_KINDS[type_] << 8 | ELEMENT_BYTES[type_] << 16
         t.what |= how << OPERATION_SHIFT | REDUCES
     t.what |= GATHER if flags & GATHERS else 0
@@ -331,14 +366,17 @@ def _ask_tensor(context, t, uops, at, lane):
     t.offset[0] = word_of(context, np.int64(offsets.d), lane) & 0xFFFF
     t.offset[1] = word_of(context, np.int64(offsets.a), lane) & 0xFFFF
     t.offset[2] = word_of(context, np.int64(offsets.b), lane) & 0xFFFF
+    if _count_units(context, t, flags) == 0:
+        return 0
     rows = box_rows(context, t, np.int64(uop.b))
     if rows == 0:
         return 0
-    t.bytes = rows * np.int64(t.map[BOX]) * ELEMENT_BYTES[np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD]
+    t.bytes = rows * np.int64(t.map[BOX]) * GLOBAL_BYTES[type_]
+    n_shared = np.uint64(rows * np.int64(t.map[BOX]) * ELEMENT_BYTES[type_])
     shared = np.uint64(long_of(context, np.int64(uop.d), lane))
     t.at = np.int64(shared & _OFFSET_BITS)
     if flags & STORES:
-        t.to = _in_shared(context, shared, np.uint64(t.bytes), lane, np.uint64(128))
+        t.to = _in_shared(context, shared, n_shared, lane, np.uint64(128))
         if t.to == np.uint64(0):
             return 0
         _track_by_group(context, t, lane)
@@ -346,6 +384,8 @@ def _ask_tensor(context, t, uops, at, lane):
         return np.int64(context.error == 0)
     mbarrier = np.uint64(long_of(context, np.int64(uop.e), lane))
     ctas = word_of(context, np.int64(more.d), lane)
+    if _in_shared(context, shared, n_shared, lane, np.uint64(128)) == np.uint64(0):
+        return 0
     return _to_shared(context, t, flags, shared, mbarrier, ctas, np.uint64(128), lane)
 
 
@@ -391,19 +431,37 @@ def _ask_plain(context, t, uops, at, lane):
     return _to_shared(context, t, flags, to, mbarrier, mask, sixteen, lane)
 
 
+@njit(_INT(_CONTEXT, types.uint64, _INT, _INT))
+def _zero(context, address, n_bytes, lane):
+    """Zero bytes of shared memory. 0 after a fault."""
+    to = _in_shared(context, address, np.uint64(n_bytes), lane, np.uint64(16))
+    if to == np.uint64(0):
+        return 0
+    cells = flat_u8(to, n_bytes)
+    for k in range(n_bytes):
+        cells[k] = np.uint8(0)
+    mark_written(context, to, n_bytes)
+    return 1
+
+
 @njit(_INT(_CONTEXT, _UOPS, _INT, _INT))
 def _fill(context, uops, at, lane):
     """BULK_FILL for one lane. 0 after a fault."""
-    size = np.uint64(long_of(context, np.int64(uops[at].a), lane))
-    to = _in_shared(
-        context, np.uint64(long_of(context, np.int64(uops[at].d), lane)), size, lane, np.uint64(16)
-    )
-    if to == np.uint64(0):
-        return 0
-    cells = flat_u8(to, np.int64(size))
-    for k in range(np.int64(size)):
-        cells[k] = np.uint8(0)
-    mark_written(context, to, np.int64(size))
+    uop = uops[at]
+    to, size = np.uint64(long_of(context, np.int64(uop.d), lane)), long_of(context, np.int64(uop.a), lane)
+    if np.int64(uop.c) & MULTICAST == 0:
+        return _zero(context, to, size, lane)
+    mbarrier = np.uint64(long_of(context, np.int64(uop.e), lane)) & _OFFSET_BITS
+    t = transfer_at(bulk_at(context.bulk, 0).transfers, 0)
+    t.what, t.bytes = 0, size
+    for rank in range(cluster_size(context)):
+        window = np.uint64(rank + 1) << np.uint64(CLUSTER_SHIFT)
+        if _zero(context, window | to & _OFFSET_BITS, size, lane) == 0:
+            return 0
+        t.tracker = _in_shared(context, window | mbarrier, np.uint64(8), lane, np.uint64(8))
+        if t.tracker == np.uint64(0):
+            return 0
+        _tell(context, t)
     return 1
 
 

@@ -3,7 +3,8 @@
 A `TRANSFER` (base/program.py) says all about a copy. A plain one copies, or combines, bytes `first` to `end` of its
 source. A tensor copy walks the rows of a box, a row being what is adjacent in the innermost dimension: rows follow each
 other in shared memory, in chunks of 16 bytes that a swizzle permutes. Elements outside of the tensor are filled with
-zeros or NaNs in shared memory, and are not written to global memory.
+zeros or NaNs in shared memory, and are not written to global memory. Where elements have 4 or 6 bits, an element here
+is a unit of them (`tensor_maps.py`).
 
     tiled    a row for every index of the box's other dimensions, `STEPS` apart
     gather   four rows, whose indices are given
@@ -36,6 +37,7 @@ from ptxsim.execute.bulk.tensor_maps import (
     ELEMENT_BYTES,
     FIELD,
     FILL_SHIFT,
+    GLOBAL_BYTES,
     IM2COL_SHIFT,
     INTERLEAVE_SHIFT,
     NANS,
@@ -130,13 +132,29 @@ def _plain(context, t):
     mark_written(context, t.to, np.int64(t.end))
 
 
+@njit(types.void(types.uint64, types.uint64, types.int64, types.boolean))
+def _copy_unit(in_global, in_shared, n_bytes, to_global):
+    """Copy 16 elements of 4 or 6 bits: as they are to shared memory, the lower 6 bits of every byte from there."""
+    packed, spread = flat_u8(in_global, n_bytes), flat_u8(in_shared, 16)
+    if not to_global:
+        for k in range(n_bytes):
+            spread[k] = packed[k]
+        return
+    for k in range(4):
+        bits = 0
+        for j in range(4):
+            bits |= np.int64(spread[4 * k + j] & 63) << 6 * j
+        for j in range(3):
+            packed[3 * k + j] = np.uint8(bits >> 8 * j & 0xFF)
+
+
 @njit(types.int64(_CONTEXT, _TRANSFER, types.int64, types.int64, types.uint64, types.boolean))
 def _row(context, t, number, count, start, inside):
     """Row `number` of a box, whose `count` elements begin at `place[0]` of a row of the tensor: the first element of
     that lies at global address `start`; `inside`: the row is one of the tensor. 0 after a fault."""
     properties = np.int64(t.map[PROPERTIES])
     type_ = properties >> TYPE_SHIFT & FIELD
-    size = ELEMENT_BYTES[type_]
+    size, in_memory = ELEMENT_BYTES[type_], GLOBAL_BYTES[type_]
     mode, atomicity = properties >> SWIZZLE_SHIFT & FIELD, properties >> ATOMICITY_SHIFT & FIELD
     fill = np.uint64(NANS[type_]) if properties >> FILL_SHIFT & FIELD else np.uint64(0)
     to_global = t.what & TO_GLOBAL != 0
@@ -145,12 +163,12 @@ def _row(context, t, number, count, start, inside):
     low, high = max(np.int64(0), -place), min(count, extent - place)
     if not inside or high <= low:
         low, high = np.int64(0), np.int64(0)
-    address = start + np.uint64(place * size)
+    address = start + np.uint64(place * in_memory)
     if high > low:
-        first = address + np.uint64(low * size)
+        first = address + np.uint64(low * in_memory)
         found = find_allocation(context, first)
         bounds = flat_u64(context.allocations, 2 * context.n_allocations)
-        if found < 0 or address + np.uint64(high * size) > bounds[2 * found + 1]:
+        if found < 0 or address + np.uint64(high * in_memory) > bounds[2 * found + 1]:
             return fault_in(
                 context, OUT_OF_BOUNDS, GLOBAL, t.lane, first if found < 0 else bounds[2 * found + 1]
             )
@@ -162,7 +180,7 @@ def _row(context, t, number, count, start, inside):
         at = swizzled(row_at + chunk * size, mode, atomicity)
         for k in range(chunk, min(chunk + per_chunk, count)):
             in_shared = shared + np.uint64(at + (k - chunk) * size)
-            in_global = memory + np.uint64(k * size)
+            in_global = memory + np.uint64(k * in_memory)
             if k < low or k >= high:
                 if not to_global:
                     of_fill = flat_u8(in_shared, size)
@@ -170,6 +188,8 @@ def _row(context, t, number, count, start, inside):
                         of_fill[b] = np.uint8(fill >> np.uint64(8 * b) & np.uint64(0xFF))
             elif t.what & REDUCES:
                 _combine(in_global, in_shared, np.int64(t.what))
+            elif size == 16:
+                _copy_unit(in_global, in_shared, in_memory, to_global)
             else:
                 to, of = (in_global, in_shared) if to_global else (in_shared, in_global)
                 if size == 2:
@@ -181,7 +201,7 @@ def _row(context, t, number, count, start, inside):
                 else:
                     flat_u8(to, 1)[0] = flat_u8(of, 1)[0]
     if to_global and high > low:
-        mark_written(context, memory + np.uint64(low * size), (high - low) * size)
+        mark_written(context, memory + np.uint64(low * in_memory), (high - low) * in_memory)
     return 1
 
 
@@ -205,7 +225,7 @@ def box_rows(context, t, dimensions):
     properties = np.int64(t.map[PROPERTIES])
     rank, type_ = (properties >> RANK_SHIFT & FIELD) + 1, properties >> TYPE_SHIFT & FIELD
     is_im2col = properties >> IM2COL_SHIFT & FIELD != 0
-    if rank > 5 or (dimensions and rank != dimensions) or type_ >= len(ELEMENT_BYTES):
+    if rank > 5 or (dimensions and rank != dimensions):
         return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     if properties >> INTERLEAVE_SHIFT & FIELD:
         return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))

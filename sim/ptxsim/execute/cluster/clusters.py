@@ -2,7 +2,8 @@
 
 CTAs of a cluster are numbered like those of a grid, x first (`%cluster_ctarank`). In the shared space, and so in its
 window of the generic one, the memory of rank r begins at (r + 1) << CLUSTER_SHIFT; addresses below are the executing
-CTA's own. A CTA that has ended, or is not there, has no memory: an access is a fault.
+CTA's own. In kernels with pairs of CTAs it begins at (r + FIRST_RANK) << RANK_SHIFT as well. A CTA that has ended, or
+is not there, has no memory: an access is a fault.
 
 A thread leaves the phase of the cluster's barrier that it has arrived in, and waits until the barrier has another one:
 the next phase cannot end before the thread has arrived in it. Threads that exit are not waited for.
@@ -25,7 +26,9 @@ from ptxsim.execute.codes import (
     CLUSTER_NCTARANK,
     CLUSTER_SHIFT,
     CLUSTERID_X,
+    FIRST_RANK,
     NCLUSTERID_X,
+    RANK_SHIFT,
 )
 
 _CONTEXT, _UOP = record_type(CONTEXT), record_type(UOP)
@@ -90,10 +93,31 @@ def _fault(context, kind, lane, address):
     return 0
 
 
+@njit(types.int64(_CONTEXT, types.uint64))
+def _named_rank(context, address):
+    """The rank that an address of shared memory names, -1 for one of the CTA's own."""
+    part = np.int64(address >> np.uint64(RANK_SHIFT))
+    if context.has_pairs and part >= FIRST_RANK:
+        return part - FIRST_RANK
+    return np.int64(address >> np.uint64(CLUSTER_SHIFT)) - 1
+
+
+@njit(types.int64(_CONTEXT, types.uint64))
+def rank_at(context, address):
+    """The rank of the CTA in whose shared memory an address lies."""
+    rank = _named_rank(context, address)
+    if rank < 0 and context.cluster:
+        cluster = cluster_at(context.cluster, 0)
+        for k in range(cluster.n_ctas):
+            if cluster.shared[k] == context.shared_memory:
+                return np.int64(k)
+    return max(rank, np.int64(0))
+
+
 @njit(types.uint64(_CONTEXT, types.uint64))
 def shared_at(context, address):
     """Where the shared memory that an address names begins; 0 if there is none."""
-    rank = np.int64(address >> np.uint64(CLUSTER_SHIFT)) - 1
+    rank = _named_rank(context, address)
     if rank < 0:
         return context.shared_memory
     if context.cluster == np.uint64(0):
@@ -116,6 +140,8 @@ def check_cluster(context, mask, n_bytes):
             if offset & (n_bytes - np.uint64(1)) != np.uint64(0):
                 return _fault(context, MISALIGNED, n, address)
             context.lane_pointer[n] = memory + offset
+            if memory == context.shared_memory:
+                context.lane_address[n] = offset
             pointer = context.lane_pointer[n] if pointer == np.uint64(0) else pointer
     for n in range(32):  # the lanes that do nothing
         if (mask >> n) & 1 == 0:

@@ -3,7 +3,7 @@
 A copy is one micro-operation with a list of its operands (execute/bulk/copies.py). A tensor map is changed by loads and
 stores of its words (execute/bulk/tensor_maps.py). Prefetches have no effect on values.
 
-Refused: reports of validity, `.multicast::cluster` with `.cta_group::2`, and what has no meaning in the table.
+Refused: reports of validity, and what has no meaning in the table.
 """
 
 from ptxsim.base.program import GENERIC, GLOBAL, SHARED, TENSOR_MAP_BYTES
@@ -87,9 +87,7 @@ def _tensor(builder: UopBuilder, op: Operation) -> None:
         what |= flags.PIXELS
     mask = builder.constant(0)
     if "ctas" in named:
-        if op.has("cta_group::2"):
-            unsupported("a multicast to pairs of CTAs")
-        what |= flags.MULTICAST
+        what |= flags.MULTICAST | (flags.PAIRS if op.has("cta_group::2") else 0)
         mask = builder.value(named["ctas"], TYPES["u16"])
     if op.has("bulk_group"):
         what |= flags.STORES
@@ -142,7 +140,7 @@ def _fill(builder: UopBuilder, op: Operation) -> None:
     """Zeros; a generic address has to be one of shared memory, whose window is cut off."""
     to = _address(builder, op.operands[0], SHARED)
     to = builder.compute("and_u64", to, builder.constant(codes.WINDOW_BYTES - 1, 64))
-    builder.emit(codes.BULK_FILL, to, builder.value(op.operands[1], LONG))
+    builder.emit(codes.BULK_FILL, to, builder.value(op.operands[1], LONG), c=0)
 
 
 # ---- tensor maps
@@ -166,13 +164,13 @@ _FIELDS = {
 
 @rule("tensormap_replace")
 def _replace(builder: UopBuilder, op: Operation) -> None:
-    """Store a word of a tensor map, or change a field of its first one."""
+    """Store a word of a tensor map, or change a field of its properties."""
     named = _named(op)
     space = SHARED if op.has("shared::cta") else GLOBAL if op.has("global") else GENERIC
     name = next(word for word in op.match.modifiers if word in _WORDS or word in _FIELDS)
     type_ = LONG if op.type.bits == 64 else WORD
     value = builder.value(named["value"], type_)
-    offset = 0
+    offset = 4 * maps.PROPERTIES
     if name in _WORDS:
         ordinal = named.get("ordinal")
         k = integer(ordinal.text) if isinstance(ordinal, Immediate) else 0
@@ -210,7 +208,10 @@ def _copy_map(builder: UopBuilder, op: Operation) -> None:
 def _try_cancel(builder: UopBuilder, op: Operation) -> None:
     """No CTA waits to be launched for another one: the request always fails, which a program has to expect."""
     if op.has("multicast::cluster::all"):
-        unsupported("an answer to all CTAs of a cluster")
+        to, mbarrier = (_address(builder, operand, SHARED) for operand in op.operands)
+        size = builder.constant(_RESPONSE_BYTES, 64)
+        builder.emit(codes.BULK_FILL, to, size, c=flags.MULTICAST, e=mbarrier)
+        return
     zero = builder.constant(0, 64)
     space = SHARED if op.has("shared::cta") else GENERIC
     builder.emit_access(op.operands[0], space, _RESPONSE_BYTES)

@@ -17,6 +17,42 @@ def _words(builder: UopBuilder, op: Operation) -> int:
     return builder.compute("trunc_u64", row) if op.type.bits == 64 else row
 
 
+def in_window(builder: UopBuilder, address: int) -> int:
+    """An address of shared memory, with a rank or without, as the generic window has it: 32-bit rows."""
+    if not builder.has_pairs:
+        return address
+    part = builder.compute("shr_u32", address, builder.constant(codes.RANK_SHIFT))
+    rank = builder.compute("sub_u32", part, builder.constant(codes.FIRST_RANK))
+    is_own = builder.combine(
+        "or",
+        builder.compute("eq_u32", part, builder.constant(0)),
+        builder.compute("eq_u32", rank, builder.special_row(codes.CLUSTER_CTARANK)),
+    )
+    start = builder.compute("add_u32", rank, builder.constant(1))
+    start = builder.compute("shl_u32", start, builder.constant(codes.CLUSTER_SHIFT))
+    offset = builder.compute("and_u32", address, builder.constant((1 << codes.CLUSTER_SHIFT) - 1))
+    return builder.compute("sel_u32", offset, builder.compute("add_u32", start, offset), is_own)
+
+
+def with_rank(builder: UopBuilder, address: int) -> int:
+    """The opposite of `in_window`: an address with the rank of its CTA."""
+    if not builder.has_pairs:
+        return address
+    start = builder.compute("add_u32", _rank(builder, address), builder.constant(codes.FIRST_RANK))
+    start = builder.compute("shl_u32", start, builder.constant(codes.RANK_SHIFT))
+    offset = builder.compute("and_u32", address, builder.constant((1 << codes.CLUSTER_SHIFT) - 1))
+    return builder.compute("add_u32", start, offset)
+
+
+def _rank(builder: UopBuilder, address: int) -> int:
+    """The rank of the CTA in which an address of the window lies."""
+    part = builder.compute("shr_u32", address, builder.constant(codes.CLUSTER_SHIFT))
+    own = builder.special_row(codes.CLUSTER_CTARANK)
+    is_own = builder.compute("eq_u32", part, builder.constant(0))
+    other = builder.compute("sub_u32", part, builder.constant(1))
+    return builder.compute("sel_u32", own, other, is_own)
+
+
 @rule("mapa")
 def _mapa(builder: UopBuilder, op: Operation) -> None:
     """The address in another CTA of what an address names in this one."""
@@ -24,7 +60,11 @@ def _mapa(builder: UopBuilder, op: Operation) -> None:
     offset = builder.compute("and_u32", _words(builder, op), builder.constant((1 << codes.CLUSTER_SHIFT) - 1))
     rank = builder.compute("add_u32", builder.source(op, 2, _U32), builder.constant(1))
     start = builder.compute("shl_u32", rank, builder.constant(codes.CLUSTER_SHIFT))
-    address = builder.compute("add_u32", builder.compute("add_u32", start, offset), builder.constant(window))
+    address = builder.compute("add_u32", start, offset)
+    if window:
+        address = builder.compute("add_u32", address, builder.constant(window))
+    else:
+        address = with_rank(builder, address)
     if op.type.bits == 64:
         builder.destination(op).write("zext_u64", address)
     else:
@@ -34,12 +74,11 @@ def _mapa(builder: UopBuilder, op: Operation) -> None:
 @rule("getctarank")
 def _getctarank(builder: UopBuilder, op: Operation) -> None:
     """The rank of the CTA that an address lies in."""
-    offset = builder.compute("and_u32", _words(builder, op), builder.constant(codes.WINDOW_BYTES - 1))
-    part = builder.compute("shr_u32", offset, builder.constant(codes.CLUSTER_SHIFT))
-    own = builder.special_row(codes.CLUSTER_CTARANK)
-    is_own = builder.compute("eq_u32", part, builder.constant(0))
-    other = builder.compute("sub_u32", part, builder.constant(1))
-    builder.destination(op, 0, _U32).write("sel_u32", own, other, is_own)
+    address = _words(builder, op)
+    if op.has("shared::cluster"):
+        address = in_window(builder, address)
+    offset = builder.compute("and_u32", address, builder.constant(codes.WINDOW_BYTES - 1))
+    builder.destination(op, 0, _U32).write("mov_u32", _rank(builder, offset))
 
 
 @rule("cluster_arrive")

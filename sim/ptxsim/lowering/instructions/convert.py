@@ -11,6 +11,7 @@ from ptxsim.execute import codes
 from ptxsim.execute.arithmetic import NEAREST, TO_ODD
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions import floating
+from ptxsim.lowering.instructions.clusters import in_window, with_rank
 from ptxsim.lowering.instructions.compare import write_predicates
 from ptxsim.lowering.instructions.floating import MODES, float_source, from_double, to_double
 from ptxsim.lowering.instructions.memory import load_vector, store_vector
@@ -294,10 +295,17 @@ def _window(op: Operation) -> tuple[str, int]:
 
 @rule("cvta")
 def _cvta(builder: UopBuilder, op: Operation) -> None:
-    _, start = _window(op)
+    space, start = _window(op)
     d = builder.destination(op)
     source = builder.source(op, 1)
-    if start == 0:
+    if space == "shared" and builder.has_pairs:
+        word = builder.compute("trunc_u64", source) if op.type.bits == 64 else source
+        if op.has("to"):
+            word = with_rank(builder, builder.compute("sub_u32", word, builder.constant(start)))
+        else:
+            word = builder.compute("add_u32", in_window(builder, word), builder.constant(start))
+        d.write("zext_u64" if op.type.bits == 64 else "mov_u32", word)
+    elif start == 0:
         d.write(f"mov_u{row_bits(op.type)}", source)
     else:
         name = "sub" if op.has("to") else "add"

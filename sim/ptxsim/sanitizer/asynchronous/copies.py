@@ -9,7 +9,14 @@ import numpy as np
 
 from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records, types
 from ptxsim.base.program import CONTEXT, GLOBAL, SHARED, TENSOR_MAP_BYTES, UOP, bulk_at, transfer_at
-from ptxsim.execute.bulk.tensor_maps import FIELD, PROPERTIES, SWIZZLE_SHIFT
+from ptxsim.execute.bulk.tensor_maps import (
+    ELEMENT_BYTES,
+    FIELD,
+    GLOBAL_BYTES,
+    PROPERTIES,
+    SWIZZLE_SHIFT,
+    TYPE_SHIFT,
+)
 from ptxsim.execute.cluster.clusters import shared_at
 from ptxsim.execute.codes import BULK_COPY, BULK_TENSOR, CLUSTER_SHIFT
 from ptxsim.execute.lanes import long_of, word_of
@@ -139,7 +146,9 @@ def copies_bulk(checks, reports, context, i, k, mask):
         elif op == BULK_TENSOR:
             size = np.int64(0)
             if mask >> lane == 1:  # the last one, which has left its transfer
-                size = np.int64(transfer_at(bulk_at(context.bulk, 0).transfers, 0).bytes)
+                t = transfer_at(bulk_at(context.bulk, 0).transfers, 0)
+                type_ = np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD
+                size = np.int64(t.bytes) // GLOBAL_BYTES[type_] * ELEMENT_BYTES[type_]
             _copy_tensor(checks, reports, context, i, k, lane, size)
 
 

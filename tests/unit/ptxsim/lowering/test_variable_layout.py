@@ -6,18 +6,19 @@ from reference.interpreter import run_reference
 from three_ways import kernel_text, three_ways
 
 import ptxsim
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, lay_out
 from ptxtool.parse import parse
 
 KERNEL = parse("""
-.version 8.0
-.target sm_80
+.version 8.1
+.target sm_90
 .address_size 64
 .shared .align 4 .b8 fixed[12];
 .extern .shared .align 4 .b8 rest[];
 .visible .entry sizes(.param .u64 out)
 {
 	.reg .b32 %r<4>;
-	.reg .b64 %rd<2>;
+	.reg .b64 %rd<3>;
 	ld.param.u64 %rd1, [out];
 	mov.u32 %r1, fixed;
 	mov.u32 %r2, %dynamic_smem_size;
@@ -26,6 +27,10 @@ KERNEL = parse("""
 	st.global.u32 [%rd1+4], %r3;
 	mov.u32 %r1, %dynamic_smem_size;
 	st.global.u32 [%rd1+8], %r1;
+	mov.u32 %r1, %aggr_smem_size;
+	st.global.u32 [%rd1+12], %r1;
+	mov.u64 %rd2, %current_graph_exec;
+	st.global.u64 [%rd1+16], %rd2;
 	ret;
 }
 """).kernels["sizes"]
@@ -34,10 +39,11 @@ KERNEL = parse("""
 @pytest.mark.parametrize("n_bytes", [0, 1000])
 @pytest.mark.parametrize("function", [ptxsim.run, ptxsim.launch, run_reference])
 def test_sizes_of_shared_memory(function: object, n_bytes: int) -> None:
-    out = np.zeros(3, np.uint32)
+    """%aggr_smem_size counts the kilobyte of the system (PTX ISA 10.31); there is no graph (10.33)."""
+    out = np.full(6, 99, np.uint32)
     assert callable(function)
     function(KERNEL, (1,), (1,), [out], dynamic_shared=n_bytes)
-    assert out.tolist() == [n_bytes, 12 + n_bytes, n_bytes]
+    assert out.tolist() == [n_bytes, 12 + n_bytes, n_bytes, 1036 + n_bytes, 0, 0]
 
 
 RESERVED = parse("""
@@ -119,3 +125,22 @@ def test_external_variables_that_the_file_defines(order: tuple[int, ...]) -> Non
     )
     results = three_ways(text, 1, lambda: [np.zeros(1, np.uint32), np.zeros(1, np.uint32)])
     assert results[0][0].tolist() == [809]
+
+
+def test_initial_values_of_nested_lists() -> None:
+    """What is not listed stays zero; a list may name addresses between its numbers."""
+    kernel = parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.global .u16 table[3][2] = {{1, 0x102}, {-1}, {7, 8}};
+.global .u32 words[3] = {5, first, 6};
+.global .u8 first = 9;
+.visible .entry empty() { ret; }
+""").kernels["empty"]
+    layout = lay_out(kernel)
+    table, words, first = (layout.symbols[name].address - GLOBAL_BASE for name in ("table", "words", "first"))
+    assert layout.global_bytes[table : table + 12].hex() == "01000201ffff000007000800"
+    expected = [5, GLOBAL_BASE + first, 6]
+    assert np.frombuffer(layout.global_bytes[words : words + 12], np.uint32).tolist() == expected
+    assert layout.global_bytes[first] == 9

@@ -3,7 +3,15 @@
 import pytest
 
 from ptxsim.base.jit import for_python
-from ptxsim.execute.bulk.tensor_maps import ELEMENT_BYTES, ELEMENT_KINDS, NANS, TYPE_NAMES, swizzled
+from ptxsim.execute.bulk.tensor_maps import (
+    ELEMENT_BYTES,
+    ELEMENT_KINDS,
+    GLOBAL_BYTES,
+    NANS,
+    TYPE_NAMES,
+    UNIT_ELEMENTS,
+    swizzled,
+)
 
 SWIZZLED = for_python(swizzled)
 
@@ -51,7 +59,9 @@ def test_64_bytes_stay_together() -> None:
 
 
 def test_every_type_has_its_facts() -> None:
-    assert len(TYPE_NAMES) == len(ELEMENT_BYTES) == len(ELEMENT_KINDS) == len(NANS)
-    for name, n_bytes in zip(TYPE_NAMES, ELEMENT_BYTES, strict=True):
-        bits = int(name.removesuffix(".ftz").removeprefix("tf").removeprefix("bf").strip("usf"))
-        assert bits == 8 * n_bytes
+    assert len(TYPE_NAMES) == len(ELEMENT_KINDS) == len(NANS)
+    facts = zip(TYPE_NAMES, UNIT_ELEMENTS, ELEMENT_BYTES, GLOBAL_BYTES, strict=True)
+    for name, unit, n_shared, n_global in facts:
+        bits, _, padding = name.removesuffix(".ftz").lstrip("utsbf").partition("x16")
+        assert int(bits) * unit == 8 * n_global
+        assert 8 * n_shared == 8 * n_global + int(padding.removeprefix("_p") or 0)

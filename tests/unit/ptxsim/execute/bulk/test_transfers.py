@@ -52,7 +52,8 @@ def test_a_tensor_outside_of_memory_is_a_fault() -> None:
     ],
 )
 def test_a_map_that_describes_no_box(spoilt: str) -> None:
-    """Interleaved, of another rank, 6-bit elements, rows of 14 bytes, atomicity without a swizzle of 128 bytes."""
+    """Interleaved, of another rank, 8 of 16 elements that are copied together, rows of 14 bytes, atomicity without a
+    swizzle of 128 bytes."""
     data = np.frombuffer(ptxsim.TensorMap(HALVES, (8, 2)).encode(1 << 20), np.uint8).copy()
     body = f"@%p1 {spoilt}\n" + load(ptxsim.TensorMap(HALVES, (8, 2)), (0, 0), 32).replace("%d3", "%d1")
     with pytest.raises(PtxError, match=r"E404.*a tensor map that describes no box"):

@@ -12,6 +12,7 @@ from ptxsim.lowering.cluster_launch import ClusterLaunch
 cta_at = on_array(clusters.cta_at)
 rank_of = on_array(clusters.rank_of)
 shared_at = on_array(clusters.shared_at)
+rank_at = on_array(clusters.rank_at)
 
 
 def context(*shape: int) -> np.ndarray:
@@ -54,3 +55,17 @@ def test_where_shared_memory_lies() -> None:
     ]
     cluster[0]["shared"][0] = 0
     assert shared_at(given, np.uint64(step)) == 0
+
+
+def test_addresses_with_ranks() -> None:
+    """In kernels with pairs of CTAs bit 24 tells the two apart: rank 0 has 2 << 24, rank 1 has 3 << 24."""
+    given, cluster = context(4, 1, 1), np.zeros(1, CLUSTER)
+    given[0]["shared_memory"], given[0]["cluster"] = 2000, cluster.ctypes.data
+    cluster[0]["n_ctas"], cluster[0]["shared"][:4] = 4, [1000, 2000, 3000, 4000]
+    addresses = [
+        np.uint64(a) for a in (7, 2 << 24 | 7, 3 << 24, 5 << 24, 5 << 24 & ~(1 << 24), 6 << 24, 1 << 24)
+    ]
+    assert [shared_at(given, a) for a in addresses[1:]] == [0] * 6  # no kernel with pairs
+    given[0]["has_pairs"] = 1
+    assert [shared_at(given, a) for a in addresses] == [2000, 1000, 2000, 4000, 3000, 0, 0]
+    assert [rank_at(given, a) for a in addresses[:5]] == [1, 0, 1, 3, 2]
