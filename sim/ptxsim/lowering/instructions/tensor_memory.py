@@ -4,8 +4,8 @@ Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
 occupies a tensor core; loads and stores are as quick as arithmetic.
 
-Refused: what two CTAs do together, sparse A, `.ashift`, `.ws` with a mask of zero columns, and
-`tcgen05.cp.4x256b`, whose rows the manual shows in a figure only.
+Refused: sparse A, `.ashift`, `.ws` with a mask of zero columns, and `tcgen05.cp.4x256b`, whose rows the manual shows in
+a figure only.
 """
 
 from ptxsim.base.program import GENERIC, SHARED
@@ -17,9 +17,10 @@ from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.floating import extreme_of
 from ptxsim.lowering.instructions.matrix import items_of
 from ptxsim.lowering.instructions.warpgroup import warp_number
-from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
+from ptxsim.lowering.rows import LONG, TRUE, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Immediate, Memory, Operand, Vector
 from ptxtool.isa.literals import integer
+from ptxtool.isa.types import TYPES
 
 _SHAPES = {
     "32x32b": tensor.BY_LANES,
@@ -35,9 +36,8 @@ _PRODUCTS_PER_CYCLE = {"f16": 4096, "tf32": 2048, "f8f6f4": 8192, "i8": 8192, "m
 148 SMs at 1.85 GHz; the clock is a guess."""
 
 
-def _one_cta(op: Operation) -> None:
-    if op.has("cta_group::2"):
-        unsupported("two CTAs with one tensor core (.cta_group::2)")
+def _pair(op: Operation) -> int:
+    return tensor.PAIR if op.has("cta_group::2") else 0
 
 
 def _address(builder: UopBuilder, operand: Operand) -> int:
@@ -59,9 +59,8 @@ def _number(operand: Operand) -> int:
 @rule("tcgen05_alloc")
 def _alloc(builder: UopBuilder, op: Operation) -> None:
     """Allocate columns, and store the address of the first one in shared memory."""
-    _one_cta(op)
-    found = builder.temporary()
-    builder.emit(codes.TENSOR_ALLOCATE, found, builder.value(op.operands[1], WORD), e=warp_number(builder))
+    found, columns = builder.temporary(), builder.value(op.operands[1], WORD)
+    builder.emit(codes.TENSOR_ALLOCATE, found, columns, _pair(op), e=warp_number(builder))
     builder.emit_access(op.operands[0], SHARED if op.has("shared::cta") else GENERIC, 4)
     builder.element_bytes = 4
     builder.emit(codes.STORE_32, a=found)
@@ -69,7 +68,6 @@ def _alloc(builder: UopBuilder, op: Operation) -> None:
 
 @rule("tcgen05_dealloc")
 def _dealloc(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
     address, columns = (builder.value(operand, WORD) for operand in op.operands)
     builder.emit(codes.TENSOR_FREE, 0, address, columns, e=warp_number(builder))
 
@@ -119,7 +117,6 @@ def _reduce(builder: UopBuilder, op: Operation, rows: list[int]) -> None:
 
 @rule("tcgen05_cp")
 def _copy(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
     if op.has("4x256b"):
         unsupported("a copy of four rows")
     lines, chunks = next(size for name, size in _COPIES.items() if op.has(name))
@@ -127,13 +124,15 @@ def _copy(builder: UopBuilder, op: Operation) -> None:
     bits = 6 if op.has("b6x16_p32") else 4 if op.has("b4x16_p64") else 0
     address, descriptor = _address(builder, op.operands[0]), builder.value(op.operands[1], LONG)
     number = warp_number(builder)
-    builder.emit(codes.TENSOR_COPY, way | bits << 8, address, descriptor, lines << 8 | chunks, number)
+    builder.emit(
+        codes.TENSOR_COPY, way | bits << 8 | _pair(op), address, descriptor, lines << 8 | chunks, number
+    )
 
 
 @rule("tcgen05_shift")
 def _shift(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
-    builder.emit(codes.TENSOR_SHIFT, 0, _address(builder, op.operands[0]), e=warp_number(builder))
+    address = _address(builder, op.operands[0])
+    builder.emit(codes.TENSOR_SHIFT, 0, address, c=_pair(op), e=warp_number(builder))
 
 
 def _operands(op: Operation) -> dict[str, Operand]:
@@ -152,7 +151,6 @@ def _operands(op: Operation) -> dict[str, Operand]:
 
 @rule("tcgen05_mma")
 def _mma(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
     if op.has("ashift"):
         unsupported("rows of A that are shifted (.ashift)")
     named = _operands(op)
@@ -160,14 +158,15 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
         unsupported("a mask of zero columns")
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
     flags = product.STATIONARY if op.match.form.base == "tcgen05.mma.ws" else 0
+    if op.has("cta_group::2"):
+        flags |= product.PAIR
     if isinstance(named["a"], Memory):
         flags |= product.IN_TENSOR_MEMORY
         of_a = _address(builder, named["a"])
     else:
         of_a = builder.value(named["a"], LONG)
-    masks = [builder.constant(0)] * 4
-    if "lanes" in named:
-        masks = [builder.value(item, WORD) for item in items_of(named["lanes"])]
+    masks = [builder.value(item, WORD) for item in items_of(named["lanes"])] if "lanes" in named else []
+    masks += [builder.constant(0)] * (8 - len(masks))
     scales = [
         _address(builder, named[name]) if name in named else builder.constant(0) for name in ("sa", "sb")
     ]
@@ -183,17 +182,15 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
     builder.emit(
         codes.OPERANDS, layouts.KINDS.index(kind) | flags << 8, scales[0], scales[1], exponent, number
     )
-    builder.emit(codes.OPERANDS, masks[0], masks[1], masks[2], masks[3], count)
+    for k, more in ((0, count), (4, 0)):
+        builder.emit(codes.OPERANDS, masks[k], masks[k + 1], masks[k + 2], masks[k + 3], more)
     depth, rate = int(layouts.DEPTHS[layouts.KINDS.index(kind)]), _PRODUCTS_PER_CYCLE.get(kind, 32768)
     builder.tensor_cycles = 128 * 256 * depth // rate
 
 
 @rule("tcgen05_commit")
 def _commit(builder: UopBuilder, op: Operation) -> None:
-    """The mbarrier's address is one of shared memory, generic or not: its window is cut off."""
-    _one_cta(op)
-    if len(op.operands) > 1:
-        unsupported("an arrival at mbarriers of other CTAs")
+    """Arrive at an mbarrier of shared memory, generic or not: its window is cut off; or at those of a mask of CTAs."""
     operand = op.operands[0]
     assert isinstance(operand, Memory)
     if operand.base is None:
@@ -202,8 +199,20 @@ def _commit(builder: UopBuilder, op: Operation) -> None:
     base = builder.compute("trunc_u64", address.base) if address.is_long else address.base
     address.base = builder.compute("and_u32", base, builder.constant(0x00FF_FFFF))
     address.is_long = False
+    one = builder.constant(1)
+    arrives = TRUE
+    if len(op.operands) > 1:
+        ctas, own = builder.value(op.operands[1], TYPES["u16"]), builder.special_row(codes.CLUSTER_CTARANK)
+        offset = builder.compute("add_u32", address.base, builder.constant(address.offset))
+        builder.emit(codes.MBARRIERS, 0, offset, ctas, own)
+        address.base = builder.compute(
+            "and_u32", address.base, builder.constant((1 << codes.CLUSTER_SHIFT) - 1)
+        )
+        has_own = builder.compute("and_u32", builder.compute("shr_u32", ctas, own), one)
+        arrives = builder.compute("eq_u32", has_own, one)
+        builder.emit(codes.NARROW, a=arrives, e=-1)
     builder.emit_address(address, SHARED, 8)
     builder.element_bytes = 8
-    builder.emit(
-        codes.MBARRIER, builder.temporary(64), builder.constant(1), builder.constant(0), e=codes.ARRIVE
-    )
+    builder.emit(codes.MBARRIER, builder.temporary(64), one, builder.constant(0), e=codes.ARRIVE)
+    if arrives != TRUE:
+        builder.emit(codes.NARROW, a=TRUE, e=-1)

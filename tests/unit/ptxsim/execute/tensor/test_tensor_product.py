@@ -90,6 +90,31 @@ freed:
 	ret;
 }}
 """
+CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;"
+
+
+def of_pair(text: str, issuer: int) -> str:
+    """The text for two CTAs of a cluster, which have parts of `in` and `out` of their own; one of them multiplies."""
+    own = "".join(
+        f"\tmul.wide.u32 %d9, %r9, {n_bytes};\n\tadd.s64 {base}, {base}, %d9;\n"
+        for base, n_bytes in (("%d1", 512 * CELLS), ("%d2", 2 * TILE + 512 * CELLS))
+    )
+    changes = {
+        "(.param .u64 out, .param .u64 in)": "(.param .u64 out, .param .u64 in) .reqnctapercluster 2",
+        "\tmov.u32 %r1, %tid.x;\n": f"\t.reg .b16 %h;\n\tmov.b16 %h, 3;\n\tmov.u32 %r1, %tid.x;\n"
+        f"\tmov.u32 %r9, %cluster_ctarank;\n{own}",
+        "cta_group::1": "cta_group::2",
+        "\tbar.sync 0;\n\tsetp.ne.u32 %p3, %r1, 0;\n": f"\t{CLUSTER_BARRIER}\n\tmul.lo.u32 %r10, %r9, 128;\n"
+        f"\tadd.u32 %r10, %r10, %r1;\n\tsetp.ne.u32 %p3, %r10, {128 * issuer};\n",
+        "shared::cluster.b64 [barrier];": "shared::cluster.multicast::cluster.b64 [barrier], %h;",
+        "\tbar.sync 0;\n\t@%p3 bra end;\n": f"\t{CLUSTER_BARRIER}\n\t@%p3 bra end;\n",
+    }
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
 SWIZZLES = {"none": (0, 16), "32": (6, 32), "64": (4, 64), "128": (2, 128), "128 by 32": (1, 128)}
 TINY = ["e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"]
 WIDTHS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32}
@@ -146,11 +171,13 @@ def run_product(
     scales: str = "",
     lanes: str = "",
     divided: str = "",
+    issuer: int | None = None,
 ) -> np.ndarray:
     d, a, b = types
+    n_ctas = 1 if issuer is None else 2
     k = {"f16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}.get(kind, 32)
     found = []
-    for name, lines, is_across in ((a, m, across[0]), (b, n, across[1])):
+    for name, lines, is_across in ((a, m // n_ctas, across[0]), (b, n // n_ctas, across[1])):
         per_chunk = 32 if kind.startswith("mxf4") else min(128 // WIDTHS.get(name, 8), 16)
         inner, outer = (lines, k) if is_across else (k, lines)
         found.append(fields(swizzle, is_across, outer, max(inner // per_chunk, 1)))
@@ -166,21 +193,28 @@ def run_product(
     ).replace(
         "STORES", "".join(f"\tst.global.u32 [%d4+{512 * j}], {name};\n" for j, name in enumerate(REGISTERS))
     )
-    cells = words(d, values, CELLS * 128, "cells").reshape(CELLS, 128)
-    if in_tensor:
-        cells[32:] = words(a, values, 32 * 128, "tensor").reshape(32, 128)
-    if scales:
-        name = "ue8m0" if what >> 23 & 1 else "ue4m3"
-        moderate = values != "bits"
-        cells[48:] = np.concatenate(
-            [scale_words(name, moderate, f"{j}").reshape(64) for j in range(32)]
-        ).reshape(16, 128)
-    given = np.concatenate(
-        [words(a, values, TILE // 4, "a"), words(b, values, TILE // 4, "b"), cells.ravel()]
+    if issuer is not None:
+        text = of_pair(text, issuer)
+    before, given = [], []
+    for cta in range(n_ctas):
+        cells = words(d, values, CELLS * 128, f"cells{cta}").reshape(CELLS, 128)
+        if in_tensor:
+            cells[32:] = words(a, values, 32 * 128, f"tensor{cta}").reshape(32, 128)
+        if scales:
+            name = "ue8m0" if what >> 23 & 1 else "ue4m3"
+            moderate = values != "bits"
+            cells[48:] = np.concatenate(
+                [scale_words(name, moderate, f"{j} {cta}").reshape(64) for j in range(32)]
+            ).reshape(16, 128)
+        before.append(cells)
+        factors = [words(name, values, TILE // 4, f"{side}{cta}") for side, name in (("a", a), ("b", b))]
+        given += [*factors, cells.ravel()]
+    everything = np.concatenate(given)
+    runs = three_ways(
+        text, 128, lambda: [np.zeros((n_ctas, CELLS, 128), np.uint32), everything.copy()], grid=(n_ctas,)
     )
-    runs = three_ways(text, 128, lambda: [np.zeros((CELLS, 128), np.uint32), given.copy()])
     result: np.ndarray = runs[0][0]
-    assert (result != cells).any()
+    assert all((after != cells).any() for after, cells in zip(result, before, strict=True))
     return result
 
 
@@ -270,6 +304,29 @@ def test_what_else_an_instruction_says() -> None:
         "f16", f16, lanes=", {%r1, %r7, %r8, 0xf0f0f0f0}".replace("0xf0f0f0f0", "%r2"), values="whole"
     )
     run_product("i8", ("s32", "s8", "s8"), more=1 << 3, n=16)
+
+
+@pytest.mark.parametrize("in_tensor", [False, True], ids=["shared", "tensor"])
+@pytest.mark.parametrize("m", [128, 256])
+def test_two_ctas(m: int, in_tensor: bool) -> None:
+    run_product("f16", ("f32", "f16", "f16"), m=m, n=32, in_tensor=in_tensor, values="whole", issuer=0)
+
+
+def test_two_ctas_otherwise() -> None:
+    """The second CTA multiplies, B has its elements along n, and 256 lanes have bits of their own."""
+    lanes = ", {%r1, %r7, %r8, %r2, %r9, %r3, %r1, %r7}"
+    run_product(
+        "f8f6f4", ("f16", "e4m3", "e5m2"), m=256, n=32, swizzle="none", across=(False, True), more=1 << 16,
+        lanes=lanes, issuer=1,
+    )  # fmt: skip
+    run_product("i8", ("s32", "s8", "u8"), m=128, n=32, issuer=1)
+
+
+@pytest.mark.parametrize("m", [128, 256])
+@pytest.mark.parametrize("case", SCALED[1:3])
+def test_scaled_blocks_of_two_ctas(case: tuple[str, str, tuple[str, str, str], int], m: int) -> None:
+    kind, suffix, types, more = case
+    run_product(kind, types, m=m, n=48, suffix=suffix, more=more, scales=", [%r6+48], [%r6+56]", issuer=0)
 
 
 def one_product(what: int) -> Any:

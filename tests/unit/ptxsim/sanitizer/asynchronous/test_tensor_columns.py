@@ -77,6 +77,19 @@ FIRST:
 {wait("LAST")}
 {FREE}""",
     ),
+    "a load before a commit to CTAs of a mask": (
+        "uses column 0 of tensor memory, which a product or a copy writes",
+        f"""{OPEN}{ALLOCATE}{PRODUCT}
+	.reg .b16 %h;
+	mov.b16 %h, 1;
+	{MMA} // note
+	@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [gate], %h;
+{wait(mark=" // +")}
+{LOAD} // E410
+{WAIT.format("ld")}
+{wait("LAST")}
+{FREE}""",
+    ),
     "a product of what a thread has written": (
         "the asynchronous proxy reads byte 0",
         f"""{OPEN}{ALLOCATE}{PRODUCT}
