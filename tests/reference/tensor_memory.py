@@ -108,6 +108,21 @@ def result_place(m: int, n: int, folds: bool, row: int, column: int) -> tuple[in
     return row + m * block, rest
 
 
+def zero_columns(mask: int, m: int, n: int) -> list[bool]:
+    """Which columns of B are zeros, by a zero-column mask descriptor, as the manual's examples have it."""
+    if not field_of(mask, 39, 1):
+        return [False] * n
+    found = []
+    for part in range(128 // m):
+        spans = [[False] * (field_of(mask, 48, 8) + 1), [True] * (field_of(mask, 40, 8) + 1)]
+        if field_of(mask, 32 + part, 1):
+            spans.reverse()
+        pattern = (spans[0] + spans[1]) * n
+        start = field_of(mask, 8 * part, 8)
+        found += pattern[start : start + n * m // 128]
+    return found
+
+
 def shared_place(descriptor: int, across: bool, per_chunk: int, line: int, along: int) -> tuple[int, int]:
     """Address of the chunk, and number in it, of an element: row (or column) `line`, number `along` of k."""
     start, leading, stride = (16 * field_of(descriptor, low, 14) for low in (0, 16, 32))
@@ -260,7 +275,7 @@ class Tensors:
     def _tcgen05_cp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         address = self._tensor_address(instruction.operands[0], i)
         descriptor = self.operands.read(instruction.operands[1], _LONG, i)
-        shape = match.one_of("128x256b", "128x128b", "64x128b", "32x128b")
+        shape = match.one_of("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
         rows, bits = (int(part) for part in shape.removesuffix("b").split("x"))
         # which 32 lanes the first and the second 32 rows go to
         targets = {
@@ -285,9 +300,11 @@ class Tensors:
                 if small:
                     elements = [data >> small * j & ((1 << small) - 1) for j in range(16)]
                     data = sum((e << 2 if small == 4 else e) << 8 * j for j, e in enumerate(elements))
-                for part in parts[row // 32]:
+                # of four rows each is for the first lane of a warp
+                lanes = [32 * row] if rows == 4 else [32 * part + row % 32 for part in parts[row // 32]]
+                for lane_of_part in lanes:
                     for j in range(4):
-                        tensor.cells[first_lane + 32 * part + row % 32, first + 4 * chunk + j] = (
+                        tensor.cells[first_lane + lane_of_part, first + 4 * chunk + j] = (
                             data >> 32 * j & 0xFFFFFFFF
                         )
 
@@ -345,9 +362,11 @@ class Tensors:
         names = ["d", "a", "b", "i", *(("sa", "sb") if match.one_of("block_scale") else ())]
         if isinstance(instruction.operands[len(names)], Vector):
             names.append("lanes")
-        named = dict(zip([*names, "enable", "scale"], instruction.operands, strict=False))
+        stationary = ".ws" in match.form.base
+        names += ["enable", "zeros" if stationary else "scale"]
+        named = dict(zip(names, instruction.operands, strict=False))
+        zeros = self.operands.read(named["zeros"], _LONG, i) if "zeros" in named else None
         kind = match.one_of(*(f"kind::{name}" for name in _TYPES)).removeprefix("kind::")
-        stationary = match.form.base.endswith(".ws")
         in_tensor = isinstance(named["a"], Memory)
         of_a = self._tensor_address(named["a"], i) if in_tensor else self.operands.read(named["a"], _LONG, i)
         of_b, what = self.operands.read(named["b"], _LONG, i), self.operands.read(named["i"], _WORD, i)
@@ -394,7 +413,13 @@ class Tensors:
             right = []
             for shared, _ in group:
                 where, is_across = _one(of_b, warp, lane), bool(field_of(fields, 16, 1))
-                right += factor(warp, shared, where, is_across, b, n // len(group))
+                mask = _one(zeros, warp, lane) if zeros else 0
+                shift = field_of(mask, 56, 6)
+                lines = factor(warp, shared, where, is_across, b, n // len(group) + shift)[shift:]
+                right += [
+                    [0] * k if is_zero else row
+                    for row, is_zero in zip(lines, zero_columns(mask, m, n), strict=False)
+                ]
             for half, (shared, tensor) in enumerate(group):
                 if in_tensor:
                     left = self._tensor_rows(tensor, _one(of_a, warp, lane), kind, a, m, folds)

@@ -82,3 +82,31 @@ def line_bytes_of(descriptor):
 def atom_of(descriptor):
     """Lines of an atom: 4 where 32 bytes stay together, otherwise 8."""
     return 4 if descriptor >> 61 & 7 == 1 else 8
+
+
+@njit(types.int64(*[types.int64] * 4))
+def source_column(mask, m, n, column):
+    """The column of B that a column of a product is made of, by a zero-column mask descriptor; -1: of zeros.
+
+    Spans of columns that are used and that are zeros alternate in each of the 128 / m parts of the columns. (The
+    manual's table has the lengths of both exchanged, against all of its examples.)
+    """
+    if mask >> 39 & 1:
+        part = column // (n * m // 128)
+        used, zeros = (mask >> 48 & 0xFF) + 1, (mask >> 40 & 0xFF) + 1
+        position = (column % (n * m // 128) + (mask >> 8 * part & 0xFF)) % (used + zeros)
+        if position < zeros if mask >> 32 + part & 1 else position >= used:
+            return -1
+    return column + (mask >> 56 & 63)
+
+
+@njit(types.int64(types.int64, types.int64))
+def is_mask(mask, m):
+    """Whether a zero-column mask descriptor is one that the manual explains: a first span is skipped in part only."""
+    if mask >> 56 & 63 > (16 if m == 32 else 32):
+        return 0
+    for part in range(128 // m):
+        first = (mask >> (40 if mask >> 32 + part & 1 else 48) & 0xFF) + 1
+        if mask >> 39 & 1 and mask >> 8 * part & 0xFF >= first:
+            return 0
+    return 1

@@ -66,7 +66,7 @@ BY_LANES, PAIRS, QUARTERS, EIGHTHS, HALVES = range(5)
 PACKED = 1 << 16  # beside a shape
 PAIR = 1 << 16  # beside what an operation does: it is one of two CTAs
 # of a copy: rows of 16 bytes << 8 | chunks of a row, and where the rows go
-ONCE, TO_ALL, PAIRS_02_13, PAIRS_01_23 = range(4)
+ONCE, TO_ALL, PAIRS_02_13, PAIRS_01_23, TO_EACH = range(5)
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
@@ -232,6 +232,8 @@ def _copy(context, uops, at, lane, shared, memory):
                         target = 32 * (line // 32) + 64 * (part & 1) + line % 32
                     elif way == PAIRS_01_23:
                         target = 64 * (line // 32) + 32 * (part & 1) + line % 32
+                    elif way == TO_EACH:  # a line for each warp
+                        target = first_lane + 32 * line
                     if target < LANES:
                         cells[target * COLUMNS + first + 4 * chunk + j] = np.uint32(word)
     return 1

@@ -6,7 +6,7 @@ b descriptor of B, c instruction descriptor, e predicate: D is added. Three OPER
     d kind | flags << 8, a and b addresses of the scales of A and B, c by how many powers of two D is divided, e row of
     the warp's number in the CTA
     d, a, b, c rows of the masks of lanes that are not written, for 32 lanes each; e number of scales of a line
-    d, a, b, c the same for the second CTA of a pair
+    d, a, b, c the same for the second CTA of a pair; e the zero-column mask descriptor, in the 64-bit file
 
 Where row i and column j of D lie, for M rows and N columns (an address names the first lane and column):
 
@@ -50,9 +50,11 @@ from ptxsim.execute.tensor.tensor_layouts import (
     MXF8F6F4,
     TF32,
     atom_of,
+    is_mask,
     line_bytes_of,
     memory_of,
     shared_packing,
+    source_column,
     tensor_packing,
 )
 from ptxsim.execute.tensor.tensor_memory import fault, first_of_pair, is_allocated
@@ -80,8 +82,8 @@ _CONTEXT, _UOP = record_type(CONTEXT), record_type(UOP)
 _UOPS = array_of(UOP)
 _uops = records(UOP)
 
-IN_TENSOR_MEMORY, STATIONARY, PAIR = 1, 2, 4
-"""Flags: A lies in tensor memory; `.ws`; of two CTAs."""
+IN_TENSOR_MEMORY, STATIONARY, PAIR, MASKED = 1, 2, 4, 8
+"""Flags: A lies in tensor memory; `.ws`; of two CTAs; with a mask of zero columns."""
 _SINGLE, _SIGNED_WORD = 23 | 8 << 8 | 2 << 16, 32 | 1 << 8  # the formats of .f32 and .s32
 
 
@@ -139,9 +141,10 @@ def _load_a(context, descriptor, what, kind, code, shape):
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64, types.int64, types.int64))
 def _load_b(context, descriptor, what, kind, code, shape):
-    """Decode B from shared memory; shape: n | k << 9 | 1 + the first CTA's rank << 17: each CTA of a pair has half of
-    the columns. 0 after a fault."""
-    n_ctas, rank, own = 2 if shape >> 17 else 1, (shape >> 17) - 1, context.shared_memory
+    """Decode B from shared memory; shape: n | k << 9 | 1 + the first CTA's rank << 17 | the first column << 24: each
+    CTA of a pair has half of the columns. 0 after a fault."""
+    rank, own = (shape >> 17 & 0x7F) - 1, context.shared_memory
+    n_ctas = 1 if rank < 0 else 2
     n = (shape & 0x1FF) // n_ctas
     done = np.int64(1)
     for part in range(n_ctas):
@@ -153,7 +156,7 @@ def _load_b(context, descriptor, what, kind, code, shape):
                 descriptor,
                 line_bytes_of(descriptor),
                 what >> 16 & 1 != 0,
-                0,
+                shape >> 24,
                 n,
                 shape >> 9 & 0xFF,
                 shared_packing(kind, code),
@@ -236,6 +239,17 @@ def _write_d(context, memory, address, shape, d_format, masks, lane):
             cells[target * COLUMNS + (address & 0xFFFF) + (cell & 0xFFFF)] = np.uint32(bits & 0xFFFFFFFF)
 
 
+@njit(types.void(_CONTEXT, *[types.int64] * 4))
+def _mask_columns(context, mask, m, n, k):
+    """B has zeros in the columns of a mask."""
+    values = flat_f64(context.tile_scratch, SCRATCH_WORDS)
+    for c in range(n):
+        if source_column(mask, m, n, c) < 0:
+            for j in range(k):
+                place = j * RESULT_COLUMNS + c
+                values[B_VALUES + place] = values[B_POWERS + place] = 0.0
+
+
 @njit(types.void(_CONTEXT, types.int64, types.int64))
 def _clear(context, m, n):
     values = flat_f64(context.tile_scratch, SCRATCH_WORDS)
@@ -276,6 +290,9 @@ def _multiply(context, uops, at, lane, adds):
         or (kind >= MXF4 and what >> 31 & 1)
     ):
         return fault(context, BAD_DESCRIPTOR, lane, what)
+    zeros = long_of(context, np.int64(uops[at + 3].e), lane) if flags & MASKED else np.int64(0)
+    if not is_mask(zeros, m):
+        return fault(context, BAD_DESCRIPTOR, lane, what)
     folded = np.int64(flags & STATIONARY != 0 or (n_ctas == 2 and m == 64))
     d_format = np.int64(_SINGLE)
     if kind == I8:
@@ -304,8 +321,11 @@ def _multiply(context, uops, at, lane, adds):
     for part in range(n_ctas):
         if part == 0 or kind >= MXF8F6F4:
             descriptor = long_of(context, np.int64(head.b), lane)
-            if not _load_b(context, descriptor, what, kind, of_b, n | k << 9 | rank + 1 << 17):
+            extent = n | k << 9 | rank + 1 << 17 | (zeros >> 56 & 63) << 24
+            if not _load_b(context, descriptor, what, kind, of_b, extent):
                 return 0
+            if flags & MASKED:
+                _mask_columns(context, zeros, m, n, k)
         memory = own
         if n_ctas == 2:
             cluster = cluster_at(context.cluster, 0)

@@ -4,8 +4,7 @@ Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
 occupies a tensor core; loads and stores are as quick as arithmetic.
 
-Refused: sparse A, `.ashift`, `.ws` with a mask of zero columns, and `tcgen05.cp.4x256b`, whose rows the manual shows in
-a figure only.
+Refused: sparse A, and `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
 """
 
 from ptxsim.base.program import GENERIC, SHARED
@@ -29,8 +28,19 @@ _SHAPES = {
     "16x256b": tensor.EIGHTHS,
     "16x32bx2": tensor.HALVES,
 }
-_COPIES = {"128x256b": (128, 2), "128x128b": (128, 1), "64x128b": (64, 1), "32x128b": (32, 1)}
-_WAYS = {"warpx4": tensor.TO_ALL, "warpx2::02_13": tensor.PAIRS_02_13, "warpx2::01_23": tensor.PAIRS_01_23}
+_COPIES = {
+    "128x256b": (128, 2),
+    "4x256b": (4, 2),
+    "128x128b": (128, 1),
+    "64x128b": (64, 1),
+    "32x128b": (32, 1),
+}
+_WAYS = {
+    "warpx4": tensor.TO_ALL,
+    "warpx2::02_13": tensor.PAIRS_02_13,
+    "warpx2::01_23": tensor.PAIRS_01_23,
+    "4x256b": tensor.TO_EACH,
+}
 _PRODUCTS_PER_CYCLE = {"f16": 4096, "tf32": 2048, "f8f6f4": 8192, "i8": 8192, "mxf8f6f4": 8192}
 """Of an SM. NVIDIA's 2.25 PFLOPS of dense .f16 (data sheet of the B200, 2024) are 4,100 products a cycle on each of
 148 SMs at 1.85 GHz; the clock is a guess."""
@@ -117,8 +127,6 @@ def _reduce(builder: UopBuilder, op: Operation, rows: list[int]) -> None:
 
 @rule("tcgen05_cp")
 def _copy(builder: UopBuilder, op: Operation) -> None:
-    if op.has("4x256b"):
-        unsupported("a copy of four rows")
     lines, chunks = next(size for name, size in _COPIES.items() if op.has(name))
     way = next((number for name, number in _WAYS.items() if op.has(name)), tensor.ONCE)
     bits = 6 if op.has("b6x16_p32") else 4 if op.has("b4x16_p64") else 0
@@ -154,12 +162,9 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
     if op.has("ashift"):
         unsupported("rows of A that are shifted (.ashift)")
     named = _operands(op)
-    if "zero" in named:
-        unsupported("a mask of zero columns")
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
     flags = product.STATIONARY if op.match.form.base == "tcgen05.mma.ws" else 0
-    if op.has("cta_group::2"):
-        flags |= product.PAIR
+    flags |= (product.PAIR if op.has("cta_group::2") else 0) | (product.MASKED if "zero" in named else 0)
     if isinstance(named["a"], Memory):
         flags |= product.IN_TENSOR_MEMORY
         of_a = _address(builder, named["a"])
@@ -178,11 +183,12 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
         builder.predicate(named["enable"]),
         warp_number(builder),
     )
+    zeros = builder.value(named["zero"], LONG) if "zero" in named else 0
     builder.emit(codes.TENSOR_MULTIPLY, d, of_a, of_b, what, adds)
     builder.emit(
         codes.OPERANDS, layouts.KINDS.index(kind) | flags << 8, scales[0], scales[1], exponent, number
     )
-    for k, more in ((0, count), (4, 0)):
+    for k, more in ((0, count), (4, zeros)):
         builder.emit(codes.OPERANDS, masks[k], masks[k + 1], masks[k + 2], masks[k + 3], more)
     depth, rate = int(layouts.DEPTHS[layouts.KINDS.index(kind)]), _PRODUCTS_PER_CYCLE.get(kind, 32768)
     builder.tensor_cycles = 128 * 256 * depth // rate

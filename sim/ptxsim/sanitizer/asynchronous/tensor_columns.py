@@ -35,7 +35,7 @@ _C, _X = record_type(shadow.CHECKS), record_type(CONTEXT)
 _REPORTS = array_of(shadow.REPORT)
 _INT = types.int64
 _uops = records(UOP)
-_IN_TENSOR_MEMORY, _STATIONARY = 1, 2
+_IN_TENSOR_MEMORY, _STATIONARY, _MASKED = 1, 2, 8
 _EVERY = 15
 
 
@@ -119,6 +119,8 @@ def multiplies_columns(checks, reports, context, i, k, lane):
     descriptor = long_of(context, np.int64(head.b), lane)
     layout = line_bytes_of(descriptor) | (what >> 16 & 1) << 8 | atom_of(descriptor) << 9
     extent = n << 9 | length << 18 | (shared_packing(kind, of_b) & 0xFF) << 27
+    if flags & _MASKED:
+        extent |= long_of(context, np.int64(uops[k + 3].e), lane) >> 56 & 63
     reads_matrix(checks, reports, context, i, lane, descriptor, layout, extent, product)
     _writes(checks, first, first + width, _EVERY, product)
 

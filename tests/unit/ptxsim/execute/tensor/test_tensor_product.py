@@ -172,6 +172,7 @@ def run_product(
     lanes: str = "",
     divided: str = "",
     issuer: int | None = None,
+    zeros: int | None = None,
 ) -> np.ndarray:
     d, a, b = types
     n_ctas = 1 if issuer is None else 2
@@ -193,6 +194,10 @@ def run_product(
     ).replace(
         "STORES", "".join(f"\tst.global.u32 [%d4+{512 * j}], {name};\n" for j, name in enumerate(REGISTERS))
     )
+    if zeros is not None:
+        text = text.replace(", %p2;", ", %p2, %d11;").replace(
+            "\tmov.u32 %r8,", f"\tmov.b64 %d11, {zeros};\n\tmov.u32 %r8,"
+        )
     if issuer is not None:
         text = of_pair(text, issuer)
     before, given = [], []
@@ -264,6 +269,32 @@ def test_elements_of_32_bits_across() -> None:
 @pytest.mark.parametrize(("m", "n"), [(32, 64), (64, 64), (128, 8)])
 def test_weight_stationary(m: int, n: int) -> None:
     run_product("f16", ("f32", "f16", "f16"), m=m, n=n, stationary=True, values="whole")
+
+
+def zero_mask(starts: list[int], firsts: list[int], skip: int, use: int, shift: int, has: int = 1) -> int:
+    """A zero-column mask descriptor; both lists by part."""
+    bits = sum(start << 8 * part for part, start in enumerate(starts))
+    bits |= sum(first << 32 + part for part, first in enumerate(firsts))
+    return bits | has << 39 | skip << 40 | use << 48 | shift << 56
+
+
+@pytest.mark.parametrize("across", [False, True], ids=["k", "n"])
+@pytest.mark.parametrize(
+    ("m", "n", "zeros"),
+    [
+        (128, 64, zero_mask([0], [0], 2, 3, 0)),
+        (128, 64, zero_mask([0], [0], 2, 3, 32, has=0)),
+        (64, 128, zero_mask([0, 0], [1, 0], 2, 3, 7)),
+        (32, 128, zero_mask([0, 1, 2, 1], [1, 1, 0, 0], 2, 3, 2)),
+    ],
+)
+def test_zero_columns(m: int, n: int, zeros: int, across: bool) -> None:
+    """The manual's examples and shifts, with elements of B side by side along k or along n."""
+    more, swizzle = (1 << 16, "none") if across else (0, "32")
+    run_product(
+        "f16", ("f32", "f16", "f16"), m=m, n=n, stationary=True, values="whole", zeros=zeros, more=more,
+        across=(False, across), swizzle=swizzle,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("in_tensor", [False, True], ids=["shared", "tensor"])
