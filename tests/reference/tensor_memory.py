@@ -123,6 +123,32 @@ def zero_columns(mask: int, m: int, n: int) -> list[bool]:
     return found
 
 
+def indices(cells: Any, kind: str, lane: int, column: int) -> list[int]:
+    """The 4 bits of metadata of each chunk of the row of A that D has in a lane."""
+    if kind in ("f16", "tf32"):  # 16 rows in 16 lanes: by half of k, and by row; a word has two rows
+        lower, row = lane // 16 * 16, lane % 16
+        halves = [
+            int(cells[lower + 8 * half + row % 8, column]) >> 16 * (row // 8) & 0xFFFF for half in (0, 1)
+        ]
+        return [half >> 4 * chunk & 15 for half in halves for chunk in range(4)]
+    return [int(cells[lane, column + word]) >> 4 * chunk & 15 for word in (0, 1) for chunk in range(8)]
+
+
+def spread(kind: str, row: list[int], found: list[int]) -> list[int]:
+    """A whole row of A, from its elements that are stored."""
+    whole = [0] * (2 * len(row))
+    elements = iter(row)
+    for chunk, index in enumerate(found):
+        if kind == "tf32":
+            whole[2 * chunk + (index == 0b1110)] = next(elements)
+            continue
+        wide = 2 if kind.startswith("mxf4") else 1
+        for place in (index & 3, index >> 2):
+            for j in range(wide):
+                whole[(4 * chunk + place) * wide + j] = next(elements)
+    return whole
+
+
 def shared_place(descriptor: int, across: bool, per_chunk: int, line: int, along: int) -> tuple[int, int]:
     """Address of the chunk, and number in it, of an element: row (or column) `line`, number `along` of k."""
     start, leading, stride = (16 * field_of(descriptor, low, 14) for low in (0, 16, 32))
@@ -359,7 +385,15 @@ class Tensors:
         return self._each(commit)
 
     def _tcgen05_mma(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        names = ["d", "a", "b", "i", *(("sa", "sb") if match.one_of("block_scale") else ())]
+        is_sparse = ".sp" in match.form.base
+        names = [
+            "d",
+            "a",
+            "b",
+            *(["meta"] if is_sparse else []),
+            "i",
+            *(("sa", "sb") if match.one_of("block_scale") else ()),
+        ]
         if isinstance(instruction.operands[len(names)], Vector):
             names.append("lanes")
         stationary = ".ws" in match.form.base
@@ -379,10 +413,11 @@ class Tensors:
         scales = [self._tensor_address(named[name], i) for name in ("sa", "sb") if name in named]
         divided = _number(named["scale"]) if "scale" in named else 0
         count = 1 if kind == "mxf8f6f4" else 4 if match.one_of("scale_vec::4X", "block16") else 2
-        k = _DEPTHS[kind]
+        metadata = self._tensor_address(named["meta"], i) if is_sparse else None
+        k = 2 * _DEPTHS[kind] if is_sparse else _DEPTHS[kind]
 
         def factor(
-            warp: Warp, shared: int, descriptor: int, across: bool, name: str, lines: int
+            warp: Warp, shared: int, descriptor: int, across: bool, name: str, lines: int, k: int = k
         ) -> list[list[int]]:
             width = _WIDTHS.get(name, 8)
             per_chunk = 32 if kind.startswith("mxf4") else 16 if width < 8 else 128 // width
@@ -404,7 +439,7 @@ class Tensors:
             n = 8 * field_of(fields, 17, 6)
             m = 128 * field_of(fields, 27, 2) if kind.startswith("mx") else 16 * field_of(fields, 24, 5)
             m //= len(group)  # rows of a CTA
-            folds = stationary or (len(group) == 2 and m == 64)
+            folds = stationary or (len(group) == 2 and m == 64 and not is_sparse)
             a = _TYPES[kind][field_of(fields, 7, 3)]
             b = _TYPES[kind][field_of(fields, 10, 2 if kind.startswith("mxf4") else 3)]
             d = "s32" if kind == "i8" else "f32"
@@ -424,7 +459,14 @@ class Tensors:
                 if in_tensor:
                     left = self._tensor_rows(tensor, _one(of_a, warp, lane), kind, a, m, folds)
                 else:
-                    left = factor(warp, shared, _one(of_a, warp, lane), bool(field_of(fields, 15, 1)), a, m)
+                    where, is_across = _one(of_a, warp, lane), bool(field_of(fields, 15, 1))
+                    left = factor(warp, shared, where, is_across, a, m, _DEPTHS[kind])
+                if metadata is not None:
+                    at = _one(metadata, warp, lane) & 0xFFFF
+                    at += field_of(fields, 0, 2) if kind in ("f16", "tf32") else 0
+                    for row in range(m):
+                        y = (result_place(m, n, folds, row, 0)[0] + (_one(of_d, warp, lane) >> 16)) % 128
+                        left[row] = spread(kind, left[row], indices(tensor.cells, kind, y, at))
                 numbers: list[list[list[Any]]] = []
                 for side, (rows, name) in enumerate(((left, a), (right, b))):
                     scale_name = "ue8m0" if field_of(fields, 23, 1) else "ue4m3"

@@ -105,7 +105,7 @@ _FAULTS = {
     codes.BAD_DESCRIPTOR: Fault(
         "E404",
         "an instruction descriptor that describes no product that can be simulated",
-        "see docs/simulator.md: dense A, M of 64 or 128 (with .ws 32 too, of two CTAs 128 or 256), N up to 256",
+        "see docs/simulator.md: M of 64 or 128 (with .ws 32 too, of two CTAs 128 or 256), N up to 256",
     ),
     codes.NO_PEER: Fault(
         "E404",

@@ -1,12 +1,13 @@
 """`tcgen05.mma`: the product of a matrix in shared or tensor memory with one in shared memory, in tensor memory.
 
 TENSOR_MULTIPLY has row d address of D, a that of A (a descriptor in the 64-bit file, or an address in tensor memory),
-b descriptor of B, c instruction descriptor, e predicate: D is added. Three OPERANDS follow:
+b descriptor of B, c instruction descriptor, e predicate: D is added. Four OPERANDS follow:
 
     d kind | flags << 8, a and b addresses of the scales of A and B, c by how many powers of two D is divided, e row of
     the warp's number in the CTA
     d, a, b, c rows of the masks of lanes that are not written, for 32 lanes each; e number of scales of a line
     d, a, b, c the same for the second CTA of a pair; e the zero-column mask descriptor, in the 64-bit file
+    d address of the metadata of a sparse A, which has half of the elements of a row
 
 Where row i and column j of D lie, for M rows and N columns (an address names the first lane and column):
 
@@ -16,17 +17,18 @@ Where row i and column j of D lie, for M rows and N columns (an address names th
     M = 32, folded     lane i + 32 (j / (N/4))             column j % (N/4)
 
 Two CTAs of a pair have half of the rows of A and D each, the first one the upper half, and half of the columns of B.
-Blocks of columns lie below one another (folded) with .ws, and with two CTAs that have 64 rows each.
+Blocks of columns lie below one another (folded) with .ws, and with two CTAs that have 64 rows each and a dense A.
 
 A in tensor memory has row i in D's lane (folded: in lane i), its elements packed into columns along k. The scales of
 row i of A or column i of B are bytes of the word in lane i % 32, column i / 32, from the byte on that the instruction
 descriptor names; where two CTAs have 64 rows each, the second half of B's columns has them in the lanes from 64 on.
 Each CTA reads the scales of its own tensor memory.
 
-The product is made when the instruction is executed. Not handled: sparse A, k = 96, `.ashift`.
+The product is made when the instruction is executed. Not handled: k = 96, `.ashift`, scaled blocks of two CTAs with
+sparse A and 64 rows each.
 
-Reference: PTX ISA, "TensorCore 5th Generation Family Instructions": data path layouts, block scaling; the layouts of
-scales also: NVIDIA, CUTLASS 4 (`cute/atom/mma_traits_sm100_frag.hpp`).
+Reference: PTX ISA, "TensorCore 5th Generation Family Instructions": data path layouts, block scaling, sparse matrices;
+the layouts of scales and metadata also: NVIDIA, CUTLASS 4 (`cute/atom/mma_traits_sm100_frag.hpp`).
 """
 
 from typing import Any
@@ -53,6 +55,8 @@ from ptxsim.execute.tensor.tensor_layouts import (
     is_mask,
     line_bytes_of,
     memory_of,
+    metadata_place,
+    place_in_row,
     shared_packing,
     source_column,
     tensor_packing,
@@ -82,8 +86,8 @@ _CONTEXT, _UOP = record_type(CONTEXT), record_type(UOP)
 _UOPS = array_of(UOP)
 _uops = records(UOP)
 
-IN_TENSOR_MEMORY, STATIONARY, PAIR, MASKED = 1, 2, 4, 8
-"""Flags: A lies in tensor memory; `.ws`; of two CTAs; with a mask of zero columns."""
+IN_TENSOR_MEMORY, STATIONARY, PAIR, MASKED, SPARSE = 1, 2, 4, 8, 16
+"""Flags: A lies in tensor memory; `.ws`; of two CTAs; with a mask of zero columns; sparse A."""
 _SINGLE, _SIGNED_WORD = 23 | 8 << 8 | 2 << 16, 32 | 1 << 8  # the formats of .f32 and .s32
 
 
@@ -137,6 +141,28 @@ def _load_a(context, descriptor, what, kind, code, shape):
         1,
         atom_of(descriptor),
     )
+
+
+@njit(types.void(_CONTEXT, types.uint64, types.int64, types.int64, types.int64, types.int64))
+def _expand(context, memory, address, kind, base, shape):
+    """Spread the elements of a compressed A over the whole rows, by the metadata at an address (its column); D begins
+    in lane `base`; shape: m | k << 8 | folded << 16."""
+    m, k, folded = shape & 0xFF, shape >> 8 & 0xFF, shape >> 16
+    values = flat_f64(context.tile_scratch, SCRATCH_WORDS)
+    cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
+    chunk = 1 if kind == TF32 else 4 if kind >= MXF4 else 2  # elements that share 4 bits
+    for row in range(m):
+        lane = (cell_of(row, 0, m, m, folded) >> 16) + base & 127
+        v, p = A_VALUES + row * DEPTH, A_POWERS + row * DEPTH
+        for j in range(k // 2):
+            values[SUMS + j], values[UNITS + j] = values[v + j], values[p + j]
+        for j in range(k):
+            values[v + j] = values[p + j] = 0.0
+        for j in range(k // 2):
+            place = metadata_place(kind, lane, j // chunk)
+            word = np.int64(cells[(place >> 16) * COLUMNS + address + (place >> 8 & 0xFF)])
+            column = place_in_row(kind, word >> (place & 0xFF) & 15, j)
+            values[v + column], values[p + column] = values[SUMS + j], values[UNITS + j]
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64, types.int64, types.int64))
@@ -278,7 +304,9 @@ def _multiply(context, uops, at, lane, adds):
     n = (what >> 17 & 63) * 8
     m = ((what >> 27 & 3) * 128 if kind >= MXF8F6F4 else (what >> 24 & 31) * 16) // n_ctas  # of a CTA
     of_a, of_b = FORMATS[kind, what >> 7 & 7], FORMATS[kind, what >> 10 & (3 if kind >= MXF4 else 7)]
-    k = DEPTHS[kind]
+    depth, is_sparse = DEPTHS[kind], np.int64(flags & SPARSE != 0)  # elements of a row of A that are stored
+    k = depth << is_sparse
+    selector = what & 3 if kind < MXF8F6F4 else np.int64(0)
     if (
         of_a < 0
         or of_b < 0
@@ -286,14 +314,16 @@ def _multiply(context, uops, at, lane, adds):
         or n > 256
         or (n_ctas == 2 and n % 16)
         or not (m == 128 or m == 64 or (m == 32 and flags & STATIONARY))
-        or what & 4  # sparse
+        or what >> 2 & 1 != is_sparse
+        or (is_sparse and selector > (kind == F16 or kind == TF32))
+        or (is_sparse and kind >= MXF8F6F4 and n_ctas == 2 and m == 64)
         or (kind >= MXF4 and what >> 31 & 1)
     ):
         return fault(context, BAD_DESCRIPTOR, lane, what)
     zeros = long_of(context, np.int64(uops[at + 3].e), lane) if flags & MASKED else np.int64(0)
     if not is_mask(zeros, m):
         return fault(context, BAD_DESCRIPTOR, lane, what)
-    folded = np.int64(flags & STATIONARY != 0 or (n_ctas == 2 and m == 64))
+    folded = np.int64(flags & STATIONARY != 0 or (n_ctas == 2 and m == 64 and not is_sparse))
     d_format = np.int64(_SINGLE)
     if kind == I8:
         d_format = np.int64(_SIGNED_WORD)
@@ -306,13 +336,18 @@ def _multiply(context, uops, at, lane, adds):
         return 0
     if flags & IN_TENSOR_MEMORY:
         place = word_of(context, np.int64(head.a), lane)
-        if _lacks(context, own, lane, place, k // (tensor_packing(kind, of_a) & 0xFF)):
+        if _lacks(context, own, lane, place, depth // (tensor_packing(kind, of_a) & 0xFF)):
             return 0
     if kind >= MXF8F6F4 and (
         _lacks(context, own, lane, scales[0], (m + 31) // 32)
         or _lacks(context, own, lane, scales[1], (n // (1 + folded) + 31) // 32)
     ):
         return 0
+    metadata = np.int64(0)
+    if is_sparse:
+        metadata = word_of(context, np.int64(uops[at + 4].d), lane) + selector
+        if _lacks(context, own, lane, metadata, 1 if kind == F16 or kind == TF32 else 2):
+            return 0
     rank = np.int64(-1)
     if n_ctas == 2:
         rank = first_of_pair(context, own, lane)
@@ -332,12 +367,16 @@ def _multiply(context, uops, at, lane, adds):
             memory, context.shared_memory = cluster.tensor[rank + part], cluster.shared[rank + part]
         done = np.int64(1)
         if flags & IN_TENSOR_MEMORY:
-            _read_a(context, memory, place, kind, of_a, m | k << 8 | folded << 16)
+            _read_a(context, memory, place, kind, of_a, m | depth << 8 | folded << 16)
         else:
-            done = _load_a(context, long_of(context, np.int64(head.a), lane), what, kind, of_a, m | k << 8)
+            descriptor = long_of(context, np.int64(head.a), lane)
+            done = _load_a(context, descriptor, what, kind, of_a, m | depth << 8)
         context.shared_memory = shared
         if not done:
             return 0
+        if is_sparse:
+            shape = m | k << 8 | folded << 16
+            _expand(context, memory, metadata & 0xFFFF, kind, address >> 16, shape)
         if kind >= MXF8F6F4:
             count, is_power = np.int64(uops[at + 2].e), what >> 23 & 1
             shape = k << 9 | count << 17

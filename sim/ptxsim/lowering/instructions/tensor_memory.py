@@ -4,7 +4,7 @@ Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
 occupies a tensor core; loads and stores are as quick as arithmetic.
 
-Refused: sparse A, and `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
+Refused: `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
 """
 
 from ptxsim.base.program import GENERIC, SHARED
@@ -146,14 +146,15 @@ def _shift(builder: UopBuilder, op: Operation) -> None:
 def _operands(op: Operation) -> dict[str, Operand]:
     """The operands by name: those of some rows are as many, and braces are masks of lanes."""
     rest = list(op.operands)
-    found = {name: rest.pop(0) for name in ("d", "a", "b", "i")}
+    is_sparse = op.match.form.base.endswith(".sp")
+    found = {name: rest.pop(0) for name in ("d", "a", "b", *(("meta",) if is_sparse else ()), "i")}
     if op.has("block_scale"):
         found["sa"], found["sb"] = rest.pop(0), rest.pop(0)
     if isinstance(rest[0], Vector):
         found["lanes"] = rest.pop(0)
     found["enable"] = rest.pop(0)
     if rest:
-        found["zero" if op.match.form.base == "tcgen05.mma.ws" else "scale"] = rest[0]
+        found["zero" if ".ws" in op.match.form.base else "scale"] = rest[0]
     return found
 
 
@@ -163,8 +164,9 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
         unsupported("rows of A that are shifted (.ashift)")
     named = _operands(op)
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
-    flags = product.STATIONARY if op.match.form.base == "tcgen05.mma.ws" else 0
+    flags = product.STATIONARY if ".ws" in op.match.form.base else 0
     flags |= (product.PAIR if op.has("cta_group::2") else 0) | (product.MASKED if "zero" in named else 0)
+    flags |= product.SPARSE if "meta" in named else 0
     if isinstance(named["a"], Memory):
         flags |= product.IN_TENSOR_MEMORY
         of_a = _address(builder, named["a"])
@@ -184,12 +186,14 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
         warp_number(builder),
     )
     zeros = builder.value(named["zero"], LONG) if "zero" in named else 0
+    metadata = _address(builder, named["meta"]) if "meta" in named else 0
     builder.emit(codes.TENSOR_MULTIPLY, d, of_a, of_b, what, adds)
     builder.emit(
         codes.OPERANDS, layouts.KINDS.index(kind) | flags << 8, scales[0], scales[1], exponent, number
     )
     for k, more in ((0, count), (4, zeros)):
         builder.emit(codes.OPERANDS, masks[k], masks[k + 1], masks[k + 2], masks[k + 3], more)
+    builder.emit(codes.OPERANDS, metadata)
     depth, rate = int(layouts.DEPTHS[layouts.KINDS.index(kind)]), _PRODUCTS_PER_CYCLE.get(kind, 32768)
     builder.tensor_cycles = 128 * 256 * depth // rate
 

@@ -63,3 +63,36 @@ def test_zero_columns(m: int, descriptor: int, parts: list[str]) -> None:
 def test_no_masks(m: int, descriptor: int) -> None:
     """More is skipped than a first span of 4 columns that are used or 3 of zeros; a shift beyond the greatest."""
     assert not for_python(layouts.is_mask)(descriptor, m)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lane", "chunk", "expected"),
+    [
+        # lane, column, bit: row 5 of 16, and row 13, which shares its words; the second half of k in the upper lanes
+        (layouts.F16, 37, 3, (37, 0, 12)),
+        (layouts.F16, 45, 3, (37, 0, 28)),
+        (layouts.F16, 37, 6, (45, 0, 8)),
+        (layouts.TF32, 31, 7, (31, 0, 28)),
+        (layouts.F8F6F4, 45, 3, (45, 0, 12)),
+        (layouts.MXF4, 45, 11, (45, 1, 12)),
+    ],
+)
+def test_where_metadata_lie(kind: int, lane: int, chunk: int, expected: tuple[int, int, int]) -> None:
+    found = int(for_python(layouts.metadata_place)(kind, lane, chunk))
+    assert (found >> 16, found >> 8 & 0xFF, found & 0xFF) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "first", "places"),
+    [
+        (layouts.TF32, 0b1110, 3, [7]),
+        (layouts.TF32, 0b0100, 3, [6]),
+        (layouts.F16, 0b1101, 2, [5, 7]),
+        (layouts.I8, 0b1000, 4, [8, 10]),
+        (layouts.MXF4NVF4, 0b1001, 4, [10, 11, 12, 13]),
+    ],
+)
+def test_where_compressed_elements_stand(kind: int, index: int, first: int, places: list[int]) -> None:
+    """Of a chunk that begins with element `first` of those that are stored."""
+    found = [int(for_python(layouts.place_in_row)(kind, index, first + j)) for j in range(len(places))]
+    assert found == places

@@ -154,6 +154,14 @@ def descriptor(kind: str, a: str, b: str, d: str, m: int, n: int, more: int = 0)
     return bits | m >> 4 << 24 | {"f16": 0, "f32": 1, "s32": 2}[d] << 4
 
 
+def metadata(kind: str, cta: int) -> np.ndarray:
+    """Two columns of metadata with a meaning."""
+    indices = [4, 14] if kind == "tf32" else [4, 8, 12, 9, 13, 6, 14]
+    chosen = np.random.default_rng(cta).choice(np.array(indices, np.uint32), (2, 128, 8))
+    made: np.ndarray = (chosen << np.arange(0, 32, 4, dtype=np.uint32)).sum(axis=2).astype(np.uint32)
+    return made
+
+
 def run_product(
     kind: str,
     types: tuple[str, str, str],
@@ -173,6 +181,7 @@ def run_product(
     divided: str = "",
     issuer: int | None = None,
     zeros: int | None = None,
+    sparse: bool = False,
 ) -> np.ndarray:
     d, a, b = types
     n_ctas = 1 if issuer is None else 2
@@ -180,7 +189,8 @@ def run_product(
     found = []
     for name, lines, is_across in ((a, m // n_ctas, across[0]), (b, n // n_ctas, across[1])):
         per_chunk = 32 if kind.startswith("mxf4") else min(128 // WIDTHS.get(name, 8), 16)
-        inner, outer = (lines, k) if is_across else (k, lines)
+        length = 2 * k if sparse and len(found) else k
+        inner, outer = (lines, length) if is_across else (length, lines)
         found.append(fields(swizzle, is_across, outer, max(inner // per_chunk, 1)))
     what = descriptor(kind, a, b, d, m, n, more)
     text = HEAD.replace("A_FIELDS", str(found[0])).replace("B_FIELDS", str(found[1]))
@@ -188,9 +198,9 @@ def run_product(
     text += "".join(f"\tld.global.u32 {name}, [%d5+{512 * j}];\n" for j, name in enumerate(REGISTERS))
     text += f"\ttcgen05.st.sync.aligned.32x32b.x64.b32 [%r7], {STORED};\n\ttcgen05.wait::st.sync.aligned;\n"
     of_a = "[%r6+32]" if in_tensor else "%d7"
-    opcode = f"tcgen05.mma{'.ws' if stationary else ''}.cta_group::1.kind::{kind}{suffix}"
+    opcode = f"tcgen05.mma{'.ws' * stationary}{'.sp' * sparse}.cta_group::1.kind::{kind}{suffix}"
     text += TAIL.replace(
-        "PRODUCT", f"{opcode} [%r6], {of_a}, %d8, %r8{scales}{lanes}, %p2{divided};"
+        "PRODUCT", f"{opcode} [%r6], {of_a}, %d8{', [%r6+60]' * sparse}, %r8{scales}{lanes}, %p2{divided};"
     ).replace(
         "STORES", "".join(f"\tst.global.u32 [%d4+{512 * j}], {name};\n" for j, name in enumerate(REGISTERS))
     )
@@ -211,6 +221,8 @@ def run_product(
             cells[48:] = np.concatenate(
                 [scale_words(name, moderate, f"{j} {cta}").reshape(64) for j in range(32)]
             ).reshape(16, 128)
+        if sparse:
+            cells[60:62] = metadata(kind, cta)
         before.append(cells)
         factors = [words(name, values, TILE // 4, f"{side}{cta}") for side, name in (("a", a), ("b", b))]
         given += [*factors, cells.ravel()]
@@ -360,6 +372,42 @@ def test_scaled_blocks_of_two_ctas(case: tuple[str, str, tuple[str, str, str], i
     run_product(kind, types, m=m, n=48, suffix=suffix, more=more, scales=", [%r6+48], [%r6+56]", issuer=0)
 
 
+SPARSE: list[tuple[str, tuple[str, str, str], int]] = [
+    ("f16", ("f32", "f16", "f16"), 0), ("f16", ("f32", "bf16", "bf16"), 1), ("tf32", ("f32", "tf32", "tf32"), 1),
+    ("f8f6f4", ("f16", "e4m3", "e5m2"), 0), ("f8f6f4", ("f32", "e2m1", "e3m2"), 0), ("i8", ("s32", "s8", "u8"), 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("m", [64, 128])
+@pytest.mark.parametrize("case", SPARSE)
+def test_sparse(case: tuple[str, tuple[str, str, str], int], m: int) -> None:
+    """A in shared memory for half of the lanes, in tensor memory for all; the selector takes a column."""
+    kind, types, selector = case
+    run_product(kind, types, m=m, n=16, sparse=True, in_tensor=m == 128, more=4 | selector)
+
+
+@pytest.mark.parametrize(("m", "n"), [(32, 64), (64, 64)])
+def test_sparse_and_stationary(m: int, n: int) -> None:
+    run_product(
+        "f16", ("f32", "f16", "f16"), m=m, n=n, sparse=True, stationary=True, more=4, values="whole",
+        zeros=zero_mask([0] * 4, [0] * 4, 2, 3, 0),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [SCALED[0], SCALED[2], SCALED[4]])
+def test_sparse_scaled_blocks(case: tuple[str, str, tuple[str, str, str], int]) -> None:
+    kind, suffix, types, more = case
+    scales = ", [%r6+48], [%r6+56]"
+    run_product(kind, types, n=16, sparse=True, suffix=suffix, more=more | 4, scales=scales)
+    run_product(kind, types, m=256, n=16, sparse=True, suffix=suffix, more=more | 4, scales=scales, issuer=0)
+
+
+@pytest.mark.parametrize("m", [128, 256])
+def test_sparse_of_two_ctas(m: int) -> None:
+    """With 64 rows each, a sparse A has 16 in the lanes of a warp."""
+    run_product("f16", ("f32", "f16", "f16"), m=m, n=32, sparse=True, more=5, values="whole", issuer=1)
+
+
 def one_product(what: int) -> Any:
     """Ones times ones in f16, nothing added: every element of D is 16, the length of k."""
     text = HEAD.replace("A_FIELDS", str(fields("none", False, 128, 2))).replace("ADDS", "0")
@@ -379,8 +427,9 @@ def test_by_hand() -> None:
     assert not out[8:].any()
 
 
-@pytest.mark.parametrize("m", [16, 96, 256])
-def test_a_descriptor_of_no_product(m: int) -> None:
+@pytest.mark.parametrize(("m", "more"), [(16, 0), (96, 0), (256, 0), (128, 4)])
+def test_a_descriptor_of_no_product(m: int, more: int) -> None:
+    """The last one says that A is sparse."""
     with pytest.raises(PtxError, match="an instruction descriptor") as caught:
-        one_product(descriptor("f16", "f16", "f16", "f32", m, 8))
+        one_product(descriptor("f16", "f16", "f16", "f32", m, 8, more))
     assert caught.value.diagnostics[0].code == "E404"
