@@ -79,8 +79,8 @@ FETCH, QUERY, SURFACE, STORE_TEXEL = range(MATRIX_END, MATRIX_END + 4)
 
 # what an MBARRIER does, a sum of these, in this order
 INITIALISE, EXPECT_BYTES, COMPLETE_BYTES, DROP, ARRIVE, STAY = (1 << k for k in range(6))
-# its 64 bits: arrivals that are missing, arrivals of a phase, bytes that are missing (signed), parity of the phase
-PENDING_BITS, EXPECTED_SHIFT, BYTES_SHIFT, BYTES_BITS, PHASE_SHIFT = 20, 20, 40, 22, 62
+# its 64 bits: arrivals missing, arrivals of a phase, bytes missing (with a sign), parity of the phase, layout
+PENDING_BITS, EXPECTED_SHIFT, BYTES_SHIFT, BYTES_BITS, PHASE_SHIFT, LAYOUT_SHIFT = 20, 20, 40, 22, 62, 63
 
 _CALLS = FIRST + 1024
 SAVE_32, SAVE_64, SAVE_P, RESTORE_32, RESTORE_64, RESTORE_P, COPY_LOCAL, CHECK_STACK = range(
