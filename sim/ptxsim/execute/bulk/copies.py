@@ -60,7 +60,7 @@ from ptxsim.execute.bulk.transfers import (
     mark_written,
     perform,
 )
-from ptxsim.execute.cluster.clusters import shared_at
+from ptxsim.execute.cluster.clusters import own_rank, shared_at
 from ptxsim.execute.codes import (
     BULK_COMMIT,
     BULK_COPY,
@@ -80,7 +80,9 @@ _BYTES = TRANSFER.itemsize
 _OFFSET_BITS = np.uint64((1 << CLUSTER_SHIFT) - 1)
 
 # flags of a micro-operation
-FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES = (1 << k for k in range(8))
+FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES, TO_PAIRS = (
+    1 << k for k in range(9)
+)
 
 ISSUE_CYCLES = 32
 """guess: from the instruction to the first byte."""
@@ -260,7 +262,11 @@ def _track_by_group(context, t, lane):
 
 @njit(_INT(_CONTEXT, _TRANSFER, _INT, types.uint64, types.uint64, _INT, types.uint64, _INT))
 def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
-    """Begin a transfer to shared memory: of one CTA, or of every CTA of a mask. 0 after a fault."""
+    """Begin a transfer to shared memory: of one CTA, or of every CTA of a mask. 0 after a fault.
+
+    Its mbarrier is in the same CTA or, with TO_PAIRS, in that of its pair whose rank is even, or odd, as that of the
+    mbarrier that is named.
+    """
     size = np.int64(t.bytes)
     if flags & MULTICAST == 0:
         t.to = _in_shared(context, to, np.uint64(size), lane, align)
@@ -273,6 +279,10 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
         if ctas >> rank & 1:
             window = np.uint64(rank + 1) << np.uint64(CLUSTER_SHIFT)
             t.to = _in_shared(context, window | to & _OFFSET_BITS, np.uint64(size), lane, align)
+            if flags & TO_PAIRS:
+                named = np.int64(mbarrier >> np.uint64(CLUSTER_SHIFT)) - 1
+                told = rank & ~1 | (named if named >= 0 else own_rank(context)) & 1
+                window = np.uint64(told + 1) << np.uint64(CLUSTER_SHIFT)
             t.tracker = _in_shared(
                 context, window | mbarrier & _OFFSET_BITS, np.uint64(8), lane, np.uint64(8)
             )

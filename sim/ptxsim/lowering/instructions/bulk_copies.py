@@ -87,9 +87,7 @@ def _tensor(builder: UopBuilder, op: Operation) -> None:
         what |= flags.PIXELS
     mask = builder.constant(0)
     if "ctas" in named:
-        if op.has("cta_group::2"):
-            unsupported("a multicast to pairs of CTAs")
-        what |= flags.MULTICAST
+        what |= flags.MULTICAST | (flags.TO_PAIRS if op.has("cta_group::2") else 0)
         mask = builder.value(named["ctas"], TYPES["u16"])
     if op.has("bulk_group"):
         what |= flags.STORES

@@ -11,13 +11,10 @@ from ptxsim.lowering.lower import lower
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 
-LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-
 
 @pytest.mark.parametrize(
     ("instruction", "reason"),
     [
-        (f"{LOAD}.multicast::cluster.cta_group::2 [tile], [%d1, {{0, 0}}], [bar], %h1;", "to pairs of CTAs"),
         (
             "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes"
             " [tile], [%d1, {0, 0, 0}], [bar], {%h1, %h1};",
