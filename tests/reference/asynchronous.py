@@ -1,7 +1,7 @@
 """Asynchronous copies, asynchronous stores and mbarriers of the reference interpreter.
 
 For `reference_steps.py`. A copy is made when it is issued, the lanes one after the other, byte by byte. The 64 bits of
-an mbarrier are a number written in a mixed base: phase parity, pending count, expected count, and tx-count.
+an mbarrier are a number written in a mixed base: phase parity, layout, pending count, expected count, and tx-count.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", 9.7.9.25 (asynchronous copies), 9.7.13.15 (mbarrier).
 """
@@ -18,8 +18,9 @@ from ptxtool.isa.types import TYPES
 from reference.access import Step, memory_operand, space_named
 from reference.decode import Operands, Reader, Unsupported, Warp, access, check_alignment
 from reference.memory import Fault
-from reference.numbers import LANES
+from reference.numbers import LANES, Raw
 from reference.op import Op
+from reference.ops import Bools
 
 Maker = Callable[[Instruction, Match, Op, int], Step]
 
@@ -35,17 +36,20 @@ class Mbarrier:
     pending: int
     expected: int
     tx: int
+    layout: int
 
     @classmethod
     def of(cls, bits: int) -> "Mbarrier":
         bits, phase = divmod(bits, 2)
+        bits, layout = divmod(bits, 2)
         bits, pending = divmod(bits, _COUNTS)
         tx, expected = divmod(bits, _COUNTS)
-        return cls(phase, pending, expected, tx - _COUNTS)
+        return cls(phase, pending, expected, tx - _COUNTS, layout)
 
     @property
     def bits(self) -> int:
-        return (((self.tx + _COUNTS) * _COUNTS + self.expected) * _COUNTS + self.pending) * 2 + self.phase
+        counts = ((self.tx + _COUNTS) * _COUNTS + self.expected) * _COUNTS + self.pending
+        return (counts * 2 + self.layout) * 2 + self.phase
 
     def end_phase(self) -> None:
         if self.pending <= 0 and self.tx == 0:
@@ -167,14 +171,14 @@ class Asynchronous:
         counts = self.operands.read(instruction.operands[1], _U32, i)
 
         def change(warp: Warp, lane: int, state: Mbarrier) -> None:
-            state.phase, state.tx = 0, 0
+            state.phase, state.tx, state.layout = 0, 0, int(op.has("layout::v1"))
             state.pending = state.expected = int(counts(warp)[lane])
 
         return self._mbarrier_step(instruction, match, 0, i, change)
 
     def _mbarrier_inval(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         def change(warp: Warp, lane: int, state: Mbarrier) -> None:
-            state.phase = state.pending = state.expected = state.tx = 0
+            state.phase = state.pending = state.expected = state.tx = state.layout = 0
 
         return self._mbarrier_step(instruction, match, 0, i, change)
 
@@ -217,16 +221,34 @@ class Asynchronous:
 
     def _mbarrier_test(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         by_parity = op.has("parity")
-        of = self.operands.read(instruction.operands[2], _U32 if by_parity else _U64, i)
-        write, _ = self.operands.write_pair(instruction.operands[0], i)
+        names = [o.name for o in match.form.operands]
+        at = names.index("mbar")
+        of = self.operands.read(instruction.operands[at + 1], _U32 if by_parity else _U64, i)
+        write, write_report = self.operands.write_pair(instruction.operands[0], i)
+        value = self.operands.write(instruction.operands[1], TYPES["b8"], i) if "report" in names else None
         done = np.zeros(LANES, np.bool_)
 
         def look(warp: Warp, lane: int, state: Mbarrier) -> None:
             # parity of a phase, or the state that an arrival in it gave: both have it in bit 0
             done[lane] = state.phase != int(of(warp)[lane]) & 1
 
+        def tell(warp: Warp, old: Raw, lanes: Bools) -> None:
+            write(warp, done.copy(), lanes)
+            write_report(warp, np.zeros(LANES, np.bool_), lanes)  # no copy reports that it has failed
+            if value is not None:
+                value(warp, np.zeros(LANES, np.uint64), lanes)
+
+        return self._mbarrier_step(instruction, match, at, i, look, tell)
+
+    def _mbarrier_layout(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        write, _ = self.operands.write_pair(instruction.operands[0], i)
+        found = np.zeros(LANES, np.bool_)
+
+        def look(warp: Warp, lane: int, state: Mbarrier) -> None:
+            found[lane] = state.layout == op.has("layout::v1")
+
         return self._mbarrier_step(
-            instruction, match, 1, i, look, lambda warp, old, lanes: write(warp, done.copy(), lanes)
+            instruction, match, 1, i, look, lambda warp, old, lanes: write(warp, found.copy(), lanes)
         )
 
     def _mbarrier_pending(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:

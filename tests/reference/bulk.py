@@ -237,14 +237,17 @@ def _signal(warp: Warp, address: int, n_bytes: int) -> None:
     _put(warp, "shared", address, state.bits.to_bytes(8, "little"))
 
 
-def _targets(ctas: int | None, *addresses: int) -> Iterator[tuple[int, ...]]:
-    """The addresses in every CTA of a mask, or as they are."""
+def _targets(
+    ctas: int | None, target: int, mbarrier: int, parity: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """The addresses in every CTA of a mask, the mbarrier's in that of its pair with a parity; or as they are."""
     if ctas is None:
-        yield addresses
+        yield target, mbarrier
         return
     for rank in range(16):
         if ctas >> rank & 1:
-            yield tuple((rank + 1) * CTA_BYTES + a % CTA_BYTES for a in addresses)
+            told = rank if parity is None else rank // 2 * 2 + parity
+            yield (rank + 1) * CTA_BYTES + target % CTA_BYTES, (told + 1) * CTA_BYTES + mbarrier % CTA_BYTES
 
 
 class BulkCopies:

@@ -141,7 +141,7 @@ MAKERS = WITHOUT_EFFECT | {
     *WARP_WIDE,
     "activemask",
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
-    *("mbarrier_test", "mbarrier_pending", "st_async", "red_async"),
+    *("mbarrier_test", "mbarrier_layout", "mbarrier_pending", "st_async", "red_async"),
     *("mapa", "getctarank"),
     *MATRIX_MEANINGS,
     *WARP_GROUP_MEANINGS,

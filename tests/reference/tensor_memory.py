@@ -2,11 +2,13 @@
 
 For `reference_steps.py`. A CTA's memory is an array of 128 lanes by 512 columns. Everything happens when it is
 executed. Where elements lie is written as the manual has it: by lane and column of each register, by row and column of
-D, by the canonical layouts of shared memory (as in `warpgroups.py`).
+D, by the canonical layouts of shared memory (as in `warpgroups.py`). What two CTAs do together is done for each of
+them, with its own tensor and shared memory.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", 9.7.16 (TensorCore 5th generation family instructions).
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +26,7 @@ from reference.access import Step
 from reference.asynchronous import Mbarrier
 from reference.decode import Operands, Reader, Warp, access
 from reference.matrix import Number, bits_of, dot
-from reference.memory import Fault
+from reference.memory import CTA_BYTES, WINDOWS, Fault
 from reference.numbers import LANES
 from reference.op import Op
 from reference.warpgroups import field_of
@@ -56,11 +58,25 @@ class _TensorMemory:
 
 
 def _memory(warp: Warp) -> _TensorMemory:
-    cta: Any = warp.cta  # type: ignore[attr-defined]
+    return _memory_of(warp.cta)  # type: ignore[attr-defined]
+
+
+def _memory_of(cta: Any) -> _TensorMemory:
     if not hasattr(cta, "tensor_memory"):
         cta.tensor_memory = _TensorMemory()
     found: _TensorMemory = cta.tensor_memory
     return found
+
+
+def _group(warp: Warp, op: Op) -> list[tuple[int, _TensorMemory]]:
+    """Where the shared memory of each CTA of an operation begins, and its tensor memory; the even one first."""
+    own: Any = warp.cta  # type: ignore[attr-defined]
+    if not op.has("cta_group::2"):
+        return [(0, _memory(warp))]
+    ctas, first = own.cluster.ctas, own.rank & ~1
+    if first + 1 >= len(ctas):
+        raise Fault("no peer CTA", own.rank)
+    return [((rank + 1) * CTA_BYTES, _memory_of(ctas[rank])) for rank in (first, first + 1)]
 
 
 def register_place(shape: str, thread: int, register: int, split: int) -> tuple[int, int]:
@@ -80,16 +96,57 @@ def register_place(shape: str, thread: int, register: int, split: int) -> tuple[
     return lane, register + half * split
 
 
-def result_place(m: int, n: int, stationary: bool, row: int, column: int) -> tuple[int, int]:
-    """Lane and column of an element of D (layouts D to G)."""
+def result_place(m: int, n: int, folds: bool, row: int, column: int) -> tuple[int, int]:
+    """Lane and column of an element of D in a CTA's tensor memory (layouts A to G; C is as F)."""
     if m == 128:
         return row, column
-    if not stationary:
+    if not folds:
         warp, rest = divmod(row, 16)
         return 32 * warp + rest, column
     blocks = 128 // m  # of columns, one below the other
     block, rest = divmod(column, n // blocks)
     return row + m * block, rest
+
+
+def zero_columns(mask: int, m: int, n: int) -> list[bool]:
+    """Which columns of B are zeros, by a zero-column mask descriptor, as the manual's examples have it."""
+    if not field_of(mask, 39, 1):
+        return [False] * n
+    found = []
+    for part in range(128 // m):
+        spans = [[False] * (field_of(mask, 48, 8) + 1), [True] * (field_of(mask, 40, 8) + 1)]
+        if field_of(mask, 32 + part, 1):
+            spans.reverse()
+        pattern = (spans[0] + spans[1]) * n
+        start = field_of(mask, 8 * part, 8)
+        found += pattern[start : start + n * m // 128]
+    return found
+
+
+def indices(cells: Any, kind: str, lane: int, column: int) -> list[int]:
+    """The 4 bits of metadata of each chunk of the row of A that D has in a lane."""
+    if kind in ("f16", "tf32"):  # 16 rows in 16 lanes: by half of k, and by row; a word has two rows
+        lower, row = lane // 16 * 16, lane % 16
+        halves = [
+            int(cells[lower + 8 * half + row % 8, column]) >> 16 * (row // 8) & 0xFFFF for half in (0, 1)
+        ]
+        return [half >> 4 * chunk & 15 for half in halves for chunk in range(4)]
+    return [int(cells[lane, column + word]) >> 4 * chunk & 15 for word in (0, 1) for chunk in range(8)]
+
+
+def spread(kind: str, row: list[int], found: list[int]) -> list[int]:
+    """A whole row of A, from its elements that are stored."""
+    whole = [0] * (2 * len(row))
+    elements = iter(row)
+    for chunk, index in enumerate(found):
+        if kind == "tf32":
+            whole[2 * chunk + (index == 0b1110)] = next(elements)
+            continue
+        wide = 2 if kind.startswith("mxf4") else 1
+        for place in (index & 3, index >> 2):
+            for j in range(wide):
+                whole[(4 * chunk + place) * wide + j] = next(elements)
+    return whole
 
 
 def shared_place(descriptor: int, across: bool, per_chunk: int, line: int, along: int) -> tuple[int, int]:
@@ -154,6 +211,7 @@ class Tensors:
         columns = self.operands.read(instruction.operands[1], _WORD, i)
 
         def step(warp: Warp) -> None:
+            _group(warp, op)
             tensor, n = _memory(warp), _one(columns, warp, 0)
             free = [c for c in range(0, 512 - n + 1, 32) if not tensor.used & set(range(c, c + n))]
             if not free:
@@ -243,7 +301,7 @@ class Tensors:
     def _tcgen05_cp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         address = self._tensor_address(instruction.operands[0], i)
         descriptor = self.operands.read(instruction.operands[1], _LONG, i)
-        shape = match.one_of("128x256b", "128x128b", "64x128b", "32x128b")
+        shape = match.one_of("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
         rows, bits = (int(part) for part in shape.removesuffix("b").split("x"))
         # which 32 lanes the first and the second 32 rows go to
         targets = {
@@ -259,20 +317,22 @@ class Tensors:
         def copy(warp: Warp, lane: int) -> None:
             first_lane, first = divmod(_one(address, warp, lane), 1 << 16)
             where = _one(descriptor, warp, lane)
-            cells = _memory(warp).cells
             _memory(warp).check(range(first, first + bits // 32))
-            for row in range(rows):
-                for chunk in range(bits // 128):
-                    place, _ = shared_place(where, False, 1, row, chunk)
-                    data = _chunk(warp, place)
-                    if small:
-                        elements = [data >> small * j & ((1 << small) - 1) for j in range(16)]
-                        data = sum((e << 2 if small == 4 else e) << 8 * j for j, e in enumerate(elements))
-                    for part in parts[row // 32]:
-                        for j in range(4):
-                            cells[first_lane + 32 * part + row % 32, first + 4 * chunk + j] = (
-                                data >> 32 * j & 0xFFFFFFFF
-                            )
+            for (shared, tensor), row, chunk in itertools.product(
+                _group(warp, op), range(rows), range(bits // 128)
+            ):
+                place, _ = shared_place(where, False, 1, row, chunk)
+                data = _chunk(warp, shared + place)
+                if small:
+                    elements = [data >> small * j & ((1 << small) - 1) for j in range(16)]
+                    data = sum((e << 2 if small == 4 else e) << 8 * j for j, e in enumerate(elements))
+                # of four rows each is for the first lane of a warp
+                lanes = [32 * row] if rows == 4 else [32 * part + row % 32 for part in parts[row // 32]]
+                for lane_of_part in lanes:
+                    for j in range(4):
+                        tensor.cells[first_lane + lane_of_part, first + 4 * chunk + j] = (
+                            data >> 32 * j & 0xFFFFFFFF
+                        )
 
         return self._each(copy)
 
@@ -292,8 +352,9 @@ class Tensors:
         def shift(warp: Warp, lane: int) -> None:
             first_lane, first = divmod(_one(address, warp, lane), 1 << 16)
             _memory(warp).check(range(first, first + 8))
-            cells = _memory(warp).cells[first_lane:, first : first + 8]
-            cells[:-1] = cells[1:].copy()
+            for _, tensor in _group(warp, op):
+                cells = tensor.cells[first_lane:, first : first + 8]
+                cells[:-1] = cells[1:].copy()
 
         return self._each(shift)
 
@@ -301,9 +362,21 @@ class Tensors:
         memory = instruction.operands[0]
         assert isinstance(memory, Memory)
         address = self.operands.address(memory, "shared", i)
+        many = instruction.operands[1:]
+        mask = self.operands.read(many[0], TYPES["u16"], i) if many else None
 
         def commit(warp: Warp, lane: int) -> None:
-            where = address(warp)[lane : lane + 1] & np.uint64(0xFFFFFF)
+            where = int(address(warp)[lane])
+            where -= WINDOWS["shared"] if where >= WINDOWS["shared"] else 0
+            if mask is None:
+                arrive(warp, where)
+                return
+            for rank in range(16):
+                if _one(mask, warp, lane) >> rank & 1:
+                    arrive(warp, (rank + 1) * CTA_BYTES + where % CTA_BYTES)
+
+        def arrive(warp: Warp, place: int) -> None:
+            where = np.array([place], np.uint64)
             barrier = Mbarrier.of(int(access(warp, "shared", where, np.zeros(1, np.intp), 8)[0]))
             barrier.pending -= 1
             barrier.end_phase()
@@ -312,12 +385,22 @@ class Tensors:
         return self._each(commit)
 
     def _tcgen05_mma(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        names = ["d", "a", "b", "i", *(("sa", "sb") if match.one_of("block_scale") else ())]
+        is_sparse = ".sp" in match.form.base
+        names = [
+            "d",
+            "a",
+            "b",
+            *(["meta"] if is_sparse else []),
+            "i",
+            *(("sa", "sb") if match.one_of("block_scale") else ()),
+        ]
         if isinstance(instruction.operands[len(names)], Vector):
             names.append("lanes")
-        named = dict(zip([*names, "enable", "scale"], instruction.operands, strict=False))
+        stationary = ".ws" in match.form.base
+        names += ["enable", "zeros" if stationary else "scale"]
+        named = dict(zip(names, instruction.operands, strict=False))
+        zeros = self.operands.read(named["zeros"], _LONG, i) if "zeros" in named else None
         kind = match.one_of(*(f"kind::{name}" for name in _TYPES)).removeprefix("kind::")
-        stationary = match.form.base.endswith(".ws")
         in_tensor = isinstance(named["a"], Memory)
         of_a = self._tensor_address(named["a"], i) if in_tensor else self.operands.read(named["a"], _LONG, i)
         of_b, what = self.operands.read(named["b"], _LONG, i), self.operands.read(named["i"], _WORD, i)
@@ -330,9 +413,12 @@ class Tensors:
         scales = [self._tensor_address(named[name], i) for name in ("sa", "sb") if name in named]
         divided = _number(named["scale"]) if "scale" in named else 0
         count = 1 if kind == "mxf8f6f4" else 4 if match.one_of("scale_vec::4X", "block16") else 2
-        k = _DEPTHS[kind]
+        metadata = self._tensor_address(named["meta"], i) if is_sparse else None
+        k = 2 * _DEPTHS[kind] if is_sparse else _DEPTHS[kind]
 
-        def factor(warp: Warp, descriptor: int, across: bool, name: str, lines: int) -> list[list[int]]:
+        def factor(
+            warp: Warp, shared: int, descriptor: int, across: bool, name: str, lines: int, k: int = k
+        ) -> list[list[int]]:
             width = _WIDTHS.get(name, 8)
             per_chunk = 32 if kind.startswith("mxf4") else 16 if width < 8 else 128 // width
             rows = []
@@ -340,7 +426,7 @@ class Tensors:
                 row = []
                 for j in range(k):
                     place, element = shared_place(descriptor, across, per_chunk, line, j)
-                    row.append(_chunk(warp, place) >> element * width & ((1 << width) - 1))
+                    row.append(_chunk(warp, shared + place) >> element * width & ((1 << width) - 1))
                 rows.append(row)
             return rows
 
@@ -349,66 +435,90 @@ class Tensors:
             return found if scale is None else found.scaled(scale, scale_name)
 
         def multiply(warp: Warp, lane: int) -> None:
-            fields, tensor = _one(what, warp, lane), _memory(warp)
+            fields, group = _one(what, warp, lane), _group(warp, op)
             n = 8 * field_of(fields, 17, 6)
             m = 128 * field_of(fields, 27, 2) if kind.startswith("mx") else 16 * field_of(fields, 24, 5)
+            m //= len(group)  # rows of a CTA
+            folds = stationary or (len(group) == 2 and m == 64 and not is_sparse)
             a = _TYPES[kind][field_of(fields, 7, 3)]
             b = _TYPES[kind][field_of(fields, 10, 2 if kind.startswith("mxf4") else 3)]
             d = "s32" if kind == "i8" else "f32"
             if kind in ("f16", "f8f6f4") and field_of(fields, 4, 2) == 0:
                 d = "f16"
-            if in_tensor:
-                left = self._tensor_rows(tensor, _one(of_a, warp, lane), kind, a, m, stationary)
-            else:
-                left = factor(warp, _one(of_a, warp, lane), bool(field_of(fields, 15, 1)), a, m)
-            right = factor(warp, _one(of_b, warp, lane), bool(field_of(fields, 16, 1)), b, n)
-            numbers: list[list[list[Any]]] = []
-            for side, (rows, name) in enumerate(((left, a), (right, b))):
-                scale_name = "ue8m0" if field_of(fields, 23, 1) else "ue4m3"
-                made = []
-                for line, row in enumerate(rows):
-                    own: list[int | None] = [None] * count
-                    if scales:
-                        at = _one(scales[side], warp, lane) & 0xFFFF
-                        tensor.check(range(at, at + line // 32 + 1))
-                        first = field_of(fields, 4 if side else 29, 2)
-                        word = int(tensor.cells[line % 32, at + line // 32])
-                        own = [word >> 8 * (first + j) & 0xFF for j in range(count)]
-                    if kind == "i8":
-                        made.append([bits - 256 if name == "s8" and bits > 127 else bits for bits in row])
-                    else:
-                        made.append(
-                            [number(v, name, own[j // (k // count)], scale_name) for j, v in enumerate(row)]
+            right = []
+            for shared, _ in group:
+                where, is_across = _one(of_b, warp, lane), bool(field_of(fields, 16, 1))
+                mask = _one(zeros, warp, lane) if zeros else 0
+                shift = field_of(mask, 56, 6)
+                lines = factor(warp, shared, where, is_across, b, n // len(group) + shift)[shift:]
+                right += [
+                    [0] * k if is_zero else row
+                    for row, is_zero in zip(lines, zero_columns(mask, m, n), strict=False)
+                ]
+            for half, (shared, tensor) in enumerate(group):
+                if in_tensor:
+                    left = self._tensor_rows(tensor, _one(of_a, warp, lane), kind, a, m, folds)
+                else:
+                    where, is_across = _one(of_a, warp, lane), bool(field_of(fields, 15, 1))
+                    left = factor(warp, shared, where, is_across, a, m, _DEPTHS[kind])
+                if metadata is not None:
+                    at = _one(metadata, warp, lane) & 0xFFFF
+                    at += field_of(fields, 0, 2) if kind in ("f16", "tf32") else 0
+                    for row in range(m):
+                        y = (result_place(m, n, folds, row, 0)[0] + (_one(of_d, warp, lane) >> 16)) % 128
+                        left[row] = spread(kind, left[row], indices(tensor.cells, kind, y, at))
+                numbers: list[list[list[Any]]] = []
+                for side, (rows, name) in enumerate(((left, a), (right, b))):
+                    scale_name = "ue8m0" if field_of(fields, 23, 1) else "ue4m3"
+                    made = []
+                    for line, row in enumerate(rows):
+                        own: list[int | None] = [None] * count
+                        if scales:
+                            at = _one(scales[side], warp, lane) & 0xFFFF
+                            # the second half of B's columns, where they lie below the first
+                            lower, rest = divmod(line, n // 2) if side and folds else (0, line)
+                            first = field_of(fields, 4 if side else 29, 2)
+                            word = int(tensor.cells[64 * lower + rest % 32, at + rest // 32])
+                            own = [word >> 8 * (first + j) & 0xFF for j in range(count)]
+                        if kind == "i8":
+                            made.append([bits - 256 if name == "s8" and bits > 127 else bits for bits in row])
+                        else:
+                            made.append(
+                                [
+                                    number(v, name, own[j // (k // count)], scale_name)
+                                    for j, v in enumerate(row)
+                                ]
+                            )
+                        if field_of(fields, 14 if side else 13, 1):
+                            for element in made[-1]:
+                                element.value = -element.value
+                    numbers.append(made)
+                first_lane, first = divmod(_one(of_d, warp, lane), 1 << 16)
+                before = tensor.cells.copy()
+                for row in range(m):
+                    for column in range(n):
+                        y, x = result_place(m, n, folds, row, column)
+                        y, x = (y + first_lane) % 128, x + first
+                        _memory(warp).check(range(x, x + 1))
+                        start = int(before[y, x]) if enable(warp)[lane] else 0
+                        bits = _element(
+                            numbers[0][row], numbers[1][column], start, kind, a, d, divided, fields
                         )
-                    if field_of(fields, 14 if side else 13, 1):
-                        for element in made[-1]:
-                            element.value = -element.value
-                numbers.append(made)
-            first_lane, first = divmod(_one(of_d, warp, lane), 1 << 16)
-            before = tensor.cells.copy()
-            for row in range(m):
-                for column in range(n):
-                    y, x = result_place(m, n, stationary, row, column)
-                    y, x = (y + first_lane) % 128, x + first
-                    tensor.check(range(x, x + 1))
-                    start = int(before[y, x]) if enable(warp)[lane] else 0
-                    bits = _element(numbers[0][row], numbers[1][column], start, kind, a, d, divided, fields)
-                    if not masks or not _one(masks[y // 32], warp, lane) >> y % 32 & 1:
-                        tensor.cells[y, x] = bits
+                        if not masks or not _one(masks[4 * half + y // 32], warp, lane) >> y % 32 & 1:
+                            tensor.cells[y, x] = bits
 
         return self._each(multiply)
 
     @staticmethod
     def _tensor_rows(
-        tensor: _TensorMemory, address: int, kind: str, name: str, m: int, stationary: bool
+        tensor: _TensorMemory, address: int, kind: str, name: str, m: int, folds: bool
     ) -> list[list[int]]:
         """A from tensor memory: bytes have elements of 4 and 6 bits, `.e2m1` in bits 2 to 5; mxf4 packs them."""
         first_lane, first = divmod(address, 1 << 16)
         container = 4 if kind.startswith("mxf4") else max(_WIDTHS.get(name, 8), 8)
         k, rows = _DEPTHS[kind], []
-        tensor.check(range(first, first + k * container // 32))
         for row in range(m):
-            lane = row if stationary else result_place(m, 8, False, row, 0)[0]
+            lane = row if folds else result_place(m, 8, False, row, 0)[0]
             data = 0
             for j in range(k * container // 32):
                 data |= int(tensor.cells[(first_lane + lane) % 128, first + j]) << 32 * j

@@ -254,6 +254,7 @@ CLUSTER = record(
             "u8",
             (MAX_CLUSTER,),
         ),  # address of each CTA's shared memory; 0: it has ended, or not started
+        ("tensor", "u8", (MAX_CLUSTER,)),  # of its tensor memory
     ]
 )
 
@@ -319,7 +320,8 @@ transfer_at, bulk_at = record_at(TRANSFER), record_at(BULK)
     BAD_TENSOR_MAP,
     FOREIGN_LANES,
     NOT_TO_FREE,
-) = range(19)
+    NO_PEER,
+) = range(20)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

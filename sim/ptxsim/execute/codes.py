@@ -29,6 +29,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
     MBARRIER      row d = old state of the mbarrier at the address; row a count, row b bytes, e what: see below
     MBARRIER_TEST predicate d = phase complete; row a a state (e 0) or a parity (e 1)
+    MBARRIERS     an arrival at the mbarrier at row a in every CTA of the mask in row b but the one of rank c
     MATRIX_LOAD   row d = a lane's part of the 8 by 8 matrix whose rows lie at the addresses of lanes 8 * c ...
     MATRIX_STORE  the reverse, of row a; e for both: see `execute/tensor/mma.py`
     MATRIX_MOVE   row d = row a of all lanes as an 8 by 8 matrix, transposed
@@ -66,7 +67,7 @@ WARP_END = _WARP + 16
 PUSH_BREAK, POP_BREAK, TARGET, CHECK_TARGET, TRAP = range(WARP_END, WARP_END + 5)
 CONTROL_END = WARP_END + 32
 NARROW, MEMBERS, NEXT_GROUP = range(CONTROL_END, CONTROL_END + 3)
-BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST = range(CONTROL_END + 4, CONTROL_END + 9)
+BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST, MBARRIERS = range(CONTROL_END + 4, CONTROL_END + 10)
 SYNCHRONISE_END = CONTROL_END + 32
 MATRIX_LOAD, MATRIX_STORE, MATRIX_MOVE, MULTIPLY, OPERANDS = range(SYNCHRONISE_END, SYNCHRONISE_END + 5)
 WARPGROUP, WARPGROUP_GROUP, WARPGROUP_WAIT = range(SYNCHRONISE_END + 8, SYNCHRONISE_END + 11)
@@ -78,8 +79,8 @@ FETCH, QUERY, SURFACE, STORE_TEXEL = range(MATRIX_END, MATRIX_END + 4)
 
 # what an MBARRIER does, a sum of these, in this order
 INITIALISE, EXPECT_BYTES, COMPLETE_BYTES, DROP, ARRIVE, STAY = (1 << k for k in range(6))
-# its 64 bits: arrivals that are missing, arrivals of a phase, bytes that are missing (signed), parity of the phase
-PENDING_BITS, EXPECTED_SHIFT, BYTES_SHIFT, BYTES_BITS, PHASE_SHIFT = 20, 20, 40, 22, 62
+# its 64 bits: arrivals missing, arrivals of a phase, bytes missing (with a sign), parity of the phase, layout
+PENDING_BITS, EXPECTED_SHIFT, BYTES_SHIFT, BYTES_BITS, PHASE_SHIFT, LAYOUT_SHIFT = 20, 20, 40, 22, 62, 63
 
 _CALLS = FIRST + 1024
 SAVE_32, SAVE_64, SAVE_P, RESTORE_32, RESTORE_64, RESTORE_P, COPY_LOCAL, CHECK_STACK = range(

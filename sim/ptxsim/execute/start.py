@@ -7,10 +7,10 @@ PTXPlus: the first warp of a CTA writes the header of shared memory, eight numbe
 import numpy as np
 
 from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64, types
-from ptxsim.base.program import CONTEXT, KEPT_WORDS, TENSOR_BYTES
+from ptxsim.base.program import CONTEXT, KEPT_WORDS, TENSOR_BYTES, cluster_at
 from ptxsim.execute.bulk.copies import forget_copies
 from ptxsim.execute.calls import clear_calls
-from ptxsim.execute.cluster.clusters import cluster_register
+from ptxsim.execute.cluster.clusters import cluster_register, rank_of
 from ptxsim.execute.codes import (
     CLUSTERID_X,
     CTAID_X,
@@ -53,7 +53,11 @@ def init_warp(context, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, blo
     if context.bulk:
         forget_copies(context, np.int64(warp_in_cta))
     if context.tensor_memory and warp_in_cta == 0:  # nothing of it is allocated
-        flat_i64(context.tensor_memory + np.uint64(context.warp * TENSOR_BYTES), 1)[0] = 0
+        memory = context.tensor_memory + np.uint64(context.warp * TENSOR_BYTES)
+        flat_i64(memory, 1)[0] = 0
+        if context.cluster:
+            rank = rank_of(context, np.int64(ctaid_x), np.int64(ctaid_y), np.int64(ctaid_z))
+            cluster_at(context.cluster, 0).tensor[rank] = memory
     base = context.constant_rows32 + context.warp * context.rows32
     for k in range(special_rows.shape[0]):
         number, row = np.int64(special_rows[k, 0]), base + np.int64(special_rows[k, 1])

@@ -12,19 +12,23 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import ctz, flat_i64, flat_u8, njit, record_type, rows_i64, rows_u32, rows_u64, types
-from ptxsim.base.program import BAD_BARRIER, CONTEXT, MISALIGNED, UOP
+from ptxsim.base.program import BAD_BARRIER, CONTEXT, MISALIGNED, OUT_OF_BOUNDS, SHARED, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.copies import settle
 from ptxsim.execute.bulk.mbarriers import next_state
+from ptxsim.execute.cluster.clusters import shared_at
 from ptxsim.execute.codes import (
+    ARRIVE,
     BARRIER,
+    CLUSTER_SHIFT,
     COPY,
     KEEP,
     MBARRIER,
     MBARRIER_TEST,
+    MBARRIERS,
     PHASE_SHIFT,
 )
-from ptxsim.execute.lanes import lane_mask
+from ptxsim.execute.lanes import fault_in, lane_mask, word_of
 from ptxsim.execute.warp import set_predicate
 
 _CONTEXT = record_type(CONTEXT)
@@ -37,6 +41,27 @@ def _fault(context, kind, lane):
     context.error = kind
     context.error_lane = lane
     return 0
+
+
+@njit(types.int64(_CONTEXT, _UOP, types.int64))
+def _arrive_in_others(context, uop, lane):
+    """MBARRIERS for one lane. 0 after a fault."""
+    ctas = word_of(context, np.int64(uop.b), lane)
+    offset = word_of(context, np.int64(uop.a), lane) & (1 << CLUSTER_SHIFT) - 1
+    for rank in range(32):
+        if ctas >> rank & 1 == 0 or rank == word_of(context, np.int64(uop.c), lane):
+            continue
+        address = np.uint64(rank + 1 << CLUSTER_SHIFT | offset)
+        memory = shared_at(context, address)
+        if memory == np.uint64(0) or offset + 8 > context.shared_bytes:
+            return fault_in(context, OUT_OF_BOUNDS, SHARED, lane, address)
+        if offset & 7:
+            return fault_in(context, MISALIGNED, SHARED, lane, address)
+        if context.bulk:
+            settle(context, memory + np.uint64(offset), 0)
+        cell = flat_i64(memory + np.uint64(offset), 1)
+        cell[0] = next_state(cell[0], ARRIVE, 1, 0)
+    return 1
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
@@ -61,6 +86,11 @@ def _synchronise(context, uop, mask):
         context.barrier_votes = np.int64(lane_mask(context, uop.c)) & mask
         if context.barrier >= _BARRIERS or context.barrier_threads & 31:
             return _fault(context, BAD_BARRIER, first)
+        return 1
+    if op == MBARRIERS:
+        for n in range(32):
+            if (mask >> n) & 1 and _arrive_in_others(context, uop, n) == 0:
+                return 0
         return 1
     if op == COPY:
         context.uniform = 0

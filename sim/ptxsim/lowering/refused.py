@@ -7,10 +7,7 @@ from ptxtool.isa.table import Match
 
 _FAMILIES = (
     # beginning of the opcode, what the family is
-    ("tcgen05.mma.sp", "products in tensor memory with a sparse A"),
-    ("tcgen05.mma.ws.sp", "products in tensor memory with a sparse A"),
-    ("tcgen05.mma", "products of two CTAs together (.cta_group::2)"),
-    ("tcgen05.commit", "commits with another mask, or a restriction,"),
+    ("tcgen05.commit", "commits with a mask of 32 CTAs, or a restriction,"),
     ("cp.async.bulk.tensor", "copies of columns of pixels along W (.im2col::w)"),
     ("cp.async.bulk.prefetch.tensor", "copies of columns of pixels along W (.im2col::w)"),
     ("cp.async.bulk", "bulk copies to masks of 32 CTAs"),

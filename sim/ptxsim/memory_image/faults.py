@@ -105,7 +105,13 @@ _FAULTS = {
     codes.BAD_DESCRIPTOR: Fault(
         "E404",
         "an instruction descriptor that describes no product that can be simulated",
-        "see docs/simulator.md: one CTA, dense A, M of 64 or 128 (with .ws 32 too), N up to 256",
+        "see docs/simulator.md: M of 64 or 128 (with .ws 32 too, of two CTAs 128 or 256), N up to 256",
+    ),
+    codes.NO_PEER: Fault(
+        "E404",
+        "an operation of two CTAs (.cta_group::2) in a CTA whose peer is not there",
+        "launch clusters of two CTAs, or of four, ...; a CTA may end only when its peer does not need it: wait at the "
+        "cluster's barrier",
     ),
     codes.BAD_TENSOR_MAP: Fault(
         "E404",

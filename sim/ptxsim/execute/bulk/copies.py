@@ -277,7 +277,11 @@ def _track_by_group(context, t, lane):
 
 @njit(_INT(_CONTEXT, _TRANSFER, _INT, types.uint64, types.uint64, _INT, types.uint64, _INT))
 def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
-    """Begin a transfer to shared memory: of one CTA, or of every CTA of a mask. 0 after a fault."""
+    """Begin a transfer to shared memory: of one CTA, or of every CTA of a mask. 0 after a fault.
+
+    Its mbarrier is in the same CTA or, with PAIRS, in that of its pair whose rank is even, or odd, as that of the
+    mbarrier that is named.
+    """
     size = np.int64(t.bytes)
     if flags & MULTICAST == 0:
         t.to = _in_shared(context, to, np.uint64(size), lane, align)

@@ -87,7 +87,9 @@ def load_matrix(
     base = descriptor >> 49 & 7
     per_chunk, bits, shift = packing & 0xFF, packing >> 8 & 0xFF, packing >> 16
     mask = (np.int64(1) << bits) - 1
-    lines, chunks = (k, count // per_chunk) if across else (count, k // per_chunk)
+    lines, chunks = (
+        (k, (first % per_chunk + count - 1) // per_chunk + 1) if across else (count, k // per_chunk)
+    )
     for line in range(lines):
         for chunk in range(chunks):
             offset = chunk_offset(
@@ -111,7 +113,9 @@ def load_matrix(
                     value |= np.int64(words[word + 1]) << (32 - low)
                 row, column = line, chunk * per_chunk + i
                 if across:
-                    row, column = column, row
+                    row, column = column - first % per_chunk, row
+                    if row < 0 or row >= count:
+                        continue
                 place = row * row_step + column * k_step
                 put_element(
                     context.tile_scratch, values + place, powers + place, (value & mask) >> shift, kind, code

@@ -33,7 +33,7 @@ FORMATS = np.array(
 )
 """Formats (as in `mma.py`) by kind and the number in the instruction descriptor; -1: none."""
 DEPTHS = np.array([16, 8, 32, 32, 32, 64, 64])
-"""k of a dense product, by kind."""
+"""k of a dense product, by kind; half of that of a sparse one."""
 
 
 @njit(types.int64(types.int64, types.int64))
@@ -82,3 +82,54 @@ def line_bytes_of(descriptor):
 def atom_of(descriptor):
     """Lines of an atom: 4 where 32 bytes stay together, otherwise 8."""
     return 4 if descriptor >> 61 & 7 == 1 else 8
+
+
+@njit(types.int64(*[types.int64] * 4))
+def source_column(mask, m, n, column):
+    """The column of B that a column of a product is made of, by a zero-column mask descriptor; -1: of zeros.
+
+    Spans of columns that are used and that are zeros alternate in each of the 128 / m parts of the columns. (The
+    manual's table has the lengths of both exchanged, against all of its examples.)
+    """
+    if mask >> 39 & 1:
+        part = column // (n * m // 128)
+        used, zeros = (mask >> 48 & 0xFF) + 1, (mask >> 40 & 0xFF) + 1
+        position = (column % (n * m // 128) + (mask >> 8 * part & 0xFF)) % (used + zeros)
+        if position < zeros if mask >> 32 + part & 1 else position >= used:
+            return -1
+    return column + (mask >> 56 & 63)
+
+
+@njit(types.int64(types.int64, types.int64))
+def is_mask(mask, m):
+    """Whether a zero-column mask descriptor is one that the manual explains: a first span is skipped in part only."""
+    if mask >> 56 & 63 > (16 if m == 32 else 32):
+        return 0
+    for part in range(128 // m):
+        first = (mask >> (40 if mask >> 32 + part & 1 else 48) & 0xFF) + 1
+        if mask >> 39 & 1 and mask >> 8 * part & 0xFF >= first:
+            return 0
+    return 1
+
+
+@njit(types.int64(*[types.int64] * 3))
+def metadata_place(kind, lane, chunk):
+    """lane << 16 | column << 8 | bit of the 4 bits that say where the elements of a chunk of a row of A stand.
+
+    `lane` is that of the row in D. Of 16-bit and 32-bit elements 16 lanes have the metadata of 16 rows, those of the
+    first half of k in the lower eight; a word has a row's chunks in its lower half, those of eight rows later above.
+    """
+    if kind == F16 or kind == TF32:
+        row = lane & 15
+        return lane - row + row % 8 + 8 * (chunk // 4) << 16 | 16 * (row // 8) + 4 * (chunk % 4)
+    return lane << 16 | chunk // 8 << 8 | 4 * (chunk % 8)
+
+
+@njit(types.int64(*[types.int64] * 3))
+def place_in_row(kind, index, j):
+    """Where element j of a compressed row of A stands in the whole one, by the 4 bits of its chunk."""
+    if kind == TF32:  # one of two, whose halves are 0 and 1 or 2 and 3
+        return 2 * j + (index >> 1 & 1)
+    if kind >= MXF4:  # two pairs of four
+        return 8 * (j // 4) + 2 * (index >> 2 * (j // 2 % 2) & 3) + j % 2
+    return 4 * (j // 2) + (index >> 2 * (j % 2) & 3)

@@ -4,6 +4,10 @@ An address is lane << 16 | column. Columns are allocated in units of 32, the fir
 32 lanes of its number modulo 4. Every CTA has a tensor memory of its own (on hardware the CTAs of an SM share one, and
 an allocation waits for the others). Its words follow one word that has the allocated units.
 
+With `.cta_group::2` an operation is one of both CTAs of a pair, whose ranks in the cluster differ in the last bit: a
+copy is from the shared memory of each to its tensor memory. Each of them allocates and frees for itself, in the same
+order and so the same columns; what is checked is what the executing one has allocated.
+
 Operations happen when they are executed. A word of a load or store of shape 32x32b, 16x64b, 16x128b, 16x256b or
 16x32bx2, register r of thread t, lies in lane and column
 
@@ -27,14 +31,21 @@ from ptxsim.base.program import (
     CONTEXT,
     FOREIGN_LANES,
     NO_COLUMNS,
+    NO_PEER,
     NOT_TO_FREE,
     OUT_OF_BOUNDS,
     OUTSIDE_COLUMNS,
     SHARED,
     UOP,
+    cluster_at,
 )
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.codes import TENSOR_ALLOCATE, TENSOR_COPY, TENSOR_FREE, TENSOR_LOAD, TENSOR_SHIFT
+from ptxsim.execute.codes import (
+    TENSOR_ALLOCATE,
+    TENSOR_COPY,
+    TENSOR_FREE,
+    TENSOR_LOAD,
+)
 from ptxsim.execute.lanes import fault_in, long_of, row32, word_of
 from ptxsim.execute.tensor.descriptors import chunk_offset, swizzled
 from ptxsim.execute.tensor.tensor_layouts import (
@@ -53,8 +64,9 @@ _uops = records(UOP)
 # shapes of loads and stores
 BY_LANES, PAIRS, QUARTERS, EIGHTHS, HALVES = range(5)
 PACKED = 1 << 16  # beside a shape
+PAIR = 1 << 16  # beside what an operation does: it is one of two CTAs
 # of a copy: rows of 16 bytes << 8 | chunks of a row, and where the rows go
-ONCE, TO_ALL, PAIRS_02_13, PAIRS_01_23 = range(4)
+ONCE, TO_ALL, PAIRS_02_13, PAIRS_01_23, TO_EACH = range(5)
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
@@ -74,11 +86,36 @@ def is_allocated(context, memory, first, end):
     return 1
 
 
+@njit(types.int64(_CONTEXT, types.uint64, types.int64))
+def rank_in_pair(context, memory, lane):
+    """The rank in its cluster of the CTA with this tensor memory; -1 after a fault: it has no peer."""
+    if context.cluster:
+        cluster = cluster_at(context.cluster, 0)
+        for rank in range(cluster.n_ctas):
+            if cluster.tensor[rank] == memory and rank | 1 < cluster.n_ctas:
+                return rank
+    fault(context, NO_PEER, lane, 0)
+    return -1
+
+
+@njit(types.int64(_CONTEXT, types.uint64, types.int64))
+def first_of_pair(context, memory, lane):
+    """The rank of the first CTA of the pair, of which both are there; -1 after a fault."""
+    rank = rank_in_pair(context, memory, lane)
+    if rank >= 0 and cluster_at(context.cluster, 0).shared[rank ^ 1] == np.uint64(0):
+        fault(context, NO_PEER, lane, 0)
+        return -1
+    return rank & ~1
+
+
 @njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
 def _allocate(context, uops, at, lane):
-    """TENSOR_ALLOCATE: row d = address of row a columns; row e the warp's number in the CTA."""
+    """TENSOR_ALLOCATE: row d = address of row a columns; b PAIR, row e the warp's number in the CTA."""
     uop = uops[at]
-    units = flat_i64(memory_of(context, word_of(context, np.int64(uop.e), lane)), 1)
+    memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
+    if uop.b & PAIR and rank_in_pair(context, memory, lane) < 0:
+        return 0
+    units = flat_i64(memory, 1)
     n = (word_of(context, np.int64(uop.a), lane) + UNIT - 1) // UNIT
     mask = (np.int64(1) << n) - 1
     for first in range(COLUMNS // UNIT - n + 1):
@@ -164,28 +201,25 @@ def _unpacked(context, pointer, place):
     return word
 
 
-@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
-def _copy(context, uops, at, lane):
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64, types.uint64, types.uint64))
+def _copy(context, uops, at, lane, shared, memory):
     """TENSOR_COPY: row a the address, 64-bit row b the descriptor, c rows << 8 | chunks, d where to | << 8 the bits of
-    an element that become 8, row e the warp's number."""
+    an element that become 8 | PAIR, row e the warp's number. From this shared memory to this tensor memory."""
     uop = uops[at]
     address, descriptor = word_of(context, np.int64(uop.a), lane), long_of(context, np.int64(uop.b), lane)
-    memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
     cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
     start, base = (descriptor & 0x3FFF) << 4, descriptor >> 49 & 7
     leading, stride = (descriptor >> 16 & 0x3FFF) << 4, (descriptor >> 32 & 0x3FFF) << 4
     width, atom = line_bytes_of(descriptor), atom_of(descriptor)
-    lines, chunks, bits, way = uop.c >> 8, uop.c & 0xFF, np.int64(uop.d >> 8), uop.d & 0xFF
+    lines, chunks, bits, way = uop.c >> 8, uop.c & 0xFF, np.int64(uop.d >> 8 & 0xFF), uop.d & 0xFF
     first_lane, first = address >> 16, address & 0xFFFF
-    if not is_allocated(context, memory, first, first + 4 * chunks):
-        return fault(context, OUTSIDE_COLUMNS, lane, address)
     for line in range(lines):
         for chunk in range(chunks):
             offset = chunk_offset(line, chunk, width, leading, stride, False, atom)
             place = swizzled(start + offset, width, base, atom)
             if place < 0 or place + 16 > context.shared_bytes:
                 return fault_in(context, OUT_OF_BOUNDS, SHARED, lane, np.uint64(place))
-            pointer = context.shared_memory + np.uint64(place)
+            pointer = shared + np.uint64(place)
             for j in range(4):
                 word = np.int64(flat_u32(pointer, 4)[j])
                 if bits:
@@ -198,24 +232,47 @@ def _copy(context, uops, at, lane):
                         target = 32 * (line // 32) + 64 * (part & 1) + line % 32
                     elif way == PAIRS_01_23:
                         target = 64 * (line // 32) + 32 * (part & 1) + line % 32
+                    elif way == TO_EACH:  # a line for each warp
+                        target = first_lane + 32 * line
                     if target < LANES:
                         cells[target * COLUMNS + first + 4 * chunk + j] = np.uint32(word)
     return 1
 
 
-@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
-def _shift(context, uops, at, lane):
-    """TENSOR_SHIFT: of the lanes from row a's on, 32 bytes move to the lane before; row e the warp's number."""
-    uop = uops[at]
-    address = word_of(context, np.int64(uop.a), lane)
-    memory = memory_of(context, word_of(context, np.int64(uop.e), lane))
+@njit(types.void(_CONTEXT, types.uint64, types.int64))
+def _shift(context, memory, address):
+    """TENSOR_SHIFT: of the lanes from row a's on, 32 bytes move to the lane before; c PAIR, row e the warp's number."""
     cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
     first_lane, first = address >> 16, address & 0xFFFF
-    if first_lane & 31 or not is_allocated(context, memory, first, first + 8):
-        return fault(context, OUTSIDE_COLUMNS, lane, address)
     for line in range(first_lane, LANES - 1):
         for column in range(first, first + 8):
             cells[line * COLUMNS + column] = cells[(line + 1) * COLUMNS + column]
+
+
+@njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64))
+def _move(context, uops, at, lane):
+    """TENSOR_COPY and TENSOR_SHIFT of one lane, in the executing CTA or in both of its pair. 0 after a fault."""
+    uop = uops[at]
+    is_copy = uop.op == TENSOR_COPY
+    own = memory_of(context, word_of(context, np.int64(uop.e), lane))
+    address = word_of(context, np.int64(uop.a), lane)
+    first, width = address & 0xFFFF, 4 * (uop.c & 0xFF) if is_copy else 8
+    if (not is_copy and address >> 16 & 31) or not is_allocated(context, own, first, first + width):
+        return fault(context, OUTSIDE_COLUMNS, lane, address)
+    n_ctas, rank = 1, np.int64(0)
+    if (uop.d if is_copy else uop.c) & PAIR:
+        n_ctas, rank = 2, first_of_pair(context, own, lane)
+        if rank < 0:
+            return 0
+    for k in range(n_ctas):
+        shared, memory = context.shared_memory, own
+        if n_ctas == 2:
+            cluster = cluster_at(context.cluster, 0)
+            shared, memory = cluster.shared[rank + k], cluster.tensor[rank + k]
+        if not is_copy:
+            _shift(context, memory, address)
+        elif _copy(context, uops, at, lane, shared, memory) == 0:
+            return 0
     return 1
 
 
@@ -230,12 +287,11 @@ def _tensor_memory(context, at, mask):
         return _allocate(context, uops, at, lane)
     if op == TENSOR_FREE:
         return _free(context, uops, at, lane)
-    if op == TENSOR_COPY or op == TENSOR_SHIFT:
+    if op >= TENSOR_COPY:
         while mask:  # every thread asks for one
             lane = ctz(mask)
             mask &= mask - 1
-            done = _copy(context, uops, at, lane) if op == TENSOR_COPY else _shift(context, uops, at, lane)
-            if done == 0:
+            if _move(context, uops, at, lane) == 0:
                 return 0
         return 1
     return _transfer(context, uops, at, lane)

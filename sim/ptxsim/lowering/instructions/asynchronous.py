@@ -9,8 +9,8 @@ from ptxsim.base.program import GLOBAL, SHARED
 from ptxsim.execute import codes
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.memory import elements, reduce_at, space_of, store_vector
-from ptxsim.lowering.rows import TRUE, Operation, unsupported
-from ptxtool.ir.nodes import Immediate, Operand
+from ptxsim.lowering.rows import FALSE, TRUE, Operation, unsupported
+from ptxtool.ir.nodes import Dual, Immediate, Operand
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
 
@@ -98,7 +98,18 @@ def _complete(builder: UopBuilder, op: Operation, n_bytes: int) -> None:
 
 @rule("mbarrier_init")
 def _mbarrier_init(builder: UopBuilder, op: Operation) -> None:
-    _mbarrier(builder, op, 0, codes.INITIALISE, builder.source(op, 1, _U32), builder.constant(0))
+    layout = builder.constant(int(op.has("layout::v1")))
+    _mbarrier(builder, op, 0, codes.INITIALISE, builder.source(op, 1, _U32), layout)
+
+
+@rule("mbarrier_layout")
+def _mbarrier_layout(builder: UopBuilder, op: Operation) -> None:
+    """Whether an mbarrier is of a layout."""
+    _emit_access(builder, op, 1)
+    state = builder.emit(codes.LOAD_64, builder.temporary(64))
+    layout = builder.compute("shr_u64", state, builder.constant(codes.LAYOUT_SHIFT))
+    wanted = builder.constant(int(op.has("layout::v1")), 64)
+    builder.emit("eq_u64", builder.predicate_destination(op.operands[0]), layout, wanted)
 
 
 @rule("mbarrier_inval")
@@ -140,11 +151,18 @@ def _mbarrier_copies(builder: UopBuilder, op: Operation) -> None:
 
 @rule("mbarrier_test")
 def _mbarrier_test(builder: UopBuilder, op: Operation) -> None:
-    """Whether the phase of a state, or of a parity, is complete; a time limit is not waited for."""
-    by_parity = op.has("parity")
-    of = builder.source(op, 2, _U32 if by_parity else _U64)
-    _emit_access(builder, op, 1)
-    builder.emit(codes.MBARRIER_TEST, builder.predicate_destination(op.operands[0]), of, e=int(by_parity))
+    """Whether the phase of a state, or of a parity, is complete; a time limit is not waited for. No copy reports."""
+    names = [spec.name for spec in op.match.form.operands]
+    at, by_parity = names.index("mbar"), op.has("parity")
+    of = builder.source(op, at + 1, _U32 if by_parity else _U64)
+    done = op.operands[0]
+    if isinstance(done, Dual):
+        builder.combine("false", FALSE, d=builder.predicate_destination(done.second))
+        done = done.first
+    _emit_access(builder, op, at)
+    builder.emit(codes.MBARRIER_TEST, builder.predicate_destination(done), of, e=int(by_parity))
+    if "report" in names:
+        builder.place(op.operands[1], TYPES["b8"]).write("mov_u32", builder.constant(0))
 
 
 @rule("mbarrier_pending")

@@ -4,8 +4,7 @@ Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
 occupies a tensor core; loads and stores are as quick as arithmetic.
 
-Refused: what two CTAs do together, sparse A, `.ashift`, `.ws` with a mask of zero columns, and
-`tcgen05.cp.4x256b`, whose rows the manual shows in a figure only.
+Refused: `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
 """
 
 from ptxsim.base.program import GENERIC, SHARED
@@ -17,9 +16,10 @@ from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.floating import extreme_of
 from ptxsim.lowering.instructions.matrix import items_of
 from ptxsim.lowering.instructions.warpgroup import warp_number
-from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
+from ptxsim.lowering.rows import LONG, TRUE, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Immediate, Memory, Operand, Vector
 from ptxtool.isa.literals import integer
+from ptxtool.isa.types import TYPES
 
 _SHAPES = {
     "32x32b": tensor.BY_LANES,
@@ -28,16 +28,26 @@ _SHAPES = {
     "16x256b": tensor.EIGHTHS,
     "16x32bx2": tensor.HALVES,
 }
-_COPIES = {"128x256b": (128, 2), "128x128b": (128, 1), "64x128b": (64, 1), "32x128b": (32, 1)}
-_WAYS = {"warpx4": tensor.TO_ALL, "warpx2::02_13": tensor.PAIRS_02_13, "warpx2::01_23": tensor.PAIRS_01_23}
+_COPIES = {
+    "128x256b": (128, 2),
+    "4x256b": (4, 2),
+    "128x128b": (128, 1),
+    "64x128b": (64, 1),
+    "32x128b": (32, 1),
+}
+_WAYS = {
+    "warpx4": tensor.TO_ALL,
+    "warpx2::02_13": tensor.PAIRS_02_13,
+    "warpx2::01_23": tensor.PAIRS_01_23,
+    "4x256b": tensor.TO_EACH,
+}
 _PRODUCTS_PER_CYCLE = {"f16": 4096, "tf32": 2048, "f8f6f4": 8192, "i8": 8192, "mxf8f6f4": 8192}
 """Of an SM. NVIDIA's 2.25 PFLOPS of dense .f16 (data sheet of the B200, 2024) are 4,100 products a cycle on each of
 148 SMs at 1.85 GHz; the clock is a guess."""
 
 
-def _one_cta(op: Operation) -> None:
-    if op.has("cta_group::2"):
-        unsupported("two CTAs with one tensor core (.cta_group::2)")
+def _pair(op: Operation) -> int:
+    return tensor.PAIR if op.has("cta_group::2") else 0
 
 
 def _address(builder: UopBuilder, operand: Operand) -> int:
@@ -59,9 +69,8 @@ def _number(operand: Operand) -> int:
 @rule("tcgen05_alloc")
 def _alloc(builder: UopBuilder, op: Operation) -> None:
     """Allocate columns, and store the address of the first one in shared memory."""
-    _one_cta(op)
-    found = builder.temporary()
-    builder.emit(codes.TENSOR_ALLOCATE, found, builder.value(op.operands[1], WORD), e=warp_number(builder))
+    found, columns = builder.temporary(), builder.value(op.operands[1], WORD)
+    builder.emit(codes.TENSOR_ALLOCATE, found, columns, _pair(op), e=warp_number(builder))
     builder.emit_access(op.operands[0], SHARED if op.has("shared::cta") else GENERIC, 4)
     builder.element_bytes = 4
     builder.emit(codes.STORE_32, a=found)
@@ -69,7 +78,6 @@ def _alloc(builder: UopBuilder, op: Operation) -> None:
 
 @rule("tcgen05_dealloc")
 def _dealloc(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
     address, columns = (builder.value(operand, WORD) for operand in op.operands)
     builder.emit(codes.TENSOR_FREE, 0, address, columns, e=warp_number(builder))
 
@@ -119,55 +127,53 @@ def _reduce(builder: UopBuilder, op: Operation, rows: list[int]) -> None:
 
 @rule("tcgen05_cp")
 def _copy(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
-    if op.has("4x256b"):
-        unsupported("a copy of four rows")
     lines, chunks = next(size for name, size in _COPIES.items() if op.has(name))
     way = next((number for name, number in _WAYS.items() if op.has(name)), tensor.ONCE)
     bits = 6 if op.has("b6x16_p32") else 4 if op.has("b4x16_p64") else 0
     address, descriptor = _address(builder, op.operands[0]), builder.value(op.operands[1], LONG)
     number = warp_number(builder)
-    builder.emit(codes.TENSOR_COPY, way | bits << 8, address, descriptor, lines << 8 | chunks, number)
+    builder.emit(
+        codes.TENSOR_COPY, way | bits << 8 | _pair(op), address, descriptor, lines << 8 | chunks, number
+    )
 
 
 @rule("tcgen05_shift")
 def _shift(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
-    builder.emit(codes.TENSOR_SHIFT, 0, _address(builder, op.operands[0]), e=warp_number(builder))
+    address = _address(builder, op.operands[0])
+    builder.emit(codes.TENSOR_SHIFT, 0, address, c=_pair(op), e=warp_number(builder))
 
 
 def _operands(op: Operation) -> dict[str, Operand]:
     """The operands by name: those of some rows are as many, and braces are masks of lanes."""
     rest = list(op.operands)
-    found = {name: rest.pop(0) for name in ("d", "a", "b", "i")}
+    is_sparse = op.match.form.base.endswith(".sp")
+    found = {name: rest.pop(0) for name in ("d", "a", "b", *(("meta",) if is_sparse else ()), "i")}
     if op.has("block_scale"):
         found["sa"], found["sb"] = rest.pop(0), rest.pop(0)
     if isinstance(rest[0], Vector):
         found["lanes"] = rest.pop(0)
     found["enable"] = rest.pop(0)
     if rest:
-        found["zero" if op.match.form.base == "tcgen05.mma.ws" else "scale"] = rest[0]
+        found["zero" if ".ws" in op.match.form.base else "scale"] = rest[0]
     return found
 
 
 @rule("tcgen05_mma")
 def _mma(builder: UopBuilder, op: Operation) -> None:
-    _one_cta(op)
     if op.has("ashift"):
         unsupported("rows of A that are shifted (.ashift)")
     named = _operands(op)
-    if "zero" in named:
-        unsupported("a mask of zero columns")
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
-    flags = product.STATIONARY if op.match.form.base == "tcgen05.mma.ws" else 0
+    flags = product.STATIONARY if ".ws" in op.match.form.base else 0
+    flags |= (product.PAIR if op.has("cta_group::2") else 0) | (product.MASKED if "zero" in named else 0)
+    flags |= product.SPARSE if "meta" in named else 0
     if isinstance(named["a"], Memory):
         flags |= product.IN_TENSOR_MEMORY
         of_a = _address(builder, named["a"])
     else:
         of_a = builder.value(named["a"], LONG)
-    masks = [builder.constant(0)] * 4
-    if "lanes" in named:
-        masks = [builder.value(item, WORD) for item in items_of(named["lanes"])]
+    masks = [builder.value(item, WORD) for item in items_of(named["lanes"])] if "lanes" in named else []
+    masks += [builder.constant(0)] * (8 - len(masks))
     scales = [
         _address(builder, named[name]) if name in named else builder.constant(0) for name in ("sa", "sb")
     ]
@@ -179,21 +185,22 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
         builder.predicate(named["enable"]),
         warp_number(builder),
     )
+    zeros = builder.value(named["zero"], LONG) if "zero" in named else 0
+    metadata = _address(builder, named["meta"]) if "meta" in named else 0
     builder.emit(codes.TENSOR_MULTIPLY, d, of_a, of_b, what, adds)
     builder.emit(
         codes.OPERANDS, layouts.KINDS.index(kind) | flags << 8, scales[0], scales[1], exponent, number
     )
-    builder.emit(codes.OPERANDS, masks[0], masks[1], masks[2], masks[3], count)
+    for k, more in ((0, count), (4, zeros)):
+        builder.emit(codes.OPERANDS, masks[k], masks[k + 1], masks[k + 2], masks[k + 3], more)
+    builder.emit(codes.OPERANDS, metadata)
     depth, rate = int(layouts.DEPTHS[layouts.KINDS.index(kind)]), _PRODUCTS_PER_CYCLE.get(kind, 32768)
     builder.tensor_cycles = 128 * 256 * depth // rate
 
 
 @rule("tcgen05_commit")
 def _commit(builder: UopBuilder, op: Operation) -> None:
-    """The mbarrier's address is one of shared memory, generic or not: its window is cut off."""
-    _one_cta(op)
-    if len(op.operands) > 1:
-        unsupported("an arrival at mbarriers of other CTAs")
+    """Arrive at an mbarrier of shared memory, generic or not: its window is cut off; or at those of a mask of CTAs."""
     operand = op.operands[0]
     assert isinstance(operand, Memory)
     if operand.base is None:
@@ -202,8 +209,20 @@ def _commit(builder: UopBuilder, op: Operation) -> None:
     base = builder.compute("trunc_u64", address.base) if address.is_long else address.base
     address.base = builder.compute("and_u32", base, builder.constant(0x00FF_FFFF))
     address.is_long = False
+    one = builder.constant(1)
+    arrives = TRUE
+    if len(op.operands) > 1:
+        ctas, own = builder.value(op.operands[1], TYPES["u16"]), builder.special_row(codes.CLUSTER_CTARANK)
+        offset = builder.compute("add_u32", address.base, builder.constant(address.offset))
+        builder.emit(codes.MBARRIERS, 0, offset, ctas, own)
+        address.base = builder.compute(
+            "and_u32", address.base, builder.constant((1 << codes.CLUSTER_SHIFT) - 1)
+        )
+        has_own = builder.compute("and_u32", builder.compute("shr_u32", ctas, own), one)
+        arrives = builder.compute("eq_u32", has_own, one)
+        builder.emit(codes.NARROW, a=arrives, e=-1)
     builder.emit_address(address, SHARED, 8)
     builder.element_bytes = 8
-    builder.emit(
-        codes.MBARRIER, builder.temporary(64), builder.constant(1), builder.constant(0), e=codes.ARRIVE
-    )
+    builder.emit(codes.MBARRIER, builder.temporary(64), one, builder.constant(0), e=codes.ARRIVE)
+    if arrives != TRUE:
+        builder.emit(codes.NARROW, a=TRUE, e=-1)

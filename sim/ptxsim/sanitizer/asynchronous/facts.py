@@ -11,6 +11,7 @@ _KINDS = {
     "mbarrier.test_wait": state.TESTS,
     "mbarrier.try_wait": state.TESTS,
     "mbarrier.pending_count": 0,
+    "mbarrier.check_layout": 0,
     "mbarrier.": state.ARRIVES,
     "cp.async.mbarrier.arrive": state.ARRIVES,
     "st.async": state.ARRIVES,

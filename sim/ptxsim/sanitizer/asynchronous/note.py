@@ -20,6 +20,7 @@ from ptxsim.execute.codes import (
     BULK_WAIT,
     MBARRIER,
     MBARRIER_TEST,
+    NARROW,
     TENSOR_ALLOCATE,
     TENSOR_COPY,
     TENSOR_FREE,
@@ -29,7 +30,7 @@ from ptxsim.execute.codes import (
     WARPGROUP,
     WARPGROUP_WAIT,
 )
-from ptxsim.execute.lanes import long_of, word_of
+from ptxsim.execute.lanes import lane_mask, long_of, word_of
 from ptxsim.sanitizer import asynchronous_state as state
 from ptxsim.sanitizer import shadow_state as shadow
 from ptxsim.sanitizer.asynchronous.accesses import reads_matrix
@@ -196,8 +197,12 @@ def _note(checks, reports, checked, context, i, mask, registers):
         _cluster(checks, reports, context, i, what, mask)
     else:
         instruction = instruction_at(context.instructions, i)
+        lanes = mask
         for k in range(instruction.uop_start, instruction.uop_end):
-            _operate(checks, reports, context, i, np.int64(k), what, mask)
+            uop = _uops(context.uops, context.n_uops)[k]
+            if uop.op == NARROW:
+                lanes = mask & np.int64(lane_mask(context, uop.a)) & uop.e
+            _operate(checks, reports, context, i, np.int64(k), what, lanes)
 
 
 @njit(types.void(_C, _REPORTS, _X))

@@ -15,9 +15,11 @@ from ptxsim.execute.lanes import lane_mask, long_of, word_of
 from ptxsim.execute.tensor import tensor_layouts as layouts
 from ptxsim.execute.tensor.tensor_layouts import (
     DEPTHS,
+    F16,
     FORMATS,
     MXF4,
     MXF8F6F4,
+    TF32,
     atom_of,
     line_bytes_of,
     shared_packing,
@@ -35,7 +37,7 @@ _C, _X = record_type(shadow.CHECKS), record_type(CONTEXT)
 _REPORTS = array_of(shadow.REPORT)
 _INT = types.int64
 _uops = records(UOP)
-_IN_TENSOR_MEMORY, _STATIONARY = 1, 2
+_IN_TENSOR_MEMORY, _STATIONARY, _MASKED, _SPARSE = 1, 2, 8, 16
 _EVERY = 15
 
 
@@ -116,9 +118,16 @@ def multiplies_columns(checks, reports, context, i, k, lane):
         layout = line_bytes_of(descriptor) | (what >> 15 & 1) << 8 | atom_of(descriptor) << 9
         extent = m << 9 | length << 18 | (shared_packing(kind, of_a) & 0xFF) << 27
         reads_matrix(checks, reports, context, i, lane, descriptor, layout, extent, product)
+    if flags & _SPARSE:  # the metadata, in one column or two; B is twice as deep as what is stored of A
+        is_wide = kind == F16 or kind == TF32
+        place = (word_of(context, np.int64(uops[k + 4].d), lane) & 0xFFFF) + (what & 3 if is_wide else 0)
+        _reads(checks, reports, context, i, lane, place, place + (1 if is_wide else 2), _EVERY, thread)
+        length *= 2
     descriptor = long_of(context, np.int64(head.b), lane)
     layout = line_bytes_of(descriptor) | (what >> 16 & 1) << 8 | atom_of(descriptor) << 9
     extent = n << 9 | length << 18 | (shared_packing(kind, of_b) & 0xFF) << 27
+    if flags & _MASKED:
+        extent |= long_of(context, np.int64(uops[k + 3].e), lane) >> 56 & 63
     reads_matrix(checks, reports, context, i, lane, descriptor, layout, extent, product)
     _writes(checks, first, first + width, _EVERY, product)
 

@@ -12,7 +12,10 @@ from ptxtool.parse import parse
 @pytest.mark.parametrize(
     ("instruction", "family"),
     [
-        ("tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %d1, %d2, [%r4], %r3, %p1;", "tensor memory"),
+        (
+            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::read::mma::a.b64 [%d1];",
+            "commits with a mask of 32 CTAs, or a restriction,",
+        ),
         (
             "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes"
             " [%r1], [%d1, {%r2, %r3, %r4}], [%r4], {%h1, %h1};",

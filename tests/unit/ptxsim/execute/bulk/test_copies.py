@@ -8,12 +8,14 @@ import ptxsim
 from ptxsim import functional_run as functional
 from ptxsim.execute.bulk.copies import BYTES_PER_CYCLE, LATENCY
 from ptxtool.base.diag import PtxError
+from ptxtool.parse import parse
 
 EXPECT = "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;\n"
 LOAD = "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%d2], 64, [bar];\n"
 STORE = "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d1], [tile], 64;\n"
 SEVEN = "mov.u32 %r2, 7;\n@%p1 st.shared.v4.u32 [tile], {%r2, %r2, %r2, %r2};\nfence.proxy.async;\n"
 NINE = "mov.u32 %r2, 9;\n@%p1 st.shared.v4.u32 [tile], {%r2, %r2, %r2, %r2};\n"
+TO_PAIRS = "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2"
 COMMIT = "@%p1 cp.async.bulk.commit_group;\n"
 
 
@@ -107,3 +109,48 @@ def test_time_of_a_copy() -> None:
     # a test in a loop sees the end some cycles late
     assert large - small == pytest.approx(step - 64 // BYTES_PER_CYCLE, abs=40)
     assert both - large == pytest.approx(step, abs=40)
+
+
+@pytest.mark.parametrize("named", [0, 1, 3], ids=["own", "even", "odd"])
+@pytest.mark.parametrize("issuer", [0, 1])
+def test_pairs_are_told_by_parity(issuer: int, named: int) -> None:
+    """Copies to the CTAs 0 and 3 of four tell one of each pair: those with the parity of the mbarrier's rank."""
+    text = f""".version 9.0
+.target sm_100a
+.visible .entry k(.param .u64 out, .param .align 64 .b8 map[128]) .reqnctapercluster 4
+{{
+	.shared .align 128 .b8 tile[128];
+	.shared .align 8 .b64 bar;
+	.reg .pred %p<3>;
+	.reg .b64 %d<4>;
+	.reg .b32 %r<6>;
+	.reg .b16 %h;
+	ld.param.u64 %d1, [out];
+	mov.b64 %d2, map;
+	cvta.param.u64 %d2, %d2;
+	mov.u32 %r1, %cluster_ctarank;
+	mov.b16 %h, 9;
+	mov.u32 %r2, bar;
+	mbarrier.init.shared.b64 [bar], 1;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	setp.eq.u32 %p1, %r1, {issuer};
+	{f"mapa.shared::cluster.u32 %r2, %r2, {named - 1};" if named else ""}
+	@%p1 {TO_PAIRS} [tile], [%d2, {{0}}], [%r2], %h;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	ld.shared.u64 %d3, [bar];
+	shr.u64 %d3, %d3, 40;
+	cvt.u32.u64 %r3, %d3;
+	mul.wide.u32 %d3, %r1, 4;
+	add.u64 %d1, %d1, %d3;
+	st.global.u32 [%d1], %r3;
+	ret;
+}}
+"""
+    data = np.arange(4, dtype=np.uint32)
+    out = np.zeros(4, np.uint32)
+    functional.run(parse(text).kernels["k"], 4, 1, [out, ptxsim.TensorMap(data, box=(4,))])
+    parity = (named - 1 if named else issuer) & 1
+    missing = -16 & 0x3FFFFF
+    assert out.tolist() == [missing if rank % 2 == parity else 0 for rank in range(4)]

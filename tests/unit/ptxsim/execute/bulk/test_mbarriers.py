@@ -11,6 +11,7 @@ from ptxsim.execute.codes import (
     EXPECT_BYTES,
     EXPECTED_SHIFT,
     INITIALISE,
+    LAYOUT_SHIFT,
     PHASE_SHIFT,
     STAY,
 )
@@ -51,3 +52,11 @@ def test_a_thread_that_drops_out_is_not_expected_again() -> None:
 
 def test_an_arrival_that_must_not_complete_leaves_the_phase() -> None:
     assert after(state(1, 1), ARRIVE | STAY, 1) == state(0, 1)
+
+
+def test_a_layout_stays() -> None:
+    """Of layout v1, whose bit is that of the sign."""
+    start = after(0, INITIALISE, 2, 1)
+    assert start == state(2, 2) - (1 << LAYOUT_SHIFT)
+    assert after(start, ARRIVE, 2) == state(2, 2, phase=1) - (1 << LAYOUT_SHIFT)
+    assert after(start, INITIALISE, 1) == state(1, 1)

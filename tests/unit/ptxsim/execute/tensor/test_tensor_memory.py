@@ -161,7 +161,8 @@ copied:
     ("shape", "lines", "chunks"),
     [
         ("128x256b", 128, 2), ("128x128b", 128, 1), ("64x128b.warpx2::02_13", 64, 1), ("64x128b.warpx2::01_23", 64, 1),
-        ("32x128b.warpx4", 32, 1), ("32x128b.warpx4.b8x16.b4x16_p64", 32, 1), ("128x128b.b8x16.b6x16_p32", 128, 1),
+        ("4x256b", 4, 2), ("32x128b.warpx4", 32, 1),
+        ("32x128b.warpx4.b8x16.b4x16_p64", 32, 1), ("128x128b.b8x16.b6x16_p32", 128, 1),
     ],
 )  # fmt: skip
 def test_copies(shape: str, lines: int, chunks: int) -> None:
@@ -173,10 +174,52 @@ def test_copies(shape: str, lines: int, chunks: int) -> None:
     found = run(filled() + body + stored(named(20, 4 * chunks)), 4 * chunks, given)
     if ".b8x16." in shape:
         return  # elements of 4 and 6 bits: the runs agree
-    row = 101 % 32  # of the last warp's lanes; of 64 rows it has the second half
-    source = {128: 101, 64: 32 + row, 32: row}[lines]
+    lane = 96 if lines == 4 else 101
+    row = (
+        lane % 32
+    )  # of the last warp's lanes; of 64 rows it has the second half, of 4 the last in the first lane
+    source = {128: lane, 64: 32 + row, 32: row, 4: 3}[lines]
     first = source // 8 * 8 * 4 * chunks + source % 8 * 4
-    assert found[:4, 101].tolist() == given[first : first + 4].tolist()
+    assert found[:4, lane].tolist() == given[first : first + 4].tolist()
+    assert lines > 4 or divmod(int(found[0, 97]), 256) == (97, 0)
+
+
+def pair(text: str) -> str:
+    """The text for two CTAs of a cluster, which have parts of `in` and `out` of their own."""
+    own = "\tmul.wide.u32 %d7, %r10, 1024;\n\tadd.s64 %d1, %d1, %d7;\n\tmul.wide.u32 %d7, %r10, 8192;\n"
+    text = text.replace(
+        "(.param .u64 out, .param .u64 in)", "(.param .u64 out, .param .u64 in) .reqnctapercluster 2"
+    )
+    text = text.replace(
+        "\tmov.u32 %r1, %tid.x;\n", f"\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r10, %cluster_ctarank;\n{own}"
+    )
+    text = text.replace(
+        "\tadd.s64 %d4, %d1, %d3;\n", "\tadd.s64 %d4, %d1, %d3;\n\tadd.s64 %d2, %d2, %d7;\n", 1
+    )
+    text = text.replace(
+        "\tsetp.ne.u32 %p2, %r1, 0;\n", "\tshl.b32 %r11, %r10, 8;\n\tsetp.ne.u32 %p2, %r1, %r11;\n"
+    )
+    barrier = "\tbarrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;\n"
+    return (
+        text.replace("cta_group::1", "cta_group::2")
+        .replace("\tbar.sync 0;\n\tsetp", f"{barrier}\tsetp")
+        .replace("copied:\n\tbar.sync 0;\n", f"copied:\n{barrier}")
+        .replace("shifted:\n\tbar.sync 0;\n", f"shifted:\n{barrier}")
+    )
+
+
+def test_copies_and_shifts_of_two_ctas() -> None:
+    """What the first CTA asks for each does with its own shared memory; a lane then has what the next one had."""
+    fields = 128 >> 4 << 16 | 128 >> 4 << 32 | 1 << 46
+    given = np.random.default_rng(6).integers(0, 1 << 32, 4096, dtype=np.uint32)
+    body = filled() + COPY.replace("SHAPE", "128x128b").replace("FIELDS", str(fields))
+    body += "\tsetp.ne.u32 %p2, %r1, 0;\n\t@%p2 bra shifted;\n"
+    body += "\ttcgen05.shift.cta_group::1.down [%r2];\nshifted:\n\tbar.sync 0;\n"
+    body += "\ttcgen05.ld.sync.aligned.32x32b.x2.b32 {%r20, %r21}, [%r3];\n" + stored(named(20, 2))
+    text = pair(HEAD + body + FREE)
+    found = three_ways(text, 128, lambda: [np.zeros((2, 2, 128), np.uint32), given.copy()], grid=(2,))[0][0]
+    source = 46 // 8 * 32 + 46 % 8 * 4  # where lane 46 is copied from
+    assert found[:, :, 45].tolist() == given.reshape(2, 2048)[:, source : source + 2].tolist()
 
 
 @pytest.mark.parametrize(
@@ -204,4 +247,14 @@ def test_faults(body: str, message: str) -> None:
     kernel = parse(HEAD + body + FREE).kernels["k"]
     with pytest.raises(PtxError, match=message) as caught:
         ptxsim.run(kernel, 1, 128, [np.zeros(128, np.uint32), np.zeros(4, np.uint32)])
+    assert caught.value.diagnostics[0].code == "E404"
+
+
+@pytest.mark.parametrize("cluster", [None, 1, 3])
+def test_no_peer(cluster: int | None) -> None:
+    """The last CTA of three has none, nor has one alone."""
+    text = (HEAD + FREE).replace("cta_group::1", "cta_group::2")
+    n = cluster or 1
+    with pytest.raises(PtxError, match="whose peer is not there") as caught:
+        ptxsim.run(parse(text).kernels["k"], n, 128, [np.zeros(128, np.uint32)] * 2, cluster=cluster)
     assert caught.value.diagnostics[0].code == "E404"

@@ -77,6 +77,33 @@ FIRST:
 {wait("LAST")}
 {FREE}""",
     ),
+    "a load before a commit to CTAs of a mask": (
+        "uses column 0 of tensor memory, which a product or a copy writes",
+        f"""{OPEN}{ALLOCATE}{PRODUCT}
+	.reg .b16 %h;
+	mov.b16 %h, 1;
+	{MMA} // note
+	@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [gate], %h;
+{wait(mark=" // +")}
+{LOAD} // E410
+{WAIT.format("ld")}
+{wait("LAST")}
+{FREE}""",
+    ),
+    "metadata whose store is not waited for": (
+        "uses column 16 of tensor memory, which 'tcgen05.st' writes",
+        f"""{OPEN}{ALLOCATE}{PRODUCT}
+	or.b32 %r5, %r5, 4;
+	add.u32 %r12, %r11, 16;
+	tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {{%r1}}; // note
+	tcgen05.wait::st.sync.aligned; // +
+	bar.sync 0;
+	@%p1 tcgen05.mma.sp.cta_group::1.kind::f16 [%r10], %d4, %d4, [%r10+16], %r5, %p4; // E410
+	@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [gate];
+{wait()}
+	tcgen05.wait::st.sync.aligned;
+{FREE}""",
+    ),
     "a product of what a thread has written": (
         "the asynchronous proxy reads byte 0",
         f"""{OPEN}{ALLOCATE}{PRODUCT}
