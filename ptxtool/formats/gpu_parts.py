@@ -208,6 +208,17 @@ class L1d(GpuTable, frozen=True):
         return msgspec.structs.replace(self, ways=ways, allocation=allocation)
 
 
+class Tma(GpuTable, frozen=True):
+    """The copy engine of an SM. The values here are those of files without the table."""
+
+    issue_cycles: Cycles = 32
+    requests_per_cycle: Count = 1
+    latency_cycles: Cycles = 32
+    cluster_cycles: Cycles = 180
+    cluster_bytes_per_cycle: Count = 32
+    try_wait_cycles: Count = 10000
+
+
 class Icnt(GpuTable, frozen=True):
     kind: Literal["flits", "packets"]
     arbiter: Literal["outputs-in-turn", "inputs-in-turn"]

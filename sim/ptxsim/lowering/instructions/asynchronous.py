@@ -140,11 +140,13 @@ def _mbarrier_copies(builder: UopBuilder, op: Operation) -> None:
 
 @rule("mbarrier_test")
 def _mbarrier_test(builder: UopBuilder, op: Operation) -> None:
-    """Whether the phase of a state, or of a parity, is complete; a time limit is not waited for."""
+    """Whether the phase of a state, or of a parity, is complete; only a timed run waits, for the time limit at most."""
     by_parity = op.has("parity")
     of = builder.source(op, 2, _U32 if by_parity else _U64)
+    limit = builder.source(op, 3, _U32) if len(op.operands) > 3 else builder.constant(0)
     _emit_access(builder, op, 1)
-    builder.emit(codes.MBARRIER_TEST, builder.predicate_destination(op.operands[0]), of, e=int(by_parity))
+    done = builder.predicate_destination(op.operands[0])
+    builder.emit(codes.MBARRIER_TEST, done, of, limit, e=int(by_parity))
 
 
 @rule("mbarrier_pending")
