@@ -6,6 +6,7 @@ from bulk_kernels import WAIT, kernel
 from timed_copies import CLOCK, EXPECT, KEEP, LOAD, TRY, clocks, machine
 
 import ptxsim
+from ptxtool.base.diag import PtxError
 
 SKIP = pytest.mark.parametrize("event_skip", [True, False])
 GPU = machine()
@@ -107,6 +108,34 @@ def test_lanes_wait_for_different_mbarriers() -> None:
     (before, _, after, done), _ = clocks(body + KEEP)
     assert done == 1
     assert after - before - 1 == 32 + 219 + 32 + 32  # 33 sectors, the first of which is of the first copy
+
+
+def test_bytes_that_never_come_are_a_deadlock() -> None:
+    """The wait begins again after every time limit, and nothing else happens."""
+    with pytest.raises(PtxError, match="E407"):
+        clocks(EXPECT.format(80) + LOAD.format(64, 0, 64) + WAIT, 0)
+
+
+def test_a_fault_of_an_instruction_that_waited_for_room_is_reported() -> None:
+    """The third copy of 32 lanes has no room at first; its destination is beyond the shared memory."""
+    body = """
+	mul.lo.u32 %r7, %r1, 16;
+	mov.u32 %r8, tile;
+	add.u32 %r8, %r8, %r7;
+"""
+    copy = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r8+{}], [%d2], 16, [bar];\n"
+    with pytest.raises(PtxError, match=r"E404.*\n.*\+4096\]"):
+        clocks(body + "".join(copy.format(k) for k in (0, 512, 4096)), 0)
+
+
+@pytest.mark.slow
+def test_wide_records_take_the_same_cycles() -> None:
+    """SMs of more than 64 warps have other records."""
+    body = EXPECT.format(1024) + CLOCK.format(2) + LOAD.format(64, 0, 1024) + TRY + CLOCK.format(4) + KEEP
+    found = [
+        clocks(body, gpu=machine(f"sm.warps={warps}", f"sm.threads={32 * warps}"))[0] for warps in (64, 128)
+    ]
+    assert found[0] == found[1]
 
 
 def test_ctas_that_are_switched_test_again_and_again() -> None:
