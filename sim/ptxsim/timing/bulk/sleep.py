@@ -14,28 +14,33 @@ issue again and again.
 Reference: PTX ISA, `mbarrier.try_wait`: potentially blocking, with a system-dependent or given limit in nanoseconds.
 """
 
+from typing import Any
+
 import numpy as np
 
-from ptxsim.base.jit import ctz, flat_i64, njit
-from ptxsim.base.program import SUSPEND, engine_at, instruction_at, uop_at
+from ptxsim.base.jit import ctz, flat_i64, njit, record_type, types
+from ptxsim.base.program import CONTEXT, SUSPEND, engine_at, instruction_at, uop_at
 from ptxsim.base.warp_masks import warp_bit
+from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import BULK_WAIT, MBARRIER_TEST, PHASE_SHIFT
 from ptxsim.execute.micro_operations import execute
-from ptxsim.timing.sm_state import FOREVER
+from ptxsim.timing.sm_state import FOREVER, RUN, SM, signatures
 from ptxsim.timing.warps.clusters import enter_cluster
 
 STILL, AWAKE, FAULT = range(3)
+_CONTEXT = record_type(CONTEXT)
+_MUST_REPEAT = signatures(types.int64, RUN, SM, _CONTEXT, *[types.int64] * 3)
+_WAKES = signatures(types.int64, RUN, SM, _CONTEXT, types.int64)
+_ENGINE_NEXT = signatures(types.int64, RUN, SM)
 
 
-@njit
-def must_repeat(run, sm, execution, i, w, mask):
-    """Instruction i, which warp w has executed in lanes `mask`, waits: whether it has to issue again. If not, the warp
-    sleeps, or goes on with a test that has failed."""
+@njit(_MUST_REPEAT[0])
+def _must_repeat(run, sm, execution, i, w, mask):
     instruction = instruction_at(run.code, i)
     op = uop_at(execution.uops, instruction.uop_end - 1).op
     tests = op == MBARRIER_TEST
     if run.engines == 0 or run.switching or (instruction.kind != SUSPEND and op != BULK_WAIT):
-        return not tests
+        return np.int64(not tests)
     engine = engine_at(run.engines, sm.index)
     engine.lanes[w], engine.at[w] = mask, i
     engine.cell[w], engine.until[w] = 0, FOREVER
@@ -46,7 +51,7 @@ def must_repeat(run, sm, execution, i, w, mask):
         engine.cell[w], engine.phase[w] = execution.awaited, execution.awaited_phase
         engine.until[w] = run.cycle + limit
     sm.in_wait |= warp_bit(sm, w)
-    return False
+    return np.int64(0)
 
 
 @njit
@@ -61,9 +66,8 @@ def awaits_mbarrier(run, sm, w):
     return sleeps(run, sm, w) and engine_at(run.engines, sm.index).cell[w] != 0
 
 
-@njit
-def wakes(run, sm, execution, w):
-    """Whether sleeping warp w goes on: STILL (it does not), AWAKE, or FAULT, which is in the context."""
+@njit(_WAKES[0])
+def _wakes(run, sm, execution, w):
     engine = engine_at(run.engines, sm.index)
     cell, over = engine.cell[w], engine.until[w] <= run.cycle
     if cell:
@@ -89,10 +93,10 @@ def wakes(run, sm, execution, w):
     return AWAKE
 
 
-@njit
-def next_wait_end(run, sm):
-    """The first cycle in which a time limit of an SM's sleeping warps is over."""
-    engine, following = engine_at(run.engines, sm.index), np.int64(FOREVER)
+@njit(_ENGINE_NEXT[0])
+def _engine_next(run, sm):
+    engine = engine_at(run.engines, sm.index)
+    following = np.int64(engine.next)
     waiting = sm.in_wait
     while waiting:
         w = ctz(waiting)
@@ -102,7 +106,15 @@ def next_wait_end(run, sm):
     return following
 
 
-@njit
-def engine_next(run, sm):
-    """The next cycle in which an SM has to run for its engine or a sleeping warp."""
-    return min(engine_at(run.engines, sm.index).next, next_wait_end(run, sm))
+must_repeat: Any = boundary("must_repeat", _must_repeat, _MUST_REPEAT[1])
+"""`must_repeat(run, sm, execution, i, w, mask)`: instruction i, which warp w has executed in lanes `mask`, waits.
+
+Whether it has to issue again. If not, the warp sleeps, or goes on with a test that has failed.
+"""
+
+wakes: Any = boundary("wakes", _wakes, _WAKES[1])
+"""`wakes(run, sm, execution, w)`: whether sleeping warp w goes on: STILL (it does not), AWAKE, or FAULT, which the
+context has."""
+
+engine_next: Any = boundary("engine_next", _engine_next, _ENGINE_NEXT[1])
+"""`engine_next(run, sm)`: the next cycle in which an SM has to run for its engine, or for a time limit of a warp."""

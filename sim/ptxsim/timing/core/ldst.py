@@ -249,11 +249,12 @@ def _take_reply(run, sm, execution, l1, memory):
             _acknowledge(sm, tag, 1)
         elif tag < -1:
             reply_arrived(run, sm, execution, tag)
-    elif (kind == requests.ATOMIC or kind == requests.UNCACHED) and tag < 0:
-        reply_arrived(run, sm, execution, tag)
     elif kind == requests.ATOMIC or kind == requests.UNCACHED:
-        sm.bypass[sm.bypass_tail & (PENDING - 1)] = tag
-        sm.bypass_tail += 1
+        if tag < 0:
+            reply_arrived(run, sm, execution, tag)
+        else:
+            sm.bypass[sm.bypass_tail & (PENDING - 1)] = tag
+            sm.bypass_tail += 1
     elif kind == requests.INSTRUCTION:
         readonly.fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.fetch_stuck = no_warps(sm)
@@ -280,19 +281,21 @@ def take_reply_asleep(run, sm, execution, l1, memory):
     no warp waits for. False if the SM has to run for it."""
     found = next_reply(memory, sm.index)
     kind = memory.request[found].kind
-    tag = memory.request[found].tag
-    if tag < -1:
-        if is_last_reply(run, sm, execution, tag):
+    if kind == requests.READ:
+        if not l1_fill_part(l1, memory.request[found].line):
             return False
-        reply_arrived(run, sm, execution, tag)
+    elif memory.request[found].tag < -1:
+        if is_last_reply(run, sm, execution, memory.request[found].tag):
+            return False
+        reply_arrived(run, sm, execution, memory.request[found].tag)
     elif kind == requests.WRITE:
-        context = tag
+        context = memory.request[found].tag
         if context >= 0:
             w = sm.slot_of[context]
             if sm.stores[context] == 1 and w >= 0 and (sm.finishing | sm.in_membar) & warp_bit(sm, w):
                 return False
             _acknowledge(sm, context, 1)
-    elif kind != requests.READ or not l1_fill_part(l1, memory.request[found].line):
+    else:
         return False
     pop_reply(memory, sm.index, run.cycle - run.response_hops)
     return True

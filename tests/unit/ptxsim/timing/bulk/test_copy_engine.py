@@ -5,11 +5,12 @@ more (packets), is answered, and its reply is at the SM one cycle later: 217 for
 (`ldst.response_hops`). Each sector has a reply, of which an SM takes one a cycle.
 """
 
+import random
 from typing import Any
 
 import numpy as np
 import pytest
-from bulk_kernels import kernel, load
+from bulk_kernels import WAIT, kernel, load
 from timed_copies import CLOCK, COMMIT, EXPECT, KEEP, LOAD, STORE, TRY, clocks, machine
 
 import ptxsim
@@ -275,3 +276,42 @@ def test_requests_of_a_machine_without_sectors_are_lines() -> None:
     instructions = 3  # lines of code at most that the copy's instruction adds
     for name in ("icnt_requests_packets", "icnt_replies_packets", "l2_accesses"):
         assert 4 <= copied[name] - without[name] < 4 + instructions
+
+
+def random_body(seed: int) -> str:
+    """Loads by copy and others, stores by copy, waits for some of them: in each of the 4 warps another choice."""
+    source, found = random.Random(seed), []
+    for turn in range(8):
+        size, at, to = (16 * source.randrange(1, 40) for _ in range(3))
+        who = f"setp.eq.u32 %p6, %r1, {32 * source.randrange(4)};\n"
+        kind = source.randrange(4)
+        if kind == 0:
+            found.append(who + LOAD.format(to, at, size).replace("%p1", "%p6"))
+            found.append(f"@%p6 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], {size};\n")
+        elif kind == 1:
+            found.append(who + (STORE.format(8192 + at, to, size) + COMMIT).replace("%p1", "%p6"))
+            read = source.choice(("", ".read"))
+            found.append(f"@%p6 cp.async.bulk.wait_group{read} {source.randrange(2)};\n")
+        elif kind == 2:
+            found.append(f"ld.global.u32 %r{20 + turn}, [%d2+{at}];\nadd.u32 %r9, %r9, %r{20 + turn};\n")
+        else:
+            found.append(f"mbarrier.try_wait.parity.shared.b64 %p2, [bar], 1, {source.randrange(50, 400)};\n")
+            found.append("mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0, 100;\n" * source.randrange(2))
+    return (
+        "mov.u32 %r9, 0;\n"
+        + "".join(found)
+        + "bar.sync 0;\n@%p1 mbarrier.arrive.shared.b64 _, [bar];\n"
+        + WAIT
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_skipping_changes_nothing(seed: int) -> None:
+    results = []
+    for skip in (True, False):
+        given = [np.zeros(6 * 64, np.uint32), np.arange(8192, dtype=np.uint32)]
+        text = kernel(random_body(seed), 64)
+        gpu = machine("l2.copies_fill=false", "dram.channels=2", "l2.slices=4", sms=2)
+        result = ptxsim.launch(text, 6, 128, given, gpu=gpu, event_skip=skip, hotspots=seed % 2 == 0)
+        results.append((result.stats, *(a.tobytes() for a in given)))
+    assert results[0] == results[1]
