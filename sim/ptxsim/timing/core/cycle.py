@@ -118,7 +118,7 @@ def _charge_slots(run, sm, s, own, cycles):
         charge(run, sm, s, kind, own, sm.seen_valid & own, cycles)
 
 
-@inline
+@njit
 def _release_membars(run, sm, execution, l1):
     """A fence waits for the warp's pending register writes only (section 1.3), not for its stores."""
     waiting = sm.in_membar
