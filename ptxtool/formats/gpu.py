@@ -56,6 +56,8 @@ class Gpu(parts.GpuTable, frozen=True):
     l2: parts.L2
     dram: parts.Dram
     energy: Energy
+    tensor: parts.Tensor = parts.Tensor()
+    tma: parts.Tma = parts.Tma()
     target: str = ""
     """The compute capability of the GPU that it describes ("sm_20"), "" where no one is meant."""
     origin: GpuFiles | None = None

@@ -135,6 +135,32 @@ class Timing(GpuTable, frozen=True):
     interval: Count
 
 
+_PRODUCT_TYPES = {"s8": "int8", "u8": "int8", "s4": "int4", "u4": "int4", "e4m3": "fp8", "e5m2": "fp8"}
+
+
+class Tensor(GpuTable, frozen=True):
+    """Products of a tensor core in a cycle, by the type of A. The values here are those of files without the table."""
+
+    f16: Amount = 0
+    bf16: Amount = 0
+    tf32: Amount = 0
+    f64: Amount = 0
+    fp8: Amount = 0
+    int8: Amount = 0
+    int4: Amount = 0
+    b1: Amount = 0
+    first_cycles: Cycles = 0
+    latency_per_interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+    def times(self, type_name: str, products: int) -> tuple[int, int] | None:
+        """Latency and initiation interval of so many products of a type; None: those of `latency.mma`."""
+        rate = getattr(self, _PRODUCT_TYPES.get(type_name, type_name), 0)
+        if not rate:
+            return None
+        interval = -(-products // rate)
+        return max(1, self.first_cycles + round(interval * self.latency_per_interval)), interval
+
+
 class Ldst(GpuTable, frozen=True):
     units: tuple[str, ...]
     shared_pipe_cycles: Count
@@ -206,6 +232,17 @@ class L1d(GpuTable, frozen=True):
         most = self.adaptive_bytes // (self.sets * self.line_bytes)
         ways = max(1, round(most * (1 - size / self.adaptive_bytes)))
         return msgspec.structs.replace(self, ways=ways, allocation=allocation)
+
+
+class Tma(GpuTable, frozen=True):
+    """The copy engine of an SM. The values here are those of files without the table."""
+
+    issue_cycles: Cycles = 32
+    requests_per_cycle: Count = 1
+    latency_cycles: Cycles = 32
+    cluster_cycles: Cycles = 180
+    cluster_bytes_per_cycle: Count = 32
+    try_wait_cycles: Count = 10000
 
 
 class Icnt(GpuTable, frozen=True):

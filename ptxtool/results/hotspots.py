@@ -32,6 +32,7 @@ REASONS: Mapping[str, Reason] = {
             "registers": "registers of the CTA",
             "fence": "fence",
             "copies": "asynchronous copies",
+            "mbarrier": "mbarrier",
             "atomic": "atomic",
             "branch": "branch flush",
             "fetch": "fetch",

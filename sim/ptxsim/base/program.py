@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptxsim.base.jit import record, record_at
+from ptxsim.base.warp_masks import MOST_WARPS
 from ptxtool.base.render import printable
 
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
 # COMMIT ends a group of asynchronous copies, WAIT waits for groups; SET_REGISTERS is `setmaxnreg`; REPEAT is executed
-# again as long as it leaves `repeats` in the context
-PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS, REPEAT = (
-    range(13)
-)
+# again as long as it leaves `repeats` in the context, SUSPEND too in a timed run
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT, SET_REGISTERS = range(12)
+REPEAT, SUSPEND = range(12, 14)
 # classes of instructions, by the unit that executes them (timing-model section 1.3): EITHER is SP if free, else SFU;
 # the last three are of machines whose classes share collector units
 SP, SFU, LDST, EITHER, TENSOR, DP, INT = range(7)
@@ -200,8 +200,12 @@ CONTEXT = record(
         ("barrier_votes", "i8"),  # lanes whose predicate holds
         # set by a test of an mbarrier that has not completed: other warps should run first
         ("yields", "i8"),
-        # set by an instruction of kind REPEAT that waits for something
+        # set by an instruction of kind REPEAT or SUSPEND that waits for something
         ("repeats", "i8"),
+        ("awaited", "u8"),  # where the mbarrier lies that the first lane in vain tests
+        ("awaited_phase", "i8"),  # the parity that it must no longer have
+        ("awaited_ns", "i8"),  # the time limit of the test; 0: the machine's
+        ("phase_ended", "i8"),  # set by an operation that has ended a phase of an mbarrier
         # clusters (execute/cluster/clusters.py)
         ("cluster", "u8"),  # CLUSTER record of the executing CTA's cluster; 0: it is a cluster of its own
         ("cluster_shape", "i8", (3,)),
@@ -262,15 +266,15 @@ cluster_at = record_at(CLUSTER)
 """`cluster_at(address of records, i)`"""
 
 TENSOR_MAP_BYTES = 128
-BULK_BUCKETS, BULK_ENTRIES = 64, 32  # of bulk copies that have not completed: buckets, and the room in each
+BULK_BUCKETS, BULK_ENTRIES = 64, 32  # of bulk copies that wait to be awaited: buckets, and the room in each
+ENGINE_COPIES = 64  # bulk copies that an SM's copy engine holds in a timed run
 TRANSFER = record(
     [
         ("what", "i8"),  # flags of execute/bulk/transfers.py
         ("tracker", "u8"),  # where its mbarrier lies; of a copy of a bulk group its thread's count of groups
         ("group", "i8"),  # the number of its bulk group
         ("bytes", "i8"),  # that the mbarrier is told
-        ("due", "i8"),  # of a timed run: the cycle of its completion
-        ("read_due", "i8"),  # and the one from which its source may be changed
+        ("due", "i8"),  # the cycle from which it may begin, then that of its completion; FOREVER: not known
         ("lane", "i8"),
         ("to", "u8"),  # where the destination lies; of a tensor copy: its part in shared memory
         ("of", "u8"),  # where the source lies
@@ -284,21 +288,70 @@ TRANSFER = record(
         ("index", "i8", (5,)),  # of the row that is copied, and where indices of pixels begin and end
         ("lower", "i8", (5,)),
         ("upper", "i8", (5,)),
+        ("address", "u8"),  # of the row that is copied: global address of its first element,
+        ("low", "i8"),  # and which of its elements are in the tensor
+        ("high", "i8"),
+        # of a timed run (execute/bulk/engines.py)
+        ("ctas", "i8"),  # the CTAs of a multicast; `to` and `tracker` are offsets in their memory; 0: none
+        (
+            "pairs",
+            "i8",
+        ),  # the mbarriers lie in the even CTAs of pairs: 1, in the odd ones: 2, in the CTAs themselves: 0
+        ("cluster", "u8"),  # their CLUSTER record; 0: the only one is the one whose memory is at `home`
+        ("home", "u8"),
+        ("context", "i8"),  # of the SM's warps, the one that has issued it
+        ("row", "i8"),  # that is requested next
+        ("rows", "i8"),
+        ("left", "i8"),  # replies that are missing
+        ("sent", "i8"),  # all requests have been sent
     ]
 )
 BULK = record(
     [
         ("when", "i8"),  # when copies complete: AT_ONCE, WHEN_AWAITED, WHEN_DUE
-        ("n", "i8"),  # copies that have not completed
+        ("n", "i8"),  # copies that have not completed, but those of engines
         ("n_of", "i8", (BULK_BUCKETS,)),
         ("warps", "i8"),  # warp slots of an SM
-        ("engine_free", "u8"),  # i64 of each SM: the cycle from which its copy engine is free
-        ("transfers", "u8"),  # address of TRANSFER records: one to work on, then BULK_ENTRIES for each bucket
+        ("engines", "u8"),  # address of the ENGINE record of each SM
+        # address of TRANSFER records: one to work on, then BULK_ENTRIES of each bucket, or ENGINE_COPIES of each engine
+        ("transfers", "u8"),
     ]
 )
 AT_ONCE, WHEN_AWAITED, WHEN_DUE = range(3)
 
-transfer_at, bulk_at = record_at(TRANSFER), record_at(BULK)
+ENGINE = record(
+    [
+        ("next", "i8"),  # the next cycle in which it has something to do, replies not considered
+        # the machine's copy engine
+        ("issue_cycles", "i8"),
+        ("requests", "i8"),  # of a cycle
+        ("latency", "i8"),
+        ("cluster_cycles", "i8"),
+        ("cluster_bytes", "i8"),
+        ("used", "i8"),  # which of its TRANSFER records are, one bit each
+        ("fresh", "i8"),  # those accepted since its last cycle
+        ("landed", "i8"),  # those whose completion is known
+        ("queue", "u1", (ENGINE_COPIES,)),  # ring of those that are not all sent, in order
+        ("queue_head", "i8"),
+        ("queue_count", "i8"),
+        ("free", "i8"),  # the cycle from which the next copy may be sent
+        ("piece", "u8"),  # of the copy that is being sent: the next global address, and the end of its row
+        ("piece_end", "u8"),
+        ("moved", "i8"),  # the last cycle in which a copy completed, or all its requests were sent
+        ("completed", "i8"),  # copies
+        # warps that wait at an instruction which is executed again (timing/bulk/sleep.py)
+        ("wait_cycles", "i8"),  # the machine's time limit of a test of an mbarrier
+        ("core_mhz", "i8"),
+        ("lanes", "i8", (MOST_WARPS,)),  # that have executed it; 0: the warp does not wait so
+        ("at", "i4", (MOST_WARPS,)),  # the instruction
+        ("cell", "u8", (MOST_WARPS,)),  # where the mbarrier lies that they wait for; 0: for their copies
+        ("phase", "i8", (MOST_WARPS,)),  # its parity before
+        ("until", "i8", (MOST_WARPS,)),  # the cycle in which the wait ends in vain
+    ]
+)
+"""The copy engine of an SM in a timed run, and the warps that wait for copies or at an mbarrier."""
+
+transfer_at, bulk_at, engine_at = record_at(TRANSFER), record_at(BULK), record_at(ENGINE)
 
 (
     NO_ERROR,

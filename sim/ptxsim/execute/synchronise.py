@@ -60,7 +60,10 @@ def _arrive_in_others(context, uop, lane):
         if context.bulk:
             settle(context, memory + np.uint64(offset), 0)
         cell = flat_i64(memory + np.uint64(offset), 1)
-        cell[0] = next_state(cell[0], ARRIVE, 1, 0)
+        old = cell[0]
+        cell[0] = next_state(old, ARRIVE, 1, 0)
+        if (cell[0] ^ old) >> PHASE_SHIFT & 1:
+            context.phase_ended = 1
     return 1
 
 
@@ -95,6 +98,8 @@ def _synchronise(context, uop, mask):
     if op == COPY:
         context.uniform = 0
     done = np.int64(0)
+    if op == MBARRIER_TEST:
+        context.repeats = 0
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
@@ -117,6 +122,8 @@ def _synchronise(context, uop, mask):
             old = cell[0]
             cell[0] = next_state(old, np.int64(uop.e), np.int64(words[ra, n]), np.int64(words[rb, n]))
             signed[rd64, n] = old
+            if (cell[0] ^ old) >> PHASE_SHIFT & 1:
+                context.phase_ended = 1
         else:
             if context.bulk:
                 settle(context, context.lane_pointer[n], 1)
@@ -127,7 +134,10 @@ def _synchronise(context, uop, mask):
             if phase != of_phase:
                 done |= np.int64(1) << n
             else:
-                context.yields = 1
+                if context.repeats == 0:
+                    context.awaited, context.awaited_phase = context.lane_pointer[n], phase
+                    context.awaited_ns = np.int64(words[rb, n])
+                context.yields = context.repeats = 1
     if op == MBARRIER_TEST:
         set_predicate(context, uop.d, done, mask)
     return 1

@@ -60,7 +60,8 @@ def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
 
 
 def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
-    """Port, latency and initiation interval, by the table's unit and the class of the first type."""
+    """Port, latency and initiation interval, by the table's unit and the class of the first type, or by what a tensor
+    core has to multiply."""
     unit = match.form.unit
     if builder.is_passing:
         unit = "alu"
@@ -68,6 +69,9 @@ def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> 
         record["unit"], record["latency"], record["interval"] = program.LDST, 1, 1
         return
     set_unit(record, gpu.latency[unit][arithmetic_class(match.type)])
+    times = gpu.tensor.times(builder.product_type, builder.products) if builder.products else None
+    if times is not None:
+        record["latency"], record["interval"] = times
     if builder.tensor_cycles:
         record["interval"] = builder.tensor_cycles
         record["latency"] = builder.tensor_cycles + RESULT_CYCLES

@@ -21,6 +21,7 @@ from ptxsim.base.program import (
     BULK_ENTRIES,
     CONST,
     CONTEXT,
+    ENGINE_COPIES,
     GLOBAL,
     KEPT_WORDS,
     TENSOR_BYTES,
@@ -90,9 +91,9 @@ class MemoryImage:
     bulk: Any = field(default=None, repr=False)
     """The `BULK` record of a program with bulk copies."""
     transfers: Any = field(default=None, repr=False)
-    """Its bulk copies that have not completed."""
+    """Its bulk copies that have not completed, or those of the copy engines."""
     engines: Any = field(default=None, repr=False)
-    """The cycle from which each SM's copy engine is free, in a timed run."""
+    """The copy engine of each SM, in a timed run."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
     """The names of buffers in reports, by address: the first parameter that has the buffer, or the caller's name."""
@@ -274,15 +275,11 @@ class MemoryImage:
         if x["tolerated_end"]:
             x["tolerated_start"], x["tolerated_end"] = device.tolerated
 
-    def time_bulk_copies(self, sms: int, warps: int) -> None:
-        """Bulk copies complete when they are due: on so many SMs with so many warp slots each."""
+    def time_bulk_copies(self, engines: Any, warps: int) -> None:
+        """Give bulk copies to copy engines, one `ENGINE` record an SM, with so many warp slots each."""
         if self.bulk is not None:
-            self.transfers = np.zeros(1 + BULK_BUCKETS * BULK_ENTRIES, TRANSFER)
-            self.engines = np.zeros(sms, np.int64)
-            self.bulk["transfers"], self.bulk["engine_free"] = (
-                self.transfers.ctypes.data,
-                self.engines.ctypes.data,
-            )
+            self.engines, self.transfers = engines, np.zeros(1 + len(engines) * ENGINE_COPIES, TRANSFER)
+            self.bulk["transfers"], self.bulk["engines"] = self.transfers.ctypes.data, engines.ctypes.data
             self.bulk["when"], self.bulk["warps"] = WHEN_DUE, warps
 
     @property

@@ -13,6 +13,7 @@ from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.timing.banks import banks_of
+from ptxsim.timing.bulk.setup import engine_records
 from ptxsim.timing.dynamic_execution import Controller
 from ptxsim.timing.hotspots import count_hotspots
 from ptxsim.timing.machine_records import l1_records, memory_records, sm_records
@@ -52,7 +53,8 @@ def build(
         resident, contexts = min(resident, ctas), ctas * switching.warps
         switcher = Switcher(switching, gpu, program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
-    image.time_bulk_copies(gpu.sm.count, contexts)
+    arrays["engines"] = engines = engine_records(gpu, program)
+    image.time_bulk_copies(engines, contexts)
 
     run = run_record(gpu)
     describe_program(run[0], program, plan)
@@ -62,6 +64,7 @@ def build(
         run[0]["sections"], run[0]["sees_heads"] = plan.sections.sections, 1
     if switcher is not None:
         run[0]["switching"] = switcher.records.ctypes.data
+    run[0]["engines"] = engines.ctypes.data if len(engines) else 0
     arrays["clusters"] = _clusters(run[0], program, plan, n_ctas, resident * gpu.sm.count)
     for name in (*COUNTED, "banks_written", "banks_read"):
         run[0][name] = arrays[name].ctypes.data
@@ -83,7 +86,7 @@ def build(
 
     memory, l1s = memory_side(image, gpu, state, records)
     connect(run[0], sms, memory, l1s, gpu, resident)
-    if plan.event_skip and not _needs_order(program, plan, memory):
+    if plan.event_skip and not len(engines) and not _needs_order(program, plan, memory):
         run[0]["ahead"] = _AHEAD
     decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching)
     parts = run, sms, l1s, memory, image.context, arrays, decide, records

@@ -1,8 +1,8 @@
 """A timed run that can only repeat itself: warps spin for what no warp is left to do.
 
-Every PERIOD cycles in which no CTA has ended, `Livelock` compares what each warp has: its place, the lanes there,
-their registers. A run in which no warp has anything for the first time for PATIENCE looks repeats itself. A spin that
-counts its rounds is never found; `max_cycles` covers that case.
+Every PERIOD cycles in which no CTA has ended, nor a bulk copy completed, `Livelock` compares what each warp has: its
+place, the lanes there, their registers. A run in which no warp has anything for the first time for PATIENCE looks
+repeats itself. A spin that counts its rounds is never found; `max_cycles` covers that case.
 
 Lanes of a warp can be the cause: those that run wait for others of their warp, which a SIMT stack lets run after them
 only. With `pipeline.divergence` = "independent" such lanes take turns from then on, at every branch back, and lanes
@@ -47,7 +47,8 @@ class Livelock:
         self._simulation = simulation
         self._device = simulation.arrays["image"].device
         self.next_cycle = simulation.cycles + PERIOD
-        self._ctas_done, self._in_vain = 0, 0
+        self._engines = simulation.arrays.get("engines")
+        self._done, self._in_vain = 0, 0
         self._seen: dict[tuple[int, int], set[int]] = {}
         self._reconverge: Any = None
 
@@ -63,10 +64,12 @@ class Livelock:
         simulation = self._simulation
         self.next_cycle = simulation.cycles + PERIOD
         done = int(simulation.run["ctas_done"][0])
-        if done != self._ctas_done or not self._repeats():
+        if self._engines is not None:
+            done += int(self._engines["completed"].sum())
+        if done != self._done or not self._repeats():
             self._in_vain = 0
-        if done != self._ctas_done:
-            self._ctas_done, self._seen = done, {}
+        if done != self._done:
+            self._done, self._seen = done, {}
         self._in_vain += 1
         return self._in_vain > PATIENCE
 

@@ -101,6 +101,7 @@ _RUN = [
     ("sm_warps", "i8"),
     ("clusters", "u8"),  # address of a CLUSTER record for every cluster; 0: none are kept
     ("cluster_ctas", "i8"),  # CTAs of a cluster
+    ("engines", "u8"),  # address of the ENGINE record of each SM; 0: no copies, and no warps that sleep
     (
         "warps_per_cta",
         "i8",
@@ -253,7 +254,7 @@ def _sm_fields(mask: Any, warps: int, ctas: int) -> list[Any]:
         ("blocked", mask),  # the head waits for a register whose time is not known yet
         ("at_barrier", mask),  # or waits for registers of its CTA
         ("in_membar", mask),
-        ("in_wait", mask),  # for asynchronous copies
+        ("in_wait", mask),  # for asynchronous copies, or at an mbarrier
         ("in_atomic", mask),
         ("head_class", mask, (ALL_CLASSES,)),  # warps whose head wants a class
         ("outside", mask),  # head accesses memory beyond the SM

@@ -26,7 +26,8 @@ def everywhere(body: str, arguments, words: int = 0, has_map: bool = False, grid
         (functional.run, {}),
         (functional.run, {"asynchronous": "late"}),
         (run_reference, {}),
-        # L
+        (ptxsim.launch, {"gpu": "h100"}),
+        (ptxsim.launch, {"gpu": "h100", "event_skip": False}),
     ):
         given = arguments()
         run(k, (grid,), (32,), given, **more, **options)

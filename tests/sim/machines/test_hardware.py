@@ -78,6 +78,47 @@ def test_rates(name: str, line: str, expected: float) -> None:
     assert found == pytest.approx(expected, rel=0.01)
 
 
+PRODUCTS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %r<16>;
+	.reg .b64 %d<4>;
+	BODY
+	ret;
+}
+"""
+F16 = "mma.sync.aligned.{}.row.col.f32.f16.f16.f32 {{%r0, %r1, %r2, %r3}}, {{{}}}, {{{}}}, {{%r0, %r1, %r2, %r3}};"
+LONG = F16.format("m16n8k16", "%r4, %r5, %r6, %r7", "%r8, %r9")
+SHORT = F16.format("m16n8k8", "%r4, %r5", "%r8")
+INTEGERS = LONG.replace("m16n8k16", "m16n8k32").replace("f32.f16.f16.f32", "s32.s8.s8.s32")
+
+
+def chain_step(line: str, name: str) -> float:
+    """Cycles of an instruction of a chain."""
+    few, many = (
+        ptxsim.launch(
+            parse(PRODUCTS.replace("BODY", "\n\t".join([line] * n)), "products.ptx").kernels["k"],
+            1,
+            32,
+            [np.zeros(4, np.uint32)],
+            gpu=one_sm(name),
+            registers=16,
+        ).cycles
+        for n in (20, 60)
+    )
+    return float(many - few) / 40
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [(LONG, 25), (SHORT, 18), (INTEGERS, 25)],  # Sun: 24.7, 17.7; s8 as the f16 of as many cycles
+)
+def test_chains_of_products(line: str, expected: int) -> None:
+    assert chain_step(line, "a100") == expected
+
+
 VECTOR = """.version 7.0
 .target sm_70
 .address_size 64

@@ -3,10 +3,9 @@
 A copy is made when it is executed, and has completed then (`AT_ONCE`). With `WHEN_AWAITED` it is kept, and made when
 its mbarrier is tested for the second time, or when its thread waits for its group: late enough that what reads the
 destination, or changes the source, without waiting gets a wrong result, and so does a test that is not repeated; a
-copy that nothing waits for never happens. In a timed run (`WHEN_DUE`) it is made at once, and its mbarrier, or its
-group, has it when it is due.
+copy that nothing waits for never happens. In a timed run (`WHEN_DUE`) the copy engine of the SM has it (`engines.py`).
 
-Copies that have not completed lie in buckets, by what tracks them; where a bucket is full, its oldest completes.
+Copies that wait to be awaited lie in buckets, by what tracks them; where a bucket is full, its oldest completes.
 
     BULK_COPY    64-bit rows d destination, a source, e mbarrier; 32-bit row b size; c flags (below)
                  with OPERANDS: d 32-bit row of CTAs, or of bytes of 16; a, b rows of bytes to leave out at both ends;
@@ -19,15 +18,26 @@ Copies that have not completed lie in buckets, by what tracks them; where a buck
     BULK_FILL    64-bit row d address in shared memory, row a size: zeros, at once; c flags: with MULTICAST in every CTA
                  of the cluster, and its mbarrier, 64-bit row e, has as many bytes
 
-A timed copy takes the SM's copy engine for `size / BYTES_PER_CYCLE` cycles after ISSUE_CYCLES, one after the other, and
-completes LATENCY cycles after the last byte. It does not compete for caches, network or DRAM.
+An instruction for whose copies the engine has no room leaves `repeats`, and so does one that waits.
 """
 
 from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import array_of, flat_i64, flat_u8, flat_u32, flat_u64, njit, record_type, records, types
+from ptxsim.base.jit import (
+    array_of,
+    ctz,
+    flat_i64,
+    flat_u8,
+    flat_u32,
+    flat_u64,
+    njit,
+    popcount,
+    record_type,
+    records,
+    types,
+)
 from ptxsim.base.program import (
     AT_ONCE,
     BAD_TENSOR_MAP,
@@ -43,13 +53,12 @@ from ptxsim.base.program import (
     TENSOR_MAP_BYTES,
     TRANSFER,
     UOP,
-    WHEN_AWAITED,
     WHEN_DUE,
     bulk_at,
     transfer_at,
 )
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.bulk.mbarriers import next_state
+from ptxsim.execute.bulk.engines import accept, copy_at, free_places, own_engine, tell
 from ptxsim.execute.bulk.tensor_maps import (
     B4X16,
     B4X16_P64,
@@ -71,6 +80,7 @@ from ptxsim.execute.bulk.transfers import (
     REDUCES,
     TENSOR,
     TO_GLOBAL,
+    WITHIN_CLUSTER,
     box_rows,
     mark_written,
     perform,
@@ -82,7 +92,6 @@ from ptxsim.execute.codes import (
     BULK_FILL,
     BULK_TENSOR,
     CLUSTER_SHIFT,
-    COMPLETE_BYTES,
 )
 from ptxsim.execute.lanes import fault_in, long_of, word_of
 from ptxsim.execute.memory_access import find_allocation, generic_space
@@ -99,13 +108,7 @@ FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES, P
     1 << k for k in range(9)
 )
 
-ISSUE_CYCLES = 32
-"""guess: from the instruction to the first byte."""
-BYTES_PER_CYCLE = 64
-"""Of an SM: what L2 delivers (NVIDIA, "CUDA C++ Best Practices Guide" and microbenchmarks give 64 bytes a cycle)."""
 NEVER = 1 << 62
-LATENCY = 600
-"""guess: of the last byte, from DRAM."""
 
 
 @njit(types.uint64(_CONTEXT, *[types.uint64] * 2, _INT, types.uint64))
@@ -159,31 +162,22 @@ def _drop(context, bucket, place):
 
 
 @njit(types.void(_CONTEXT, _TRANSFER))
-def _tell(context, t):
-    """A transfer has completed: tell its mbarrier."""
-    if t.what & TO_GLOBAL == 0:
-        cell = flat_i64(t.tracker, 1)
-        cell[0] = next_state(cell[0], COMPLETE_BYTES, 0, t.bytes)
-
-
-@njit(types.void(_CONTEXT, _TRANSFER))
 def _complete(context, t):
     """Complete a transfer that was kept."""
-    if bulk_at(context.bulk, 0).when == WHEN_AWAITED:
-        perform(context, t)
-    _tell(context, t)
+    perform(context, t)
+    tell(context, t)
 
 
 @njit(types.void(_CONTEXT, types.uint64, _INT))
 def _settle(context, tracker, is_test):
     bulk = bulk_at(context.bulk, 0)
-    if bulk.n == 0 or (bulk.when == WHEN_AWAITED and is_test == 0):
+    if bulk.n == 0 or is_test == 0:
         return
     bucket = _bucket(tracker)
     place = 0
     while place < bulk.n_of[bucket]:
         t = transfer_at(bulk.transfers, 1 + bucket * BULK_ENTRIES + place)
-        if t.tracker == tracker and bulk.when == WHEN_AWAITED and t.due == NEVER:
+        if t.tracker == tracker and t.due == NEVER:
             t.due = context.cycle + 1  # the first test fails
         if t.tracker == tracker and t.due <= context.cycle:
             _complete(context, t)
@@ -192,33 +186,19 @@ def _settle(context, tracker, is_test):
             place += 1
 
 
-@njit(types.void(_CONTEXT, _TRANSFER, _INT))
-def _time(context, t, n_bytes):
-    """When a transfer of the executing warp's SM is due."""
+@njit(types.void(_CONTEXT, _TRANSFER))
+def _begin(context, t):
+    """All of a transfer is known: make it, keep it, or give it to the engine."""
     bulk = bulk_at(context.bulk, 0)
-    engine = flat_i64(bulk.engine_free + np.uint64(8 * (context.warp // bulk.warps)), 1)
-    start = max(np.int64(engine[0]), context.cycle + ISSUE_CYCLES)
-    engine[0] = start + (n_bytes + BYTES_PER_CYCLE - 1) // BYTES_PER_CYCLE
-    t.read_due = engine[0]
-    t.due = engine[0] + LATENCY
-    if t.what & TO_GLOBAL == 0:
-        t.read_due = t.due
-
-
-@njit(types.void(_CONTEXT, _TRANSFER, _INT))
-def _begin(context, t, n_bytes):
-    """A transfer is complete but for its time: make it, or keep it."""
-    bulk = bulk_at(context.bulk, 0)
-    if bulk.when != WHEN_AWAITED:
-        perform(context, t)
-        if context.error:
-            return
+    if bulk.when == WHEN_DUE:
+        accept(context, t)
+        return
     if bulk.when == AT_ONCE:
-        _tell(context, t)
+        perform(context, t)
+        if context.error == 0:
+            tell(context, t)
         return
     t.due = NEVER
-    if bulk.when == WHEN_DUE:
-        _time(context, t, n_bytes)
     bucket = _bucket(t.tracker)
     first = 1 + bucket * BULK_ENTRIES
     if bulk.n_of[bucket] == BULK_ENTRIES:
@@ -277,18 +257,14 @@ def _track_by_group(context, t, lane):
 
 @njit(_INT(_CONTEXT, _TRANSFER, _INT, types.uint64, types.uint64, _INT, types.uint64, _INT))
 def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
-    """Begin a transfer to shared memory: of one CTA, or of every CTA of a mask. 0 after a fault.
-
-    Its mbarrier is in the same CTA or, with PAIRS, in that of its pair whose rank is even, or odd, as that of the
-    mbarrier that is named.
-    """
-    size = np.int64(t.bytes)
+    """Begin a transfer to shared memory: of one CTA, or of every CTA of a mask. 0 after a fault."""
+    size, timed = np.int64(t.bytes), bulk_at(context.bulk, 0).when == WHEN_DUE
     if flags & MULTICAST == 0:
         t.to = _in_shared(context, to, np.uint64(size), lane, align)
         t.tracker = _in_shared(context, mbarrier, np.uint64(8), lane, np.uint64(8))
         if t.to == np.uint64(0) or t.tracker == np.uint64(0):
             return 0
-        _begin(context, t, size)
+        _begin(context, t)
         return np.int64(context.error == 0)
     parity = rank_at(context, mbarrier) & 1 if flags & PAIRS else np.int64(0)
     for rank in range(16):
@@ -302,10 +278,16 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
             )
             if t.to == np.uint64(0) or t.tracker == np.uint64(0):
                 return 0
-            _begin(context, t, size)
+            if not timed:
+                _begin(context, t)
             if context.error:
                 return 0
-    return 1
+    if timed and ctas & 0xFFFF:  # one read serves all
+        t.ctas, t.cluster, t.home = ctas & 0xFFFF, context.cluster, context.shared_memory
+        t.to, t.tracker = to & _OFFSET_BITS, mbarrier & _OFFSET_BITS
+        t.pairs = 1 + parity if flags & PAIRS else 0
+        _begin(context, t)
+    return np.int64(context.error == 0)
 
 
 @njit(types.uint64(_CONTEXT, types.uint64, _INT))
@@ -384,7 +366,7 @@ def _ask_tensor(context, t, uops, at, lane):
         if t.to == np.uint64(0):
             return 0
         _track_by_group(context, t, lane)
-        _begin(context, t, np.int64(t.bytes))
+        _begin(context, t)
         return np.int64(context.error == 0)
     mbarrier = np.uint64(long_of(context, np.int64(uop.e), lane))
     ctas = word_of(context, np.int64(more.d), lane)
@@ -422,6 +404,7 @@ def _ask_plain(context, t, uops, at, lane):
             return fault_in(context, MISALIGNED, GLOBAL, lane, of)
     else:
         t.of = _in_shared(context, of, n_bytes, lane, sixteen)
+        t.what |= 0 if flags & STORES else WITHIN_CLUSTER
     if context.error:
         return 0
     if flags & STORES:
@@ -429,7 +412,7 @@ def _ask_plain(context, t, uops, at, lane):
         if t.to == np.uint64(0):
             return 0
         _track_by_group(context, t, lane)
-        _begin(context, t, size)
+        _begin(context, t)
         return np.int64(context.error == 0)
     mbarrier = np.uint64(long_of(context, np.int64(uop.e), lane))
     return _to_shared(context, t, flags, to, mbarrier, mask, sixteen, lane)
@@ -465,7 +448,7 @@ def _fill(context, uops, at, lane):
         t.tracker = _in_shared(context, window | mbarrier, np.uint64(8), lane, np.uint64(8))
         if t.tracker == np.uint64(0):
             return 0
-        _tell(context, t)
+        tell(context, t)
     return 1
 
 
@@ -475,15 +458,18 @@ def _await_groups(context, lane, left, is_read):
     bulk = bulk_at(context.bulk, 0)
     tracker = _groups(context, lane)
     groups = flat_i64(tracker, 1)[0]
+    if bulk.when == WHEN_DUE:
+        copies, sm = own_engine(context).used, context.warp // bulk.warps
+        while copies:
+            t = copy_at(bulk.transfers, sm, ctz(copies))
+            copies &= copies - 1
+            if t.tracker == tracker and t.group < groups - left and not (is_read and t.sent):
+                context.repeats = context.yields = 1
+        return
     bucket, place = _bucket(tracker), 0
     while place < bulk.n_of[bucket]:
         t = transfer_at(bulk.transfers, 1 + bucket * BULK_ENTRIES + place)
         if t.tracker != tracker or t.group >= groups - left:
-            place += 1
-        elif bulk.when == WHEN_DUE and (t.read_due if is_read else t.due) > context.cycle:
-            context.repeats = context.yields = 1
-            return
-        elif bulk.when == WHEN_DUE and is_read and t.due > context.cycle:
             place += 1
         else:
             _complete(context, t)
@@ -497,11 +483,14 @@ def _bulk(context, at, mask):
     context.repeats = 0
     context.access_mask = np.uint64(0)
     bulk = bulk_at(context.bulk, 0)
+    if bulk.when == WHEN_DUE and op <= BULK_TENSOR and popcount(mask) > free_places(own_engine(context)):
+        context.repeats = 1
+        return 1
     for lane in range(32):
         if mask >> lane & 1 == 0:
             continue
         t = transfer_at(bulk.transfers, 0)
-        t.lane = lane
+        t.lane, t.ctas, t.pairs = lane, 0, 0
         done = 1
         if op == BULK_COPY:
             done = _ask_plain(context, t, uops, at, lane)

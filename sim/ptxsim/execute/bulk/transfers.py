@@ -60,7 +60,7 @@ _SIGN64 = np.uint64(1 << 63)
 _SMALLEST = 2.0**-126
 
 # flags of a transfer
-TENSOR, TO_GLOBAL, GATHER, IM2COL, REDUCES = 1, 2, 4, 8, 16
+TENSOR, TO_GLOBAL, GATHER, IM2COL, REDUCES, WITHIN_CLUSTER = (1 << k for k in range(6))
 # of one that reduces: the operation, the kind of its values (execute/codes.py), bytes of an element, subnormals kept
 OPERATION_SHIFT, KIND_SHIFT, SIZE_SHIFT, KEEPS_SUBNORMALS = 8, 16, 24, 1 << 32
 
@@ -148,63 +148,6 @@ def _copy_unit(in_global, in_shared, n_bytes, to_global):
             packed[3 * k + j] = np.uint8(bits >> 8 * j & 0xFF)
 
 
-@njit(types.int64(_CONTEXT, _TRANSFER, types.int64, types.int64, types.uint64, types.boolean))
-def _row(context, t, number, count, start, inside):
-    """Row `number` of a box, whose `count` elements begin at `place[0]` of a row of the tensor: the first element of
-    that lies at global address `start`; `inside`: the row is one of the tensor. 0 after a fault."""
-    properties = np.int64(t.map[PROPERTIES])
-    type_ = properties >> TYPE_SHIFT & FIELD
-    size, in_memory = ELEMENT_BYTES[type_], GLOBAL_BYTES[type_]
-    mode, atomicity = properties >> SWIZZLE_SHIFT & FIELD, properties >> ATOMICITY_SHIFT & FIELD
-    fill = np.uint64(NANS[type_]) if properties >> FILL_SHIFT & FIELD else np.uint64(0)
-    to_global = t.what & TO_GLOBAL != 0
-    place, extent = np.int64(t.place[0]), np.int64(t.map[SIZES])
-    # the elements from `low` to `high` - 1 of the row are in the tensor
-    low, high = max(np.int64(0), -place), min(count, extent - place)
-    if not inside or high <= low:
-        low, high = np.int64(0), np.int64(0)
-    address = start + np.uint64(place * in_memory)
-    if high > low:
-        first = address + np.uint64(low * in_memory)
-        found = find_allocation(context, first)
-        bounds = flat_u64(context.allocations, 2 * context.n_allocations)
-        if found < 0 or address + np.uint64(high * in_memory) > bounds[2 * found + 1]:
-            return fault_in(
-                context, OUT_OF_BOUNDS, GLOBAL, t.lane, first if found < 0 else bounds[2 * found + 1]
-            )
-    memory = address + context.global_memory - context.global_base
-    per_chunk = 16 // size
-    row_at = t.at + number * count * size
-    shared = t.to - np.uint64(t.at)
-    for chunk in range(0, count, per_chunk):
-        at = swizzled(row_at + chunk * size, mode, atomicity)
-        for k in range(chunk, min(chunk + per_chunk, count)):
-            in_shared = shared + np.uint64(at + (k - chunk) * size)
-            in_global = memory + np.uint64(k * in_memory)
-            if k < low or k >= high:
-                if not to_global:
-                    of_fill = flat_u8(in_shared, size)
-                    for b in range(size):
-                        of_fill[b] = np.uint8(fill >> np.uint64(8 * b) & np.uint64(0xFF))
-            elif t.what & REDUCES:
-                _combine(in_global, in_shared, np.int64(t.what))
-            elif size == 16:
-                _copy_unit(in_global, in_shared, in_memory, to_global)
-            else:
-                to, of = (in_global, in_shared) if to_global else (in_shared, in_global)
-                if size == 2:
-                    flat_u16(to, 1)[0] = flat_u16(of, 1)[0]
-                elif size == 4:
-                    flat_u32(to, 1)[0] = flat_u32(of, 1)[0]
-                elif size == 8:
-                    flat_u64(to, 1)[0] = flat_u64(of, 1)[0]
-                else:
-                    flat_u8(to, 1)[0] = flat_u8(of, 1)[0]
-    if to_global and high > low:
-        mark_written(context, memory + np.uint64(low * in_memory), (high - low) * in_memory)
-    return 1
-
-
 @njit(types.uint64(_TRANSFER, types.int64))
 def _stride(t, dimension):
     """Bytes from one index to the next in a dimension from 1 on."""
@@ -246,46 +189,139 @@ def box_rows(context, t, dimensions):
     return rows
 
 
+@njit(types.void(_TRANSFER))
+def begin_rows(t):
+    """The next row is the first of a box, whose map has been checked."""
+    rank = (np.int64(t.map[PROPERTIES]) >> RANK_SHIFT & FIELD) + 1
+    for d in range(1, rank):
+        t.index[d] = t.place[d]
+    if t.what & IM2COL:
+        for d in range(1, rank - 1):
+            corner = np.int64(t.map[CORNERS + d - 1])
+            t.lower[d] = ((corner & 0xFFFF) ^ 0x8000) - 0x8000
+            t.upper[d] = np.int64(t.map[SIZES + d]) + ((corner >> 16) ^ 0x8000) - 0x8000
+
+
+@njit(types.int64(_CONTEXT, _TRANSFER, types.int64))
+def find_row(context, t, number):
+    """Where the next row lies, the one of this number: `address`, and the elements `low` to `high` - 1 of it that are
+    in the tensor. 0 after a fault."""
+    rank = (np.int64(t.map[PROPERTIES]) >> RANK_SHIFT & FIELD) + 1
+    size = GLOBAL_BYTES[np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD]
+    if t.what & GATHER:
+        t.index[1] = t.place[1 + number]
+    inside = True
+    start = np.uint64(t.map[ADDRESS]) | np.uint64(t.map[ADDRESS + 1]) << np.uint64(32)
+    for d in range(1, rank):
+        i = t.index[d] + t.offset[d - 1] if t.what & IM2COL and d < rank - 1 else t.index[d]
+        inside &= 0 <= i < np.int64(t.map[SIZES + d])
+        start += np.uint64(i) * _stride(t, d)
+    place, extent = np.int64(t.place[0]), np.int64(t.map[SIZES])
+    low, high = max(np.int64(0), -place), min(np.int64(t.map[BOX]), extent - place)
+    if not inside or high <= low:
+        low, high = np.int64(0), np.int64(0)
+    address = start + np.uint64(place * size)
+    t.address, t.low, t.high = address, low, high
+    if high > low:
+        first = address + np.uint64(low * size)
+        found = find_allocation(context, first)
+        bounds = flat_u64(context.allocations, 2 * context.n_allocations)
+        if found < 0 or address + np.uint64(high * size) > bounds[2 * found + 1]:
+            return fault_in(
+                context, OUT_OF_BOUNDS, GLOBAL, t.lane, first if found < 0 else bounds[2 * found + 1]
+            )
+    return 1
+
+
+@njit(types.void(_TRANSFER))
+def next_row(t):
+    """Go on to the next row of a box."""
+    rank = (np.int64(t.map[PROPERTIES]) >> RANK_SHIFT & FIELD) + 1
+    for d in range(1, rank):
+        step = max(np.int64(1), np.int64(t.map[STEPS + d]))
+        t.index[d] += step
+        if t.what & IM2COL:
+            if d == rank - 1 or t.index[d] < t.upper[d]:
+                return
+            t.index[d] = t.lower[d]
+        else:
+            if t.index[d] < t.place[d] + step * _extent(t, d):
+                return
+            t.index[d] = t.place[d]
+
+
+@njit(types.int64(_CONTEXT, _TRANSFER, types.int64))
+def _row(context, t, number):
+    """Copy row `number` of a box. 0 after a fault."""
+    if find_row(context, t, number) == 0:
+        return 0
+    properties = np.int64(t.map[PROPERTIES])
+    type_ = properties >> TYPE_SHIFT & FIELD
+    size, in_memory, count = ELEMENT_BYTES[type_], GLOBAL_BYTES[type_], np.int64(t.map[BOX])
+    mode, atomicity = properties >> SWIZZLE_SHIFT & FIELD, properties >> ATOMICITY_SHIFT & FIELD
+    fill = np.uint64(NANS[type_]) if properties >> FILL_SHIFT & FIELD else np.uint64(0)
+    to_global = t.what & TO_GLOBAL != 0
+    low, high = np.int64(t.low), np.int64(t.high)
+    address = np.uint64(t.address)
+    memory = address + context.global_memory - context.global_base
+    per_chunk = 16 // size
+    row_at = t.at + number * count * size
+    shared = t.to - np.uint64(t.at)
+    for chunk in range(0, count, per_chunk):
+        at = swizzled(row_at + chunk * size, mode, atomicity)
+        for k in range(chunk, min(chunk + per_chunk, count)):
+            in_shared = shared + np.uint64(at + (k - chunk) * size)
+            in_global = memory + np.uint64(k * in_memory)
+            if k < low or k >= high:
+                if not to_global:
+                    of_fill = flat_u8(in_shared, size)
+                    for b in range(size):
+                        of_fill[b] = np.uint8(fill >> np.uint64(8 * b) & np.uint64(0xFF))
+            elif t.what & REDUCES:
+                _combine(in_global, in_shared, np.int64(t.what))
+            elif size == 16:
+                _copy_unit(in_global, in_shared, in_memory, to_global)
+            else:
+                to, of = (in_global, in_shared) if to_global else (in_shared, in_global)
+                if size == 2:
+                    flat_u16(to, 1)[0] = flat_u16(of, 1)[0]
+                elif size == 4:
+                    flat_u32(to, 1)[0] = flat_u32(of, 1)[0]
+                elif size == 8:
+                    flat_u64(to, 1)[0] = flat_u64(of, 1)[0]
+                else:
+                    flat_u8(to, 1)[0] = flat_u8(of, 1)[0]
+    if to_global and high > low:
+        mark_written(context, memory + np.uint64(low * in_memory), (high - low) * in_memory)
+    return 1
+
+
 @njit(types.void(_CONTEXT, _TRANSFER))
 def _tensor(context, t):
     """Copy the rows of a box."""
     rows = box_rows(context, t, 0)
     if rows == 0:
         return
-    rank, width = (np.int64(t.map[PROPERTIES]) >> RANK_SHIFT & FIELD) + 1, np.int64(t.map[BOX])
-    base = np.uint64(t.map[ADDRESS]) | np.uint64(t.map[ADDRESS + 1]) << np.uint64(32)
-    index, lower, upper = t.index, t.lower, t.upper
-    for d in range(1, rank):
-        index[d] = t.place[d]
-    if t.what & IM2COL:
-        for d in range(1, rank - 1):
-            corner = np.int64(t.map[CORNERS + d - 1])
-            lower[d] = ((corner & 0xFFFF) ^ 0x8000) - 0x8000
-            upper[d] = np.int64(t.map[SIZES + d]) + ((corner >> 16) ^ 0x8000) - 0x8000
+    begin_rows(t)
     for row in range(rows):
-        if t.what & GATHER:
-            index[1] = t.place[1 + row]
-        inside, start = True, base
-        for d in range(1, rank):
-            i = index[d] + t.offset[d - 1] if t.what & IM2COL and d < rank - 1 else index[d]
-            inside &= 0 <= i < np.int64(t.map[SIZES + d])
-            start += np.uint64(i) * _stride(t, d)
-        if _row(context, t, row, width, start, inside) == 0:
+        if _row(context, t, row) == 0:
             return
-        for d in range(1, rank):  # the next row
-            step = max(np.int64(1), np.int64(t.map[STEPS + d]))
-            index[d] += step
-            if t.what & IM2COL:
-                if d == rank - 1 or index[d] < upper[d]:
-                    break
-                index[d] = lower[d]
-            else:
-                if index[d] < t.place[d] + step * _extent(t, d):
-                    break
-                index[d] = t.place[d]
+        next_row(t)
     if t.what & TO_GLOBAL == 0:
         size = ELEMENT_BYTES[np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD]
-        mark_written(context, t.to, rows * width * size)
+        mark_written(context, t.to, rows * np.int64(t.map[BOX]) * size)
+
+
+@njit(types.int64(_CONTEXT, _TRANSFER))
+def check_rows(context, t):
+    """Whether all rows of a box may be accessed: how many there are, 0 after a fault."""
+    rows = box_rows(context, t, 0)
+    begin_rows(t)
+    for row in range(rows):
+        if find_row(context, t, row) == 0:
+            return 0
+        next_row(t)
+    return rows
 
 
 @njit(types.void(_CONTEXT, _TRANSFER))

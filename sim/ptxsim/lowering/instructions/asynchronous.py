@@ -155,12 +155,17 @@ def _mbarrier_test(builder: UopBuilder, op: Operation) -> None:
     names = [spec.name for spec in op.match.form.operands]
     at, by_parity = names.index("mbar"), op.has("parity")
     of = builder.source(op, at + 1, _U32 if by_parity else _U64)
+    limit = (
+        builder.source(op, names.index("time"), _U32)
+        if "time" in names[: len(op.operands)]
+        else builder.constant(0)
+    )
     done = op.operands[0]
     if isinstance(done, Dual):
         builder.combine("false", FALSE, d=builder.predicate_destination(done.second))
         done = done.first
     _emit_access(builder, op, at)
-    builder.emit(codes.MBARRIER_TEST, builder.predicate_destination(done), of, e=int(by_parity))
+    builder.emit(codes.MBARRIER_TEST, builder.predicate_destination(done), of, limit, e=int(by_parity))
     if "report" in names:
         builder.place(op.operands[1], TYPES["b8"]).write("mov_u32", builder.constant(0))
 

@@ -46,6 +46,7 @@ _KINDS = {
     "wgmma_wait": program.BARRIER,
     "cluster_wait": program.REPEAT,
     "bulk_wait": program.REPEAT,
+    **dict.fromkeys(("bulk_copy", "bulk_reduce", "bulk_tensor", "bulk_tensor_reduce"), program.SUSPEND),
 }
 
 
@@ -89,6 +90,8 @@ def set_control(builder: UopBuilder, op: Operation, record: np.void) -> None:
             if not isinstance(operand, Immediate):
                 unsupported("a number of groups in a register")
             record["copies"] = min(integer(operand.text), program.COPY_GROUPS)
+    elif op.match.form.base == "mbarrier.try_wait":
+        record["kind"] = program.SUSPEND
     elif sem == "setmaxnreg":
         if not isinstance(op.operands[0], Immediate):
             unsupported("a number of registers that is no constant")

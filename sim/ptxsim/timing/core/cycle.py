@@ -10,16 +10,19 @@ from functools import cache
 from typing import Any
 
 from ptxsim.base.jit import array_of, ctz, entry, for_wide_records, inline, njit, types
-from ptxsim.base.program import CONTEXT
+from ptxsim.base.program import CONTEXT, engine_at
 from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
+from ptxsim.timing.bulk.copy_engine import engine_cycle
+from ptxsim.timing.bulk.sleep import FAULT as SLEEP_FAULT
+from ptxsim.timing.bulk.sleep import STILL, engine_next, sleeps, wakes
 from ptxsim.timing.core.ahead import may_go_on
 from ptxsim.timing.core.class_units import execute_classes, next_class_entry
 from ptxsim.timing.core.collector_sets import all_frozen, collect_all
 from ptxsim.timing.core.dispatch import dispatch, dispatch_kernels
 from ptxsim.timing.core.execute import execute_units, next_entry
 from ptxsim.timing.core.fetch import decode, fetch, fetchable, pass_refused
-from ptxsim.timing.core.issue import issue, open_ports, valid_warps
+from ptxsim.timing.core.issue import issue, note_fault, open_ports, valid_warps
 from ptxsim.timing.core.ldst import (
     charge_stuck_head,
     copies_done,
@@ -115,8 +118,8 @@ def _charge_slots(run, sm, s, own, cycles):
         charge(run, sm, s, kind, own, sm.seen_valid & own, cycles)
 
 
-@inline
-def _release_membars(run, sm, l1):
+@njit
+def _release_membars(run, sm, execution, l1):
     """A fence waits for the warp's pending register writes only (section 1.3), not for its stores."""
     waiting = sm.in_membar
     while waiting:
@@ -130,7 +133,15 @@ def _release_membars(run, sm, l1):
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if copies_done(sm, w):
+        if sleeps(run, sm, w):
+            woken = wakes(run, sm, execution, w)
+            if woken == SLEEP_FAULT:
+                note_fault(
+                    run, sm, w, engine_at(run.engines, sm.index).at[w], execution.error, execution.error_lane
+                )
+            if woken != STILL:
+                sm.in_wait &= ~warp_bit(sm, w)
+        elif copies_done(sm, w):
             sm.in_wait &= ~warp_bit(sm, w)
 
 
@@ -161,13 +172,15 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
         execute_classes(run, sm)
     else:
         execute_units(run, sm)
-    ldst_cycle(run, sm, l1, memory)
+    ldst_cycle(run, sm, execution, l1, memory)
+    if run.engines:
+        engine_cycle(run, sm, execution, memory)
     if run.collector_sets:
         collect_all(run, sm)
     elif run.collector_stage:
         collect(run, sm)
     if sm.in_membar | sm.in_wait:
-        _release_membars(run, sm, l1)
+        _release_membars(run, sm, execution, l1)
     issued = False
     if sm.counting:
         if run.eager_slots or sm.stale or valid_warps(sm) & sm.ready & open_ports(run, sm):
@@ -232,6 +245,8 @@ def _next_cycle(run, sm, l1, issued):
         following = min(following, _next_membar(run, sm))
     if run.switching:
         following = min(following, switch_next(run, sm))
+    if run.engines:
+        following = min(following, engine_next(run, sm))
     return max(following, soon)
 
 
@@ -275,7 +290,7 @@ def _simulate(run_array, contexts, memories, pick, window, decide):
             if due or reply <= run.cycle:
                 sm = sm_of(run, index)
                 l1 = l1_at(run.l1s, index)
-                if due or not take_reply_asleep(run, sm, l1, memory):
+                if due or not take_reply_asleep(run, sm, execution, l1, memory):
                     now = run.cycle
                     while True:
                         sm_cycle(run, sm, execution, l1, memory, pick, window, decide)

@@ -33,6 +33,8 @@ from ptxsim.base.warp_masks import no_warps, warp_bit, warp_slots
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask
+from ptxsim.timing.bulk.copy_engine import wake_sleepers
+from ptxsim.timing.bulk.sleep import must_repeat
 from ptxsim.timing.core.collector_sets import open_sets
 from ptxsim.timing.core.fetch import flush
 from ptxsim.timing.core.ldst import prepare_access
@@ -178,7 +180,7 @@ def _locked_out(run, sm, execution, valid):
         testing &= testing - 1
         fault = ask(run, sm, execution, instruction_at(run.code, sm.ib_pc[w]), w)
         if fault:
-            _fault(run, sm, w, sm.ib_pc[w], fault, 0)
+            note_fault(run, sm, w, sm.ib_pc[w], fault, 0)
             break
     return valid & sm.ready & ~sm.lock_wait
 
@@ -221,7 +223,7 @@ def _issue_warp(run, sm, execution, w):
     if instruction.uop_end > instruction.uop_start:
         execute(execution, i, mask)
         if execution.error:
-            _fault(run, sm, w, i, execution.error, execution.error_lane)
+            note_fault(run, sm, w, i, execution.error, execution.error_lane)
             return
     sm.warp_instructions += 1
     sm.thread_instructions += popcount(mask)
@@ -230,7 +232,7 @@ def _issue_warp(run, sm, execution, w):
         count_issue(run, sm, slot, mask)
     _enter_pipe(run, sm, execution, i, w, mask)
     if not _move(run, sm, execution, i, w, mask, active):
-        _fault(run, sm, w, i, execution.error if execution.error else STACK_OVERFLOW, 0)
+        note_fault(run, sm, w, i, execution.error if execution.error else STACK_OVERFLOW, 0)
         return
     if run.renaming_words:
         renaming.issued(run, sm, w, i)
@@ -329,7 +331,7 @@ def _move(run, sm, execution, i, w, mask, active):
     elif kind == SET_REGISTERS and mask and run.entry_registers:
         set_registers(run, sm, i, w, mask)
         return True
-    elif kind == REPEAT and mask and execution.repeats:
+    elif kind >= REPEAT and mask and execution.repeats and must_repeat(run, sm, execution, i, w, mask):
         return True
     simt_stack.advance(sm, w, following)
     return True
@@ -356,6 +358,9 @@ def _next_head(run, sm, execution, w):
         simt_stack.settle(sm, w)
     if run.clusters:
         threads_exited(run, sm, execution, w, threads)
+        if execution.phase_ended:
+            execution.phase_ended = 0
+            wake_sleepers(run)
     if sm.depth[w] == 0:
         finish_warp(run, sm, execution, w)
         return
@@ -370,7 +375,7 @@ def _next_head(run, sm, execution, w):
 
 
 @njit
-def _fault(run, sm, w, i, kind, lane):
+def note_fault(run, sm, w, i, kind, lane):
     run.fault_kind = kind
     run.fault_sm = sm.index
     run.fault_kernel = sm.cta_kernel[sm.cta_slot[w]]

@@ -29,6 +29,7 @@ from ptxsim.base.program import (
     instruction_at,
 )
 from ptxsim.base.warp_masks import no_warps, warp_bit
+from ptxsim.timing.bulk.copy_engine import is_last_reply, reply_arrived
 from ptxsim.timing.core.collector_sets import sub_core
 from ptxsim.timing.core.operands import collect, leave_oc_ex
 from ptxsim.timing.core.reason_codes import PASSES
@@ -236,7 +237,7 @@ def _acknowledge(sm, context, acknowledgements):
 
 
 @inline
-def _take_reply(run, sm, l1, memory):
+def _take_reply(run, sm, execution, l1, memory):
     """One packet from the response FIFO: a line or a part of it, a load that bypassed L1, or an acknowledgement."""
     found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
     if found < 0:
@@ -246,9 +247,14 @@ def _take_reply(run, sm, l1, memory):
     if kind == requests.WRITE:
         if tag >= 0:
             _acknowledge(sm, tag, 1)
+        elif tag < -1:
+            reply_arrived(run, sm, execution, tag)
     elif kind == requests.ATOMIC or kind == requests.UNCACHED:
-        sm.bypass[sm.bypass_tail & (PENDING - 1)] = tag
-        sm.bypass_tail += 1
+        if tag < 0:
+            reply_arrived(run, sm, execution, tag)
+        else:
+            sm.bypass[sm.bypass_tail & (PENDING - 1)] = tag
+            sm.bypass_tail += 1
     elif kind == requests.INSTRUCTION:
         readonly.fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.fetch_stuck = no_warps(sm)
@@ -270,19 +276,26 @@ def _take_reply(run, sm, l1, memory):
 
 
 @inline
-def take_reply_asleep(run, sm, l1, memory):
+def take_reply_asleep(run, sm, execution, l1, memory):
     """Take a reply that leaves a sleeping SM asleep: a part of a line that stays incomplete, or an acknowledgement that
     no warp waits for. False if the SM has to run for it."""
     found = next_reply(memory, sm.index)
     kind = memory.request[found].kind
-    if kind == requests.WRITE:
+    if kind == requests.READ:
+        if not l1_fill_part(l1, memory.request[found].line):
+            return False
+    elif memory.request[found].tag < -1:
+        if is_last_reply(run, sm, execution, memory.request[found].tag):
+            return False
+        reply_arrived(run, sm, execution, memory.request[found].tag)
+    elif kind == requests.WRITE:
         context = memory.request[found].tag
         if context >= 0:
             w = sm.slot_of[context]
             if sm.stores[context] == 1 and w >= 0 and (sm.finishing | sm.in_membar) & warp_bit(sm, w):
                 return False
             _acknowledge(sm, context, 1)
-    elif kind != requests.READ or not l1_fill_part(l1, memory.request[found].line):
+    else:
         return False
     pop_reply(memory, sm.index, run.cycle - run.response_hops)
     return True
@@ -559,12 +572,12 @@ def _texture_cycle(run, sm, memory):
 
 
 @inline
-def ldst_cycle(run, sm, l1, memory):
+def ldst_cycle(run, sm, execution, l1, memory):
     """One cycle of the unit, with the operand collector's step where it has no stage of its own."""
     _write_back(run, sm, l1)
     if not run.collector_stage:
         collect(run, sm)
-    _take_reply(run, sm, l1, memory)
+    _take_reply(run, sm, execution, l1, memory)
     if sm.l1t.count:
         _texture_cycle(run, sm, memory)
     if sm.l1c.miss_count:

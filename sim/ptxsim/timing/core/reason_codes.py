@@ -7,17 +7,16 @@ For `reasons.py`, which finds the reason, and `timing/hotspots.py`. The reasons 
 from ptxsim.base.jit import record
 
 # idle: no warp has a valid instruction
-NO_WARP, EXITED, BARRIER, REGISTERS, FENCE, COPIES, ATOMIC, BRANCH, FETCH, INSTRUCTION_MISS, WINDOW = range(
-    11
-)
+NO_WARP, EXITED, BARRIER, REGISTERS, FENCE, COPIES, MBARRIER, ATOMIC = range(8)
+BRANCH, FETCH, INSTRUCTION_MISS, WINDOW = range(8, 12)
 # scoreboard: all warps with a valid instruction wait for a register
-ALU, SFU, SHARED, CONSTANT, TEXTURE, L1, L1_MISS, PAST_L1, LOCAL_L1, LOCAL_MISS = range(11, 21)
-LOCK, HELD = range(21, 23)  # stall, where a run counts locks so
+ALU, SFU, SHARED, CONSTANT, TEXTURE, L1, L1_MISS, PAST_L1, LOCAL_L1, LOCAL_MISS = range(12, 22)
+LOCK, HELD = range(22, 24)  # stall, where a run counts locks so
 # stall: all warps without a hazard find their port closed
 SP_OPERANDS, SP_UNITS, SFU_OPERANDS, SFU_UNITS, L1_REFUSES, L1C_REFUSES, BANK_CONFLICT, ACCESSES, LDST = (
-    range(23, 32)
+    range(24, 33)
 )
-N_REASONS = 32
+N_REASONS = 33
 
 # the other counts of an instruction; COUNTS are the fields of `ptxtool.results.hotspots.Hotspot`
 COUNTS = ("lanes", "active", "divergent", "memory", "transactions", "hits", "misses", "pending_hits")

@@ -31,6 +31,7 @@ from ptxsim.base.program import LDST as LDST_PORT
 from ptxsim.base.program import SFU as SFU_PORT
 from ptxsim.base.warp_masks import warp_bit
 from ptxsim.execute.boundary import boundary
+from ptxsim.timing.bulk.sleep import awaits_mbarrier
 from ptxsim.timing.core import reason_codes as codes
 from ptxsim.timing.core.collector_sets import is_closed
 from ptxsim.timing.core.operands import last_queued
@@ -58,7 +59,7 @@ def _idle_reason(run, sm, last, w):
     if sm.in_membar & me:
         return codes.FENCE, issued
     if sm.in_wait & me:
-        return codes.COPIES, issued
+        return codes.MBARRIER if awaits_mbarrier(run, sm, w) else codes.COPIES, issued
     if sm.in_atomic & me:
         return codes.ATOMIC, issued
     if sm.imiss & me:

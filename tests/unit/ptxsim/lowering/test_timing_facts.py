@@ -5,7 +5,9 @@ import pytest
 from small_lowering import GPU, PTXPLUS, lowered
 
 from ptxsim.base import program as p
+from ptxsim.lowering.lower import lower
 from ptxsim.lowering.timing_facts import bank_number
+from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings
 from ptxtool.parse import parse
 
@@ -129,3 +131,49 @@ def test_a_call_and_its_parameters_access_no_memory_unit() -> None:
 def test_words_of_the_register_file(body: str, read: int, written: int) -> None:
     record = first(body)
     assert (record["words_read"], record["words_written"]) == (read, written)
+
+
+PRODUCTS = """.version 8.7
+.target sm_120a
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<16>;
+	.reg .f64 %d<8>;
+	BODY
+	ret;
+}
+"""
+F16 = "row.col.f32.f16.f16.f32 {%r0, %r1, %r2, %r3}"
+DOUBLES = "m8n8k4.row.col.f64.f64.f64.f64 {%d0, %d1}, {%d2}, {%d3}, {%d0, %d1};"
+LOW_FLOATS = "m16n8k32.row.col.f32.e4m3.e4m3.f32 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8, %r9}"
+
+
+@pytest.mark.parametrize(
+    ("line", "a100", "h100"),
+    [
+        # 2048 products of f16: 256 or 322 a cycle; latency 6 + 1.5 of each
+        (f"mma.sync.aligned.m16n8k16.{F16}, {{%r4, %r5, %r6, %r7}}, {{%r8, %r9}}", (18, 8), (16, 7)),
+        (f"mma.sync.aligned.m16n8k8.{F16}, {{%r4, %r5}}, {{%r8}}", (12, 4), (12, 4)),
+        # half of 4096 products are with zeros
+        (
+            f"mma.sp.sync.aligned.m16n8k32.{F16}, {{%r4, %r5, %r6, %r7}}, {{%r8, %r9, %r10, %r11}}",
+            (18, 8),
+            (16, 7),
+        ),
+        # 32 products of doubles a cycle, 16 on the A100
+        (f"mma.sync.aligned.{DOUBLES}", (30, 16), (18, 8)),
+        # 4096 of 8 bits: 644 a cycle; the A100 has none, and takes `latency.mma`
+        (f"mma.sync.aligned.{LOW_FLOATS}", (20, 8), (16, 7)),
+    ],
+)
+def test_products_take_the_time_of_their_shape_and_type(
+    line: str, a100: tuple[int, int], h100: tuple[int, int]
+) -> None:
+    third = "" if line.endswith(";") else ", {%r0, %r1, %r2, %r3}"
+    third += ", %r12, 0" if "mma.sp" in line else ""
+    text = PRODUCTS.replace("BODY", line if line.endswith(";") else f"{line}{third};")
+    kernel = parse(text, "products.ptx").kernels["k"]
+    for name, expected in (("a100", a100), ("h100", h100), ("tesla-c2050", (8, 8))):
+        record = lower(kernel, load_gpu(name), (32, 1, 1)).instructions[0]
+        assert (record["latency"], record["interval"]) == expected

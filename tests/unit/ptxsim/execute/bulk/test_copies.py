@@ -6,7 +6,6 @@ from bulk_kernels import WAIT, kernel
 
 import ptxsim
 from ptxsim import functional_run as functional
-from ptxsim.execute.bulk.copies import BYTES_PER_CYCLE, LATENCY
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 
@@ -92,23 +91,6 @@ def test_bytes_that_never_come_are_a_deadlock(when: str) -> None:
     """80 bytes are expected, 64 copied."""
     with pytest.raises(PtxError, match="E407"):
         first_word(EXPECT.replace(" 64;", " 80;") + LOAD + WAIT, 0, when)
-
-
-def test_time_of_a_copy() -> None:
-    """2048 bytes take (2048 - 64) / BYTES_PER_CYCLE cycles more than 64; a second copy takes as many again, since an
-    SM has one engine: its latency is hidden."""
-
-    def cycles(n: int, copies: int = 1) -> int:
-        body = EXPECT.replace(" 64;", f" {n * copies};") + LOAD.replace(" 64,", f" {n},") * copies + WAIT
-        given = [np.zeros(16, np.uint32), np.zeros(512, np.uint32)]
-        return int(ptxsim.launch(kernel(body), 1, 32, given).cycles)
-
-    small, large, both = cycles(64), cycles(2048), cycles(2048, 2)
-    step = 2048 // BYTES_PER_CYCLE
-    assert small > LATENCY
-    # a test in a loop sees the end some cycles late
-    assert large - small == pytest.approx(step - 64 // BYTES_PER_CYCLE, abs=40)
-    assert both - large == pytest.approx(step, abs=40)
 
 
 @pytest.mark.parametrize("named", [0, 1, 3], ids=["own", "even", "odd"])

@@ -1,0 +1,1 @@
+"""Copy engines of SMs, and warps that sleep until copies or mbarriers are complete."""
