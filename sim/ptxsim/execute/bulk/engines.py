@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxsim.base.jit import ctz, flat_i64, njit, record_type, types
 from ptxsim.base.program import (
+    BULK,
     CONTEXT,
     ENGINE,
     ENGINE_COPIES,
@@ -27,6 +28,7 @@ from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.mbarriers import next_state
 from ptxsim.execute.bulk.tensor_maps import FIELD, GLOBAL_BYTES, PROPERTIES, TYPE_SHIFT
 from ptxsim.execute.bulk.transfers import (
+    REDUCES,
     TENSOR,
     TO_GLOBAL,
     WITHIN_CLUSTER,
@@ -39,8 +41,10 @@ from ptxsim.execute.bulk.transfers import (
 from ptxsim.execute.codes import COMPLETE_BYTES, PHASE_SHIFT
 
 _CONTEXT, _TRANSFER, _ENGINE = record_type(CONTEXT), record_type(TRANSFER), record_type(ENGINE)
+_BULK = record_type(BULK)
 _INT = types.int64
 _BYTES, _WORDS = TRANSFER.itemsize, TRANSFER.itemsize // 8
+_TRACKER, _LANE = (TRANSFER.fields[name][1] // 8 for name in ("tracker", "lane"))  # type: ignore[index]
 
 
 @njit(_ENGINE(_CONTEXT))
@@ -66,6 +70,22 @@ def free_places(engine):
     return n
 
 
+@njit(types.boolean(_BULK, _ENGINE, _INT, _TRANSFER))
+def _is_made(bulk, engine, sm, t):
+    """Whether a store is that of the lane before it: lanes with the same operands make one. CUTLASS's epilogues issue
+    theirs in all lanes of a warp."""
+    if engine.queue_count == 0:
+        return False
+    last = (engine.queue_head + engine.queue_count - 1) & (ENGINE_COPIES - 1)
+    first = 1 + sm * ENGINE_COPIES + np.int64(engine.queue[last])
+    new = flat_i64(bulk.transfers, _WORDS)
+    old = flat_i64(bulk.transfers + np.uint64(first * _BYTES), _WORDS)
+    for word in range(_WORDS):
+        if new[word] != old[word] and word != _TRACKER and word != _LANE:
+            return False
+    return True
+
+
 @njit(types.void(_CONTEXT, _TRANSFER))
 def accept(context, t):
     """The engine takes a copy, for which it has room; a fault if it accesses what is not there."""
@@ -81,6 +101,8 @@ def accept(context, t):
     t.context = context.warp - sm * bulk.warps
     t.due = context.cycle + engine.issue_cycles
     t.row = t.left = t.sent = 0
+    if t.what & (TO_GLOBAL | REDUCES) == TO_GLOBAL and _is_made(bulk, engine, sm, t):
+        return
     k = ctz(~engine.used)
     of = flat_i64(bulk.transfers, _WORDS)
     to = flat_i64(bulk.transfers + np.uint64((1 + sm * ENGINE_COPIES + k) * _BYTES), _WORDS)

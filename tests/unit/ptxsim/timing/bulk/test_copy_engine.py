@@ -106,6 +106,19 @@ def test_reductions_are_made_in_the_l2() -> None:
     assert found["l2_accesses"] == found["dram_reads"] == 4
 
 
+def test_lanes_with_the_same_store_make_one() -> None:
+    """A store that all lanes issue alike costs what one lane's does; each lane's reduction counts."""
+    end = COMMIT + "@%p1 cp.async.bulk.wait_group 0;\n"
+    add = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d2], [tile+512], 128;\n"
+    of_all = STORE.format(0, 512, 256).replace("@%p1 ", "")
+    assert (
+        statistics(of_all + end)["l2_accesses"]
+        == statistics(STORE.format(0, 512, 256) + end)["l2_accesses"]
+        == 8
+    )
+    assert statistics(add + end)["l2_accesses"] == 32 * 4
+
+
 def test_data_are_there_when_the_copy_completes_and_not_before() -> None:
     """Warps look at the last word of 1024 bytes, again and again: it comes in the cycle in which the wait ends."""
     copy = EXPECT.format(1024) + CLOCK.format(2) + LOAD.format(64, 0, 1024)
