@@ -57,7 +57,8 @@ allocated:
 	add.s64 %d4, %d1, %d3;
 	add.s64 %d5, %d2, %d3;
 	add.s64 %d5, %d5, 32768;
-	shr.u32 %r3, %r2, 4;
+	and.b32 %r3, %r2, 0x3ffff;
+	shr.u32 %r3, %r3, 4;
 	cvt.u64.u32 %d6, %r3;
 	or.b64 %d7, %d6, A_FIELDS;
 	add.s64 %d8, %d6, 1024;
@@ -357,7 +358,7 @@ def test_two_ctas(m: int, in_tensor: bool) -> None:
 
 def test_two_ctas_otherwise() -> None:
     """The second CTA multiplies, B has its elements along n, and 256 lanes have bits of their own."""
-    lanes = ", {%r1, %r7, %r8, %r2, %r9, %r3, %r1, %r7}"
+    lanes = ", {%r1, %r7, %r8, %r3, %r9, %r3, %r1, %r7}"
     run_product(
         "f8f6f4", ("f16", "e4m3", "e5m2"), m=256, n=32, swizzle="none", across=(False, True), more=1 << 16,
         lanes=lanes, issuer=1,
