@@ -126,17 +126,6 @@ def shared_at(context, address):
     return cluster.shared[rank] if rank < cluster.n_ctas else np.uint64(0)
 
 
-@njit(types.int64(_CONTEXT))
-def own_rank(context):
-    """The rank of the executing CTA, by its shared memory."""
-    if context.cluster:
-        cluster = cluster_at(context.cluster, 0)
-        for rank in range(cluster.n_ctas):
-            if cluster.shared[rank] == context.shared_memory:
-                return rank
-    return 0
-
-
 @njit(types.int64(_CONTEXT, types.int64, types.uint64))
 def check_cluster(context, mask, n_bytes):
     """Accesses to shared memory of which some are not to the CTA's own: pointers, bounds, alignment. 1 if all is well;

@@ -78,6 +78,7 @@ from ptxsim.execute.tensor.tiles import (
     multiply_integers,
     negate_a,
     put_element,
+    set_aside,
     single_bits,
 )
 from ptxsim.execute.tensor.tiles import COLUMNS as RESULT_COLUMNS
@@ -154,10 +155,7 @@ def _expand(context, memory, address, kind, base, shape):
     for row in range(m):
         lane = (cell_of(row, 0, m, m, folded) >> 16) + base & 127
         v, p = A_VALUES + row * DEPTH, A_POWERS + row * DEPTH
-        for j in range(k // 2):
-            values[SUMS + j], values[UNITS + j] = values[v + j], values[p + j]
-        for j in range(k):
-            values[v + j] = values[p + j] = 0.0
+        set_aside(context.tile_scratch, row, k)
         for j in range(k // 2):
             place = metadata_place(kind, lane, j // chunk)
             word = np.int64(cells[(place >> 16) * COLUMNS + address + (place >> 8 & 0xFF)])

@@ -62,6 +62,17 @@ def put_element(scratch, value_at, power_at, bits, kind, code):
     values[value_at] = -value if negative else value
 
 
+@njit(types.void(types.uint64, types.int64, types.int64))
+def set_aside(scratch, row, k):
+    """Move the elements of a compressed row of A, half of k, to SUMS and UNITS, and clear the row."""
+    values = flat_f64(scratch, SCRATCH_WORDS)
+    v, p = A_VALUES + row * DEPTH, A_POWERS + row * DEPTH
+    for j in range(k // 2):
+        values[SUMS + j], values[UNITS + j] = values[v + j], values[p + j]
+    for j in range(k):
+        values[v + j] = values[p + j] = 0.0
+
+
 @njit(types.void(types.uint64, types.int64, types.int64, types.int64, types.int64))
 def _round(scratch, sums, width, result_bits, is_half):
     """Round or cut `width` sums to the format of the result."""

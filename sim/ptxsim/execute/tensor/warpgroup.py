@@ -51,6 +51,7 @@ from ptxsim.execute.tensor.tiles import (
     multiply_integers,
     negate_a,
     put_element,
+    set_aside,
     single_bits,
 )
 
@@ -95,10 +96,7 @@ def _expand(context, uops, at, k):
     values = flat_f64(context.tile_scratch, SCRATCH_WORDS)
     for row in range(_WARP_ROWS):
         v, p = A_VALUES + row * DEPTH, A_POWERS + row * DEPTH
-        for j in range(k // 2):
-            values[SUMS + j], values[UNITS + j] = values[v + j], values[p + j]
-        for j in range(k):
-            values[v + j] = values[p + j] = 0.0
+        set_aside(context.tile_scratch, row, k)
         for j in range(k // 2):
             column = compressed_column(context, uops, at + 1, row, j, k // 2)
             values[v + column], values[p + column] = values[SUMS + j], values[UNITS + j]

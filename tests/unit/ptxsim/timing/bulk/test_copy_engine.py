@@ -233,8 +233,8 @@ OUT:
 	{KEEP}
 	{LEAVE}"""
     out, _ = both_ranks(body, 4, event_skip=event_skip)
-    before, behind = out[0, 1], out[0, 3]
-    assert behind == before + 2
+    before, after = out[0, 1], out[0, 3]
+    assert after == before + 2
     assert out[1, 2] == before + 1 + ISSUE + 4 + 180
 
 
