@@ -54,8 +54,9 @@ def measure(name: str, scheduler: str, runs: int) -> dict[str, object]:
 _FIRST_CYCLE = """
 import time, sys
 t = time.perf_counter()
+from ptxsim.base.machine_code import address
 from ptxsim.timing.core.cycle import simulator
-simulator()
+address(simulator(False, ()))
 print(time.perf_counter() - t)
 """
 

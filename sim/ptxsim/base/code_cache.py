@@ -60,6 +60,7 @@ HOST_ONLY = (
     "ptxsim.timing.memory.clock",
     "ptxsim.timing.memory.copied",
     "ptxsim.timing.memory.counts",
+    "ptxsim.timing.plain_run",
     "ptxsim.timing.run_record",
     "ptxsim.timing.simulation",
 )
@@ -79,7 +80,7 @@ ACROSS_BOUNDARY = (
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
 """The modules of `ptxtool` that compiled code uses, and their data files (a test checks this)."""
 
-_COMPILER = "ptxsim.base.numba_compiler", "ptxsim.base.wide_types"
+_COMPILER = "ptxsim.base.numba_compiler", "ptxsim.base.fixed_fields", "ptxsim.base.wide_types"
 """What makes all machine code, and is imported by name (base/jit.py)."""
 
 

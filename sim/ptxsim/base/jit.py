@@ -40,13 +40,17 @@ types = _of_compiler("types")
 record_type = _of_compiler("record_type")
 """`record_type(dtype)`: numba's type of one record."""
 array_of = _of_compiler("array_of")
-"""`array_of(dtype)`: numba's type of a one-dimensional array of records."""
+"""`array_of(dtype)`: numba's type of a one-dimensional array of records. `array_of(dtype, (("field", value), ...))`: of
+records with these values in all of them, which are constants in compiled code (fixed_fields.py)."""
+is_record_of = _of_compiler("is_record_of")
+"""`is_record_of(type, dtype)`: whether numba's type is that of a record of a dtype, for what writes code."""
 
 
-def for_wide_records(declared: Any) -> Any:
-    """Name a declared function for wide records (wide_masks.py), whose machine code has a file of its own."""
+def for_records(declared: Any, kind: str) -> Any:
+    """Name a declared function for records of another type than the usual one, such as "wide" ones (wide_masks.py):
+    its machine code has a file of its own."""
     if isinstance(declared, Function):
-        declared.__name__ += "_wide"
+        declared.__name__ += f"_{kind}"
     return declared
 
 

@@ -13,9 +13,9 @@ from ptxsim.base.jit import JIT_DISABLED
 
 LOOPS = {
     "run": "ptxsim.functional.cta_loop.run_cta",
-    "launch": "ptxsim.timing.core.cycle._simulate",
-    "Machine": "ptxsim.timing.core.cycle._simulate",
-    "wide": "ptxsim.timing.core.cycle._simulate_wide",
+    "launch": "ptxsim.timing.core.cycle._simulate_plain",
+    "Machine": "ptxsim.timing.core.cycle._simulate_plain",
+    "wide": "ptxsim.timing.core.cycle._simulate_wide_plain",
 }
 """The compiled loop that a function of the package needs, or a machine with more than 64 warps or 32 CTAs per SM."""
 

@@ -38,6 +38,7 @@ from numba.np import arrayobj
 
 from ptxsim.base import wide_masks
 from ptxsim.base.code_cache import folder
+from ptxsim.base.fixed_fields import Compiler, FixedRecord
 from ptxsim.base.later import Later, now
 from ptxsim.base.wide_types import INT128, WideRecordType
 
@@ -247,7 +248,7 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
 def dispatcher(function: FunctionType, signature: Any, cache: bool, options: dict[str, Any]) -> Any:
     """numba's form of a function, compiled for its first compiled caller; with `signature`, for that one only."""
     options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
-    made = _Dispatcher(_copied(function), targetoptions=options)
+    made = _Dispatcher(_copied(function), targetoptions=options, pipeline_class=Compiler)
     made.original, made.signature = function, signature
     if cache:
         made.enable_caching()
@@ -284,9 +285,15 @@ def record_type(dtype: np.dtype[Any]) -> Any:
     return WideRecordType(dtype) if wide_masks.is_wide(dtype) else numba.from_dtype(dtype)
 
 
-def array_of(dtype: np.dtype[Any]) -> Any:
-    """numba's type of a one-dimensional array of records."""
-    return types.Array(numba.from_dtype(dtype), 1, "C")
+def array_of(dtype: np.dtype[Any], values: tuple[tuple[str, int], ...] = ()) -> Any:
+    """numba's type of a one-dimensional array of records; `values` of fields that are constants in all of them."""
+    element = numba.from_dtype(dtype)
+    return types.Array(FixedRecord(element, values) if values else element, 1, "C")
+
+
+def is_record_of(type_: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a type is that of one record of a dtype, with constant fields or without."""
+    return bool(getattr(type_, "whole", type_) == record_type(dtype))
 
 
 def records(dtype: np.dtype[Any], columns: int = 0) -> Any:
@@ -374,7 +381,7 @@ def call_across(symbol: str, narrow: Any, wide: Any, define: Callable[[str], Non
         wide_call = _call(f"{symbol}_wide", wide)
 
     def choose(first: Any) -> Any:
-        is_wide = wide is not None and first == wide.args[0]
+        is_wide = wide is not None and getattr(first, "whole", first) == wide.args[0]
         define(f"{symbol}_wide" if is_wide else symbol)
         return wide_call if is_wide else narrow_call
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ptxsim.base import machine_code
-from ptxsim.base.jit import JIT_DISABLED, for_wide_records, njit
+from ptxsim.base.jit import JIT_DISABLED, for_records, njit
 from ptxsim.base.later import Function, Later
 
 _for_wide: list[tuple[str, Function]] = []
@@ -42,7 +42,7 @@ def boundary(name: str, function: Any, wide: Any = None) -> Any:
     symbol = f"ptxsim_{name}"
     machine_code.declare(symbol, function)
     if wide is not None:
-        _for_wide.append((f"{symbol}_wide", for_wide_records(njit(wide)(function.py_func))))
+        _for_wide.append((f"{symbol}_wide", for_records(njit(wide)(function.py_func), "wide")))
     return Boundary(symbol, function, wide)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.timing.core import cycle
 from ptxsim.timing.livelock import Livelock, may_spin
+from ptxsim.timing.plain_run import constant_fields
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 
@@ -65,6 +66,7 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
     simulation.sms["policy_number"] = policy.number
     if policy.own is not None:
         simulation.records.clear()  # a user's policy can write anywhere in a record
+    loop = cycle.simulator(simulation.is_wide, constant_fields(run))
     observer = simulation.observer
     step = _FIRST_CYCLES
     stop, started = simulation.cycles + step, time.perf_counter()
@@ -79,7 +81,7 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = int(cycle.simulator(simulation.is_wide)(*arguments))
+            reason = int(loop(*arguments))
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:

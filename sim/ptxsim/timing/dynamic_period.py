@@ -8,7 +8,7 @@ Reference: timing-model section 5.4.
 from functools import cache
 from typing import Any
 
-from ptxsim.base.jit import array_of, entry, for_wide_records, njit, types
+from ptxsim.base.jit import array_of, entry, for_records, njit, types
 from ptxsim.base.warp_masks import warp_slots
 from ptxsim.timing.core.cycle import account_skipped
 from ptxsim.timing.memory.memory_state import L1
@@ -67,4 +67,4 @@ def end_period(is_wide: bool) -> Any:
     """The compiled function, for narrow or wide records."""
     arguments = [array_of(d) for d in (RUN_WIDE if is_wide else RUN, L1, DYNAMIC)]
     declared = entry(types.void(*arguments, types.FunctionType(WINDOW[is_wide])))(_end_period)
-    return for_wide_records(declared) if is_wide else declared
+    return for_records(declared, "wide") if is_wide else declared

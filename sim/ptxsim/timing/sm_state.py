@@ -8,7 +8,17 @@ the arrays.
 
 from typing import Any
 
-from ptxsim.base.jit import JIT_DISABLED, compiled, inline, intrinsic, record, record_at, record_type, types
+from ptxsim.base.jit import (
+    JIT_DISABLED,
+    compiled,
+    inline,
+    intrinsic,
+    is_record_of,
+    record,
+    record_at,
+    record_type,
+    types,
+)
 from ptxsim.base.kernel_records import MOST_RUNNING
 from ptxsim.base.program import COPY_GROUPS, N_BARRIERS, stack_fields
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
@@ -440,7 +450,7 @@ def _sm_at() -> Any:
 
     @intrinsic
     def at(typing_context: Any, run: Any, address: Any, i: Any) -> Any:
-        dtype = SM_WIDE if run == record_type(RUN_WIDE) else SM
+        dtype = SM_WIDE if is_record_of(run, RUN_WIDE) else SM
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             offset = builder.mul(arguments[2], context.get_constant(types.int64, dtype.itemsize))

@@ -9,7 +9,7 @@ are charged by the state before them, so results do not depend on skipping.
 from functools import cache
 from typing import Any
 
-from ptxsim.base.jit import array_of, ctz, entry, for_wide_records, inline, njit, types
+from ptxsim.base.jit import array_of, ctz, entry, for_records, inline, njit, types
 from ptxsim.base.program import CONTEXT, engine_at
 from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
@@ -267,11 +267,13 @@ def _finish(run, window):
             count_open_waits(run, sm)
 
 
-def _simulate(run_array, contexts, memories, pick, window, decide):
+def _simulate(runs, contexts, memories, pick, window, decide):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
-    run = run_array[0]
-    execution = contexts[0]
-    memory = memories[0]
+    return _loop(runs[0], contexts[0], memories[0], pick, window, decide)
+
+
+@inline
+def _loop(run, execution, memory, pick, window, decide):
     half = execution.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
@@ -332,16 +334,16 @@ def _simulate(run_array, contexts, memories, pick, window, decide):
 
 
 @cache
-def simulator(is_wide: bool = False) -> Any:
-    """The compiled loop, for narrow or wide records. Compiling takes a while the first time after an installation or an
-    edit; then it is cached.
+def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
+    """The compiled loop, for narrow or wide records, and for runs whose records have these values (plain_run.py).
+    Compiling takes a while the first time after an installation or an edit; then it is cached.
 
     A policy is two typed arguments and a register scheme one, so that none compiles it again.
     """
     if is_wide:
         compile_wide()
     signature = types.int64(
-        array_of(RUN_WIDE if is_wide else RUN),
+        array_of(RUN_WIDE if is_wide else RUN, constants),
         array_of(CONTEXT),
         array_of(MEMORY),
         types.FunctionType(PICK[is_wide]),
@@ -349,4 +351,7 @@ def simulator(is_wide: bool = False) -> Any:
         types.FunctionType(DECIDE),
     )
     declared = entry(signature)(_simulate)
-    return for_wide_records(declared) if is_wide else declared
+    for kind, taken in (("wide", is_wide), ("plain", constants)):
+        if taken:
+            for_records(declared, kind)
+    return declared

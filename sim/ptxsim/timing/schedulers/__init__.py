@@ -130,4 +130,4 @@ def _compiled(signatures: Any, function: FunctionType, is_wide: bool) -> Any:
     if is_wide:
         function = FunctionType(function.__code__, for_wide(function.__globals__))
     declared = jit.njit(signatures[is_wide])(function)
-    return jit.for_wide_records(declared) if is_wide else declared
+    return jit.for_records(declared, "wide") if is_wide else declared

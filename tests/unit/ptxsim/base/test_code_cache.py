@@ -151,4 +151,4 @@ def test_the_last_functions_to_be_compiled_are_there() -> None:
     for function in notice.LOOPS.values():
         module, _, name = function.rpartition(".")
         text = SOURCES[module].read_text()
-        assert f"def {name.removesuffix('_wide')}(" in text
+        assert f"def {name.removesuffix('_plain').removesuffix('_wide')}(" in text
