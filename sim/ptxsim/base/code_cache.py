@@ -50,6 +50,7 @@ HOST_ONLY = (
     "ptxsim.timing.build",
     "ptxsim.timing.combinations",
     "ptxsim.timing.concurrent",
+    "ptxsim.timing.core.plain_run",
     "ptxsim.timing.deadlock",
     "ptxsim.timing.drive",
     "ptxsim.timing.dynamic_execution",
@@ -60,7 +61,6 @@ HOST_ONLY = (
     "ptxsim.timing.memory.clock",
     "ptxsim.timing.memory.copied",
     "ptxsim.timing.memory.counts",
-    "ptxsim.timing.plain_run",
     "ptxsim.timing.run_record",
     "ptxsim.timing.simulation",
 )

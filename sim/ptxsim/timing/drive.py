@@ -12,8 +12,8 @@ import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.timing.core import cycle
+from ptxsim.timing.core.plain_run import constant_fields
 from ptxsim.timing.livelock import Livelock, may_spin
-from ptxsim.timing.plain_run import constant_fields
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 

@@ -8,7 +8,7 @@ from built import built
 import ptxsim
 import ptxtool
 from ptxsim.timing import drive
-from ptxsim.timing.plain_run import constant_fields
+from ptxsim.timing.core.plain_run import constant_fields
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.launch.launch_file import load_launch
