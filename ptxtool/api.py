@@ -639,7 +639,7 @@ def simulate(
     from ptxtool.runs.replicas import replicated
 
     job, chosen = _launch(launch), options_of("launch", options, changes)
-    return replicated(lambda each: run_launch(kernel, job, each), chosen, replicas, announce)
+    return replicated(lambda each: run_launch(kernel, job, each), chosen, replicas, announce, jobs=None)
 
 
 def run_application(
@@ -873,6 +873,7 @@ def compare(
     release: bool = False,
     passes: str = "",
     replicas: int = 1,
+    jobs: int | None = None,
     announce: "Callable[[str], None] | None" = None,
     options: "LaunchOptions | None" = None,
     **changes: "Unpack[LadderKeywords]",
@@ -882,7 +883,8 @@ def compare(
     Registers are shared, by 90% if no percentage is given, or scratchpad; `release` adds a rung that releases locks
     early, `passes` one with a pipeline after that of the rung before. Options are those of `simulate`, `gpu` is one of
     them; `scheduler` is for all rungs without owner warps first. With `replicas` (see `simulate`) `.gains(rung)` has
-    the spread of a gain. `announce` is called before each rung with its name.
+    the spread of a gain. `jobs` rungs run at a time, in threads, by default one for each CPU; their number changes no
+    result. `announce` is called with each rung's name when it is the first that has not ended.
     """
     from dataclasses import replace
 
@@ -901,6 +903,7 @@ def compare(
         release=release,
         passes=passes,
         replicas=replicas,
+        jobs=jobs,
         announce=announce,
     )
 
@@ -945,6 +948,7 @@ def compare_recording(
     release: bool = False,
     passes: str = "",
     replicas: int = 1,
+    jobs: int | None = None,
     announce: "Callable[[str], None] | None" = None,
     **changes: "Unpack[LadderKeywords]",
 ) -> "RecordedComparison":
@@ -968,6 +972,7 @@ def compare_recording(
             release=release,
             passes=passes,
             replicas=replicas,
+            jobs=jobs,
             announce=announce and (lambda rung: announce(f"{called}: {rung}")),
             **changes,
         )

@@ -273,7 +273,7 @@ def out_of_bounds_option(default: str | None) -> Callable[[F], F]:
 
 
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
+    "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time (default: one per CPU)."
 )
 replicas_option = click.option(
     "--replicas",

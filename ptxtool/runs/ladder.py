@@ -5,6 +5,7 @@ first rung, bit by bit.
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from ptxtool.runs.pass_context import pass_context
 from ptxtool.runs.proof import ProofOptions, prove
 from ptxtool.runs.replicas import check_replicas, replicated
 from ptxtool.runs.schemes import Resource, ladder_schemes, with_passes
+from ptxtool.runs.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -33,7 +35,7 @@ PERCENT = 90
 """The sharing percentage of the papers, and the default."""
 
 Announce = Callable[[str], None]
-"""Called with a rung's name before it runs."""
+"""Called with a rung's name when it is the first that has not ended."""
 
 
 def ladder(
@@ -46,14 +48,15 @@ def ladder(
     release: bool = False,
     passes: str = "",
     replicas: int = 1,
+    jobs: int | None = None,
     announce: Announce | None = None,
 ) -> Comparison:
     """Run the ladder of one resource; registers by 90% if no percentage is given.
 
     `options` are those of all rungs; their scheduler is that of the rungs without owner warps first. `release` adds a
     rung, and `passes`, a pipeline, another one; the user's own passes in it are proved by runs without time. Every rung
-    runs in as many `replicas`. Raises what `rewrite`, `run_launch` and `replicated` raise; wrong results are among
-    `.problems`.
+    runs in as many `replicas`, and `jobs` rungs run at a time (None: one for each CPU). Raises what `rewrite`,
+    `run_launch` and `replicated` raise; wrong results are among `.problems`.
     """
     only_one(launch)
     check_replicas(replicas)
@@ -72,32 +75,46 @@ def ladder(
 
     context = pass_context(kernel.module, launch, gpu, kernel.name)
     texts = {"": kernel}
-    for pipeline in (scheme.pipeline(registers) for scheme in schemes):
+    pipelines = [scheme.pipeline(registers) for scheme in schemes]
+    for pipeline in pipelines:
         if pipeline not in texts:
             module = rewrite(kernel.module, pipeline, read_issue_counts, proved, context).module
             texts[pipeline] = module.kernels[kernel.name]
-    rungs: list[Rung] = []
-    for scheme in schemes:
-        if announce is not None:
-            announce(scheme.name)
-        pipeline = scheme.pipeline(registers)
-        sharing = {"share_registers": 0, "share_scratchpad": 0, "dynamic": False} | scheme.options
-        of_scheme = replace(options, gpu=gpu, scheduler=scheme.scheduler, **sharing)
-        run = _replicated(texts[pipeline], launch, of_scheme, replicas)
-        stall = first_stall(run.result.stall_points)
-        rungs.append(
-            Rung(
-                scheme.name,
-                run.result.scheduler,
-                scheme.percent,
-                pipeline,
-                run,
-                same_memory=run.result.status != "done" or _same_memory(rungs[0].run if rungs else run, run),
-                stall_line=None if stall is None else kernel.line(stall.instruction),
-            )
+    of_schemes = [
+        replace(
+            options,
+            gpu=gpu,
+            scheduler=scheme.scheduler,
+            **{"share_registers": 0, "share_scratchpad": 0, "dynamic": False} | scheme.options,
         )
-        if not run.complete:
-            break
+        for scheme in schemes
+    ]
+
+    def run_rung(k: int, chosen: "LaunchOptions") -> Run:
+        return _replicated(texts[pipelines[k]], launch, chosen, replicas)
+
+    def announced(k: int) -> None:
+        if announce is not None:
+            announce(schemes[k].name)
+
+    rungs: list[Rung] = []
+    with closing(side_by_side(run_rung, of_schemes, jobs, announced)) as runs:
+        for scheme, pipeline, run in zip(schemes, pipelines, runs, strict=False):
+            stall = first_stall(run.result.stall_points)
+            rungs.append(
+                Rung(
+                    scheme.name,
+                    run.result.scheduler,
+                    scheme.percent,
+                    pipeline,
+                    run,
+                    same_memory=run.result.status != "done"
+                    or _same_memory(rungs[0].run if rungs else run, run),
+                    stall_line=None if stall is None else kernel.line(stall.instruction),
+                )
+            )
+            if not run.complete:
+                break
     complete = rungs[-1].run.complete
     return Comparison(kernel.source.name, kernel.name, resource, percent, tuple(rungs), complete)
 

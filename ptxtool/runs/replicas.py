@@ -5,6 +5,7 @@ average, up to 8 points. A difference that replicas do not all show is none.
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +16,7 @@ from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.results.replicas import Replicas, Spread
 from ptxtool.results.run_results import Run
 from ptxtool.results.sequences import SequenceRun
+from ptxtool.runs.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -55,28 +57,34 @@ def replicated(
     options: "LaunchOptions",
     of: int,
     announce: Callable[[str], object] | None = None,
+    jobs: int | None = 1,
 ) -> AnyRun:
     """A run, with the spread over `of` replicas as its `.replicas`; for 1 just the run.
 
     Wrong results of any replica are among its problems. Traces, hot spots and what the kernel prints are of the run
-    itself. Raises E401 for a number that cannot be, and what `run` raises; an interrupted replica is the last, and does
-    not count.
+    itself. `jobs` of them run at a time (None: one for each CPU). Raises E401 for a number that cannot be, and what
+    `run` raises; an interrupted replica is the last, and does not count.
     """
     check_replicas(of)
-    first = run(options)
-    if of == 1 or first.status != "done":
-        return first
-    gpu = machine_of(options.gpu)
-    found, problems = [first], list(first.problems)
-    for number in range(1, of):
-        if announce is not None:
+    gpu = machine_of(options.gpu) if of > 1 else options.gpu
+    others = replace(options, output=None, timeline=None, hotspots=False)
+    each = [options, *(replace(others, gpu=replica(gpu, number, of)) for number in range(1, of))]
+
+    def announced(number: int) -> None:
+        if announce is not None and number > 0:
             announce(f"replica {number + 1} of {of}")
-        machine = replica(gpu, number, of)
-        found_now = run(replace(options, gpu=machine, output=None, timeline=None, hotspots=False))
-        if found_now.status == "interrupted":
-            break
-        found.append(found_now)
-        problems += [_in_replica(number, each) for each in found_now.problems]
+
+    found: list[AnyRun] = []
+    problems: list[Diagnostic] = []
+    with closing(side_by_side(lambda _, chosen: run(chosen), each, jobs, announced)) as runs:
+        for number, one in enumerate(runs):
+            if number == 0 and (of == 1 or one.status != "done"):
+                return one
+            if one.status == "interrupted":
+                break
+            found.append(one)
+            problems += [_in_replica(number, problem) for problem in one.problems] if number else one.problems
+    first = found[0]
     cycles = Spread(tuple(float(each.counted.cycles) for each in found))
     thread_ipc = Spread(tuple(each.counted.thread_ipc for each in found))
     return replace(first, problems=tuple(problems), replicas=Replicas(of, cycles, thread_ipc))

@@ -124,7 +124,6 @@ def test_what_does_not_go_with_schemes(cli: Cli, job: Path) -> None:
         refused = cli("compare", job, "--schemes", "finereg", *flag)
         assert refused.exit_code == 2
         assert f"{flag[0]} does not go with --schemes" in refused.stderr
-    assert "--jobs goes with --schemes" in cli("compare", job, "--jobs", 2).stderr
     unknown = cli("compare", job, "--schemes", "finreg")
     assert (unknown.exit_code, "did you mean 'finereg'?" in unknown.stderr) == (1, True)
 

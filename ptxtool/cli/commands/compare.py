@@ -69,7 +69,7 @@ def command(
     and its memory with the first run's. Gains are of thread IPC over the first run. Another --scheduler takes the
     place of loose round robin. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
 
-    With --schemes: one launch under each register scheme, in several processes. Texts that a scheme needs are made; a
+    With --schemes: one launch under each register scheme. Texts that a scheme needs are made; a
     scheme that cannot run the kernel, or one of your own that cannot be loaded, is a line with the reason.
 
     FILE may be a list of recorded launches (exec --record): each is compared by itself, with empty caches.
@@ -84,8 +84,7 @@ def command(
         }
         _refuse_with_schemes(given, options)
         return _compare_schemes(job, recording, gpu, schemes, jobs, quiet, sink, options)
-    if jobs is not None:
-        raise click.UsageError("--jobs goes with --schemes")
+    options["jobs"] = jobs
     from ptxtool.report.kernels.cuda import place_text
     from ptxtool.report.simulations.comparison import comparison_parts
 

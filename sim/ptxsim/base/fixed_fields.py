@@ -28,8 +28,9 @@ class FixedRecord(types.Record):  # type: ignore[misc]
             (name, {"type": field.type, "offset": field.offset, "alignment": field.alignment})
             for name, field in whole.fields.items()
         ]
+        # one field more than the whole record has, or numba would take that for a record of this type
+        fields.append((f"{values}", {"type": types.int8, "offset": 0, "alignment": 1}))
         super().__init__(fields, whole.size, whole.aligned)
-        self.name = f"{whole.name} with {values}"
 
     def can_convert_to(self, typing_context: Any, other: Any) -> Any:
         return Conversion.safe if other == self.whole else None

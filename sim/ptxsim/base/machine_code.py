@@ -58,7 +58,7 @@ def address(function: Any) -> int:
 
 
 def call(function: Any, arguments: tuple[Any, ...]) -> int:
-    """Call the machine code of a function, which holds the interpreter's lock meanwhile."""
+    """Call the machine code of a function; other threads of Python run meanwhile."""
     words: list[Any] = []
     kinds = []
     for argument in arguments:
@@ -99,7 +99,7 @@ def _prototype(kinds: tuple[str, ...]) -> Any:
         "function": [ctypes.c_void_p] * 3,
     }
     arguments = [word for kind in kinds for word in words[kind]]
-    return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *arguments)
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *arguments)
 
 
 def _address_of_function(function: Any) -> int:

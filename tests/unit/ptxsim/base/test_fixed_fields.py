@@ -90,6 +90,10 @@ def test_the_types_of_records_are_told_apart() -> None:
     fixed = array_of(DTYPE, (("on", 1),)).now().dtype
     assert fixed == array_of(DTYPE, (("on", 1),)).now().dtype
     assert fixed not in (array_of(DTYPE, (("on", 0),)).now().dtype, jit.record_type(DTYPE).now())
+    whole = jit.record_type(DTYPE).now()
+    assert whole.can_convert_to(None, fixed) is None
+    assert fixed.can_convert_to(None, whole) is not None
+    assert fixed.can_convert_to(None, array_of(DTYPE, (("on", 0),)).now().dtype) is None
     is_record_of = jit.is_record_of.now()
     assert is_record_of(fixed, DTYPE)
     assert is_record_of(jit.record_type(DTYPE).now(), DTYPE)
