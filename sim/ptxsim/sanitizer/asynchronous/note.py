@@ -96,6 +96,18 @@ def _multiply(checks, reports, context, i, k):
     reads_matrix(checks, reports, context, i, 0, descriptor, lines, extent, number)
 
 
+@njit(types.void(_C, _INT, _INT))
+def _await_products(checks, warp, left):
+    """WARPGROUP_WAIT for all groups but the last `left`: a product is one of four warps, complete for all or none."""
+    a = asynchronous_at(checks.asynchronous, 0)
+    a.groups_done[warp] = max(a.groups_done[warp], a.groups[warp] - left)
+    first = warp & ~3
+    for other in range(first, min(first + 4, checks.n_warps)):
+        done = np.int64(min(a.groups_done[warp], a.groups_done[other]))
+        observe(checks, warp, state.GROUPS, other, done)
+        observe(checks, other, state.GROUPS, warp, done)
+
+
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
 def _cluster(checks, reports, context, i, what, mask):
     """The cluster's barrier."""
@@ -151,10 +163,7 @@ def _operate(checks, reports, context, i, k, what, mask):
         if races:
             _multiply(checks, reports, context, i, k)
     elif op == WARPGROUP_WAIT:
-        a = asynchronous_at(checks.asynchronous, 0)
-        done = max(a.groups_done[context.warp], a.groups[context.warp] - uop.e)
-        a.groups_done[context.warp] = done
-        observe(checks, context.warp, state.GROUPS, context.warp, np.int64(done))
+        _await_products(checks, context.warp, np.int64(uop.e))
     elif op == TENSOR_ALLOCATE:
         allocates(checks, reports, context, i, k, ctz(mask))
     elif races:
