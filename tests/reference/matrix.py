@@ -109,15 +109,10 @@ def bits_of(value: Fraction | float, name: str, precision: int) -> int:
     size, least = abs(value), 2 - 2 ** (e_bits - 1)
     if not size:
         return 0
-    exponent = least
-    while Fraction(2) ** (exponent + 1) <= size:
-        exponent += 1
-    while exponent > least and Fraction(2) ** exponent > size:
-        exponent -= 1
+    below = size.numerator.bit_length() - size.denominator.bit_length()
+    below -= Fraction(2) ** below > size  # 2**below <= size < 2**(below + 1)
+    exponent = max(below, least)
     finest = Fraction(2) ** (least - f_bits)
-    below = exponent
-    while Fraction(2) ** below > size:
-        below -= 1
     quantum = max(Fraction(2) ** (below - precision), finest)
     steps = round(size / quantum) if name == "f16" else math.floor(size / quantum)
     size = steps * quantum

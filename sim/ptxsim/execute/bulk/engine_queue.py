@@ -17,8 +17,8 @@ _BULK = record_type(BULK)
 _INT = types.int64
 _BYTES, _WORDS = TRANSFER.itemsize, TRANSFER.itemsize // 8
 _TRACKER, _LANE, _INDEX, _CTAS, _ROWS = (
-    TRANSFER.fields[name][1] // 8
-    for name in ("tracker", "lane", "index", "ctas", "rows")  # type: ignore[index]
+    TRANSFER.fields[name][1] // 8  # type: ignore[index]
+    for name in ("tracker", "lane", "index", "ctas", "rows")
 )
 
 
