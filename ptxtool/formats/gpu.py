@@ -57,6 +57,8 @@ class Gpu(parts.GpuTable, frozen=True):
     dram: parts.Dram
     energy: Energy
     tensor: parts.Tensor = parts.Tensor()
+    wgmma: parts.Tensor = parts.Tensor()
+    tcgen05: parts.Tcgen05 = parts.Tcgen05()
     tma: parts.Tma = parts.Tma()
     target: str = ""
     """The compute capability of the GPU that it describes ("sm_20"), "" where no one is meant."""

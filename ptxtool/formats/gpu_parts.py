@@ -138,17 +138,9 @@ class Timing(GpuTable, frozen=True):
 _PRODUCT_TYPES = {"s8": "int8", "u8": "int8", "s4": "int4", "u4": "int4", "e4m3": "fp8", "e5m2": "fp8"}
 
 
-class Tensor(GpuTable, frozen=True):
-    """Products of a tensor core in a cycle, by the type of A. The values here are those of files without the table."""
+class Products(GpuTable, frozen=True):
+    """Products in a cycle, by type, and when they are there. The values are those of files without the table."""
 
-    f16: Amount = 0
-    bf16: Amount = 0
-    tf32: Amount = 0
-    f64: Amount = 0
-    fp8: Amount = 0
-    int8: Amount = 0
-    int4: Amount = 0
-    b1: Amount = 0
     first_cycles: Cycles = 0
     latency_per_interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
@@ -159,6 +151,31 @@ class Tensor(GpuTable, frozen=True):
             return None
         interval = -(-products // rate)
         return max(1, self.first_cycles + round(interval * self.latency_per_interval)), interval
+
+
+class Tensor(Products, frozen=True):
+    """Products of a tensor core in a cycle, by the type of A: of `mma`, and of `wgmma`."""
+
+    f16: Amount = 0
+    bf16: Amount = 0
+    tf32: Amount = 0
+    f64: Amount = 0
+    fp8: Amount = 0
+    int8: Amount = 0
+    int4: Amount = 0
+    b1: Amount = 0
+
+
+class Tcgen05(Products, frozen=True):
+    """Products of an SM in a cycle, by the kind of `tcgen05.mma`."""
+
+    f16: Amount = 0
+    tf32: Amount = 0
+    f8f6f4: Amount = 0
+    i8: Amount = 0
+    mxf8f6f4: Amount = 0
+    mxf4: Amount = 0
+    mxf4nvf4: Amount = 0
 
 
 class Ldst(GpuTable, frozen=True):

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,27 +59,29 @@ _FRACTION_BITS = {
 }
 
 
+@lru_cache(maxsize=1 << 16)
+def _decoded(bits: int, name: str) -> tuple[Fraction | float, int]:
+    """The value and the scale of a `Number`."""
+    e_bits, f_bits = _EXPONENT_BITS[name], _FRACTION_BITS[name]
+    if name == "tf32":
+        bits >>= 13
+    if name == "e2m1":
+        bits >>= 2
+    sign = -1 if bits >> (e_bits + f_bits) & 1 else 1
+    stored, fraction = bits >> f_bits & ((1 << e_bits) - 1), bits & ((1 << f_bits) - 1)
+    scale = max(stored, 1) - (2 ** (e_bits - 1) - 1)
+    value = sign * (Fraction(int(stored > 0)) + Fraction(fraction, 1 << f_bits)) * Fraction(2) ** scale
+    ones = stored == (1 << e_bits) - 1
+    if ones and name in ("f32", "tf32", "bf16", "f16", "e5m2"):
+        return math.nan if fraction else sign * math.inf, scale
+    return math.nan if ones and name == "e4m3" and fraction == 7 else value, scale
+
+
 class Number:
     """A small float: its value (a fraction, an infinity or NaN) and its scale, the exponent as it is stored."""
 
     def __init__(self, bits: int, name: str):
-        e_bits, f_bits = _EXPONENT_BITS[name], _FRACTION_BITS[name]
-        if name == "tf32":
-            bits >>= 13
-        if name == "e2m1":
-            bits >>= 2
-        sign = -1 if bits >> (e_bits + f_bits) & 1 else 1
-        stored, fraction = bits >> f_bits & ((1 << e_bits) - 1), bits & ((1 << f_bits) - 1)
-        bias = 2 ** (e_bits - 1) - 1
-        self.scale = max(stored, 1) - bias
-        self.value: Fraction | float = (
-            sign * (Fraction(int(stored > 0)) + Fraction(fraction, 1 << f_bits)) * Fraction(2) ** self.scale
-        )
-        ones = stored == (1 << e_bits) - 1
-        if ones and name in ("f32", "tf32", "bf16", "f16", "e5m2"):
-            self.value = math.nan if fraction else sign * math.inf
-        elif ones and name == "e4m3" and fraction == 7:
-            self.value = math.nan
+        self.value, self.scale = _decoded(bits, name)
 
     def scaled(self, scale: int, name: str) -> "Number":
         """This number times a block's scale: a power of two (`.ue8m0`), or `.e4m3` without a sign (`.ue4m3`)."""
@@ -109,15 +112,10 @@ def bits_of(value: Fraction | float, name: str, precision: int) -> int:
     size, least = abs(value), 2 - 2 ** (e_bits - 1)
     if not size:
         return 0
-    exponent = least
-    while Fraction(2) ** (exponent + 1) <= size:
-        exponent += 1
-    while exponent > least and Fraction(2) ** exponent > size:
-        exponent -= 1
+    below = size.numerator.bit_length() - size.denominator.bit_length()
+    below -= Fraction(2) ** below > size  # 2**below <= size < 2**(below + 1)
+    exponent = max(below, least)
     finest = Fraction(2) ** (least - f_bits)
-    below = exponent
-    while Fraction(2) ** below > size:
-        below -= 1
     quantum = max(Fraction(2) ** (below - precision), finest)
     steps = round(size / quantum) if name == "f16" else math.floor(size / quantum)
     size = steps * quantum
@@ -153,6 +151,13 @@ def _zero_times(x: Number, y: Number) -> Fraction | float:
     return Fraction(0) if isinstance(x.value, Fraction) and isinstance(y.value, Fraction) else math.nan
 
 
+def _units(value: Fraction | float, power: int) -> int:
+    """How many units of 2**power a value has, cut to a whole number."""
+    assert isinstance(value, Fraction)
+    above, below = value.numerator << max(-power, 0), value.denominator << max(power, 0)
+    return above // below if above >= 0 else -(-above // below)
+
+
 def _sum(terms: list[tuple[Fraction | float, int]], name: str, model: Accumulation) -> int:
     special = [value for value, _ in terms if isinstance(value, float)]
     if special:
@@ -160,9 +165,9 @@ def _sum(terms: list[tuple[Fraction | float, int]], name: str, model: Accumulati
     scales = [scale for value, scale in terms if value]
     if not scales:
         return 0
-    unit = Fraction(2) ** (max(scales) - model.unit_bits)
-    total = sum(math.trunc(value / unit) for value, _ in terms) * unit
-    return bits_of(Fraction(total), name, 10 if name == "f16" else model.result_bits)
+    power = max(scales) - model.unit_bits
+    total = sum(_units(value, power) for value, _ in terms) * Fraction(2) ** power
+    return bits_of(total, name, 10 if name == "f16" else model.result_bits)
 
 
 # ---- fragments

@@ -468,6 +468,7 @@ class Tensors:
                         y = (result_place(m, n, folds, row, 0)[0] + (_one(of_d, warp, lane) >> 16)) % 128
                         left[row] = spread(kind, left[row], indices(tensor.cells, kind, y, at))
                 numbers: list[list[list[Any]]] = []
+                keys: list[list[Any]] = [[], []]  # what a row or column consists of
                 for side, (rows, name) in enumerate(((left, a), (right, b))):
                     scale_name = "ue8m0" if field_of(fields, 23, 1) else "ue4m3"
                     made = []
@@ -480,6 +481,7 @@ class Tensors:
                             first = field_of(fields, 4 if side else 29, 2)
                             word = int(tensor.cells[64 * lower + rest % 32, at + rest // 32])
                             own = [word >> 8 * (first + j) & 0xFF for j in range(count)]
+                        keys[side].append((tuple(row), tuple(own)))
                         if kind == "i8":
                             made.append([bits - 256 if name == "s8" and bits > 127 else bits for bits in row])
                         else:
@@ -495,15 +497,18 @@ class Tensors:
                     numbers.append(made)
                 first_lane, first = divmod(_one(of_d, warp, lane), 1 << 16)
                 before = tensor.cells.copy()
+                known: dict[Any, int] = {}  # equal rows and columns have equal elements
                 for row in range(m):
                     for column in range(n):
                         y, x = result_place(m, n, folds, row, column)
                         y, x = (y + first_lane) % 128, x + first
                         _memory(warp).check(range(x, x + 1))
                         start = int(before[y, x]) if enable(warp)[lane] else 0
-                        bits = _element(
-                            numbers[0][row], numbers[1][column], start, kind, a, d, divided, fields
-                        )
+                        key = keys[0][row], keys[1][column], start
+                        if key not in known:
+                            of = numbers[0][row], numbers[1][column]
+                            known[key] = _element(*of, start, kind, a, d, divided, fields)
+                        bits = known[key]
                         if not masks or not _one(masks[4 * half + y // 32], warp, lane) >> y % 32 & 1:
                             tensor.cells[y, x] = bits
 

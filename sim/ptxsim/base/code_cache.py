@@ -70,6 +70,7 @@ ACROSS_BOUNDARY = (
     "ptxsim.timing.core.reasons",
     "ptxsim.timing.timeline_events",
     "ptxsim.execute.bulk.copies",
+    "ptxsim.execute.bulk.engines",
     "ptxsim.execute.calls",
     "ptxsim.execute.micro_operations",
     "ptxsim.execute.host",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import CLUSTER, Program
+from ptxsim.base.program import CLUSTER, MAX_CLUSTER, Program
 from ptxsim.execute.divergence import loosen
 from ptxsim.execute.progress import WaitsFor, describe_progress
 from ptxsim.functional.cluster import Member
@@ -87,6 +87,10 @@ class FunctionalLaunch:
             self.x["cluster"] = self.state.ctypes.data
         self.members = [Member.first(image, checks, -(-int(block.prod()) // 32))]
         self.members += [self.members[0].another() for _ in range(1, cluster.size)]
+        self.checks_of_members = np.zeros(MAX_CLUSTER, np.uint64)
+        for rank, member in enumerate(self.members):
+            self.checks_of_members[rank] = member.checks.ctypes.data
+            member.checks["rank"], member.checks["members"] = rank, self.checks_of_members.ctypes.data
         own = [self.state, *(array for member in self.members for array in member.arrays)]
         if program.has_bulk_copies:
             own += [image.bulk, image.transfers]

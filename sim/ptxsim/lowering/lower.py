@@ -232,7 +232,7 @@ def _instruction(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
     )
     builder.access_bytes = builder.element_bytes = builder.space = 0
-    builder.tensor_cycles = builder.products = 0
+    builder.products = 0
     RULES[match.form.sem](builder, op)
     set_control(builder, op, record)
     if builder.invoked is not None:

@@ -120,9 +120,9 @@ class Rows:
     access_bytes: int = 0
     element_bytes: int = 0
     space: int = 0
-    products: int = 0  # of an `mma`, and the type of its A
-    product_type: str = ""
-    tensor_cycles: int = 0  # for which the instruction occupies a tensor core; 0: what the machine says
+    products: int = 0  # that a tensor core makes of the instruction, which is `mma`, `wgmma` or `tcgen05`
+    product_kind: str = ""
+    product_type: str = ""  # of A; of `tcgen05` its kind
 
     as_gpgpu_sim: bool = False  # PTXPlus as GPGPU-Sim executes it, where that is not what hardware does
 

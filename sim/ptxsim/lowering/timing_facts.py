@@ -23,8 +23,6 @@ from ptxtool.ir.symbols import Register
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import arithmetic_class
 
-RESULT_CYCLES = 16
-"""guess: from the end of a large product to its results."""
 _PORTS = {name: getattr(program, name) for name in ("SP", "SFU", "EITHER", "INT", "DP", "TENSOR")}
 
 
@@ -69,12 +67,11 @@ def set_timing(builder: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> 
         record["unit"], record["latency"], record["interval"] = program.LDST, 1, 1
         return
     set_unit(record, gpu.latency[unit][arithmetic_class(match.type)])
-    times = gpu.tensor.times(builder.product_type, builder.products) if builder.products else None
-    if times is not None:
-        record["latency"], record["interval"] = times
-    if builder.tensor_cycles:
-        record["interval"] = builder.tensor_cycles
-        record["latency"] = builder.tensor_cycles + RESULT_CYCLES
+    if builder.products:
+        rates = {"wgmma": gpu.wgmma, "tcgen05": gpu.tcgen05}.get(builder.product_kind, gpu.tensor)
+        times = rates.times(builder.product_type, builder.products)
+        if times is not None:
+            record["latency"], record["interval"] = times
 
 
 def set_unit(record: np.void, timing: Timing) -> None:

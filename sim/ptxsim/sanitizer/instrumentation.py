@@ -201,6 +201,8 @@ def _order(record: Any, program: Program, i: int, instruction: Instruction) -> N
         orders = next((order for name, order in _MODIFIERS.items() if name in modifiers), 0)
     if in_grid and opcode.startswith(_FENCES):
         orders |= state.FENCES_GRID if orders else 0
+    if orders & state.RELEASES and "cta" not in modifiers and "mbarrier." not in opcode:
+        orders |= state.RELEASES_CLUSTER
     record["orders"] = orders
 
 

@@ -115,12 +115,32 @@ def observe(checks, warp, kind, tracker, end):
             and a.operations[entry + SEEN + warp] == 0
         ):
             a.operations[entry + SEEN + warp] = epoch
+            if kind == state.PRODUCTS:
+                _observe_earlier(checks, warp, k, epoch)
 
 
 @njit(types.void(_C, *[_INT] * 3))
-def commit(checks, thread, tracker, phase):
-    """An mbarrier tracks the products that a thread has begun since its last commit."""
+def _observe_earlier(checks, warp, k, epoch):
+    """A warp has learned that the products in place k are complete: so are those that their thread has begun before."""
     a = asynchronous_at(checks.asynchronous, 0)
+    newest, thread = np.int64(a.n_operations) - 1, a.operations[k * OPERATION + THREAD]
+    age = (newest - k) % N_OPERATIONS
+    for other in range(min(newest + 1, N_OPERATIONS)):
+        entry = other * OPERATION
+        if (
+            (newest - other) % N_OPERATIONS > age
+            and a.operations[entry + KIND] == state.PRODUCTS
+            and a.operations[entry + THREAD] == thread
+            and a.operations[entry + SEEN + warp] == 0
+        ):
+            a.operations[entry + SEEN + warp] = epoch
+
+
+@njit(types.void(_C, *[_INT] * 4))
+def commit(checks, at, thread, tracker, phase):
+    """An mbarrier tracks the products that a thread has begun. Where an earlier commit has done so, an operation
+    without columns stands for them."""
+    a, n = asynchronous_at(checks.asynchronous, 0), 0
     for k in range(min(np.int64(a.n_operations), N_OPERATIONS)):
         entry = k * OPERATION
         if (
@@ -129,6 +149,9 @@ def commit(checks, thread, tracker, phase):
             and a.operations[entry + TRACKER] == state.OPEN
         ):
             a.operations[entry + TRACKER], a.operations[entry + PHASE] = tracker, phase
+            n += 1
+    if n == 0:
+        begin(checks, state.PRODUCTS, at, thread, tracker, phase)
 
 
 @njit(_INT(_C, _INT, _INT))

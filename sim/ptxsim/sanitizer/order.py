@@ -28,6 +28,7 @@ import numpy as np
 from ptxsim.base.jit import flat_i32, flat_u8, njit, record_type, types
 from ptxsim.base.program import CONTEXT, LOAD, STORE
 from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.clusters import publish
 from ptxsim.sanitizer.proxies import join_fences, publish_fences, take_fences
 
 _C, _X = record_type(state.CHECKS), record_type(CONTEXT)
@@ -235,4 +236,6 @@ def release(checks, warp, orders):
         published[k] = max(published[k], clocks[warp * _WARPS + k])
     if checks.asynchronous:
         publish_fences(checks, warp)
+        if orders & state.RELEASES_CLUSTER:
+            publish(checks, warp)
     clocks[warp * _WARPS + warp] += 1

@@ -9,6 +9,7 @@ fences of its own (`fence.proxy.tensormap`), and so have shared and global memor
     fence(checks, warp, proxies)            a fence, of a mask of proxies; a new epoch begins
     join_fences(checks, arrived, released)  a barrier; `publish_fences`: a release; `take_fences`: an acquire
     is_fenced(checks, proxy, warp, writer, epoch)
+    is_fenced_by_any(checks, proxy, writer, epoch)    for operations of other CTAs
 
 Reference: PTX ISA, "Memory Consistency Model": proxies, proxy-preserved base causality order.
 """
@@ -76,3 +77,12 @@ def is_fenced(checks, proxy, warp, writer, epoch):
     """Whether a warp knows that the writes of another one in an epoch are fenced."""
     a = asynchronous_at(checks.asynchronous, 0)
     return epoch <= a.fenced[proxy * _TABLE + warp * MAX_WARPS + writer]
+
+
+@njit(types.boolean(_C, *[_INT] * 3))
+def is_fenced_by_any(checks, proxy, writer, epoch):
+    """Whether any warp knows that the writes of a warp in an epoch are fenced."""
+    for warp in range(checks.n_warps):
+        if is_fenced(checks, proxy, warp, writer, epoch):
+            return True
+    return False

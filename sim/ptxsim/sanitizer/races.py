@@ -89,7 +89,7 @@ def _content(address, shift):
 
 
 @njit(types.void(_C, types.uint64, *[_INT] * 5))
-def _reader(checks, row, me, epoch, i, strong, many):
+def note_reader(checks, row, me, epoch, i, strong, many):
     """Keep a granule's new reader, and the last one of another warp."""
     g = flat_i32(row, state.GRANULE)
     reader = g[state.READ + state.THREAD]
@@ -152,7 +152,7 @@ def touch(checks, reports, context, space, i, offset, n_bytes, access, strong, n
                     kind = state.READ_BEFORE_COPY if access == LOAD else state.WRITE_BEFORE_COPY
                 _found(checks, reports, context, kind, i, me, row, state.WRITE, offset)
         if access == LOAD:
-            _reader(checks, row, me, stamp, i, strong, many)
+            note_reader(checks, row, me, stamp, i, strong, many)
             continue
         for r in (state.READ, state.OTHER_READ):
             found = _unordered(checks, context, row, r, n, strong)

@@ -38,7 +38,7 @@ GOING, BEFORE, AFTER = range(3)
     NO_REGISTER_FENCE,
     WRONG_MBARRIER,
     WRONG_BYTES,
-    NOT_PUBLISHED,  # an initialised mbarrier, to the other CTAs of a cluster
+    NOT_PUBLISHED,  # an initialised mbarrier, to the CTA of the cluster that uses it
     WRONG_CLUSTER_BARRIER,
     MISSED_CLUSTER_BARRIER,
     WRONG_REGISTERS,  # of `setmaxnreg`
@@ -50,8 +50,9 @@ ARRIVES_TWICE, WAITS_WITHOUT_ARRIVING = range(2)
 
 # what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync); it publishes its warp's accesses so
 # far (a release: arriving at an mbarrier, .release, a fence); it orders all published accesses before its warp's later
-# ones (an acquire: a test of an mbarrier that holds, .acquire, a fence); it is a fence whose scope includes other CTAs
-ORDERS_WARP, RELEASES, ACQUIRES, FENCES_GRID = 1, 2, 4, 8
+# ones (an acquire: a test of an mbarrier that holds, .acquire, a fence); it is a fence whose scope includes other CTAs;
+# it is a release whose scope includes the other CTAs of a cluster
+ORDERS_WARP, RELEASES, ACQUIRES, FENCES_GRID, RELEASES_CLUSTER = 1, 2, 4, 8, 16
 # whether an access is atomic or otherwise strong, and at which scope: its CTA (or cluster), or the GPU or system
 WEAK, STRONG_IN_CTA, STRONG_IN_GRID = range(3)
 
@@ -91,7 +92,7 @@ CHECKED = record(
             "strong",
             "i4",
         ),  # volatile, relaxed, acquire, release or atomic (STRONG_IN_...): no race with its like
-        ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES, FENCES_GRID: bits
+        ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES, FENCES_GRID, RELEASES_CLUSTER: bits
         # the pieces in which it is executed: indices into these records, where pieces follow the instructions
         ("pieces", "i4"),
         ("pieces_end", "i4"),
@@ -137,6 +138,8 @@ CHECKS = record(
     [
         ("what", "i8"),  # the checks that are on: bits
         ("cta", "i8"),
+        ("rank", "i8"),  # of the CTA in its cluster
+        ("members", "u8"),  # u64: MAX_CLUSTER addresses of the CHECKS records of a cluster; 0: there is none
         ("n_warps", "i8"),
         ("n_registers", "i8"),
         ("calls", "u8"),  # i32: what calls do to the stack (sanitizer/frames.py)

@@ -118,3 +118,5 @@ def test_a_product_of_two_ctas(run: Callable[..., Any]) -> None:
     out = np.zeros((M, N), np.float32)
     run(parse(TEXT).kernels["k"], 2, 128, [out, *maps])
     assert (out == a.astype(np.float32) @ b.astype(np.float32).T).all()
+    if run is ptxsim.run:
+        assert run(parse(TEXT).kernels["k"], 2, 128, [out, *maps], check="all").problems == ()

@@ -3,7 +3,8 @@
 A copy is made when it is executed, and has completed then (`AT_ONCE`). With `WHEN_AWAITED` it is kept, and made when
 its mbarrier is tested for the second time, or when its thread waits for its group: late enough that what reads the
 destination, or changes the source, without waiting gets a wrong result, and so does a test that is not repeated; a
-copy that nothing waits for never happens. In a timed run (`WHEN_DUE`) the copy engine of the SM has it (`engines.py`).
+copy that nothing waits for never happens. In a timed run (`WHEN_DUE`) the copy engine of the SM has it
+(`engine_queue.py`).
 
 Copies that wait to be awaited lie in buckets, by what tracks them; where a bucket is full, its oldest completes.
 
@@ -58,7 +59,18 @@ from ptxsim.base.program import (
     transfer_at,
 )
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.bulk.engines import accept, copy_at, free_places, own_engine, tell
+from ptxsim.execute.bulk.engine_queue import accept, free_places, own_engine
+from ptxsim.execute.bulk.engine_records import (
+    GATHER,
+    IM2COL,
+    KEEPS_SUBNORMALS,
+    OPERATION_SHIFT,
+    REDUCES,
+    TENSOR,
+    TO_GLOBAL,
+    WITHIN_CLUSTER,
+    copy_at,
+)
 from ptxsim.execute.bulk.tensor_maps import (
     B4X16,
     B4X16_P64,
@@ -72,19 +84,7 @@ from ptxsim.execute.bulk.tensor_maps import (
     TYPE_SHIFT,
     UNIT_ELEMENTS,
 )
-from ptxsim.execute.bulk.transfers import (
-    GATHER,
-    IM2COL,
-    KEEPS_SUBNORMALS,
-    OPERATION_SHIFT,
-    REDUCES,
-    TENSOR,
-    TO_GLOBAL,
-    WITHIN_CLUSTER,
-    box_rows,
-    mark_written,
-    perform,
-)
+from ptxsim.execute.bulk.transfers import box_rows, mark_written, perform, tell
 from ptxsim.execute.cluster.clusters import cluster_size, rank_at, shared_at
 from ptxsim.execute.codes import (
     BULK_COMMIT,

@@ -19,6 +19,7 @@ import numpy as np
 from ptxsim.base.jit import (
     flat_f32,
     flat_f64,
+    flat_i64,
     flat_u8,
     flat_u16,
     flat_u32,
@@ -29,6 +30,18 @@ from ptxsim.base.jit import (
 )
 from ptxsim.base.program import BAD_TENSOR_MAP, CONTEXT, GLOBAL, OUT_OF_BOUNDS, TRANSFER
 from ptxsim.execute.atomics import combine, combine_float
+from ptxsim.execute.bulk.engine_records import (
+    GATHER,
+    IM2COL,
+    KEEPS_SUBNORMALS,
+    KIND_SHIFT,
+    OPERATION_SHIFT,
+    REDUCES,
+    SIZE_SHIFT,
+    TENSOR,
+    TO_GLOBAL,
+)
+from ptxsim.execute.bulk.mbarriers import next_state
 from ptxsim.execute.bulk.tensor_maps import (
     ADDRESS,
     ATOMICITY_SHIFT,
@@ -50,7 +63,7 @@ from ptxsim.execute.bulk.tensor_maps import (
     TYPE_SHIFT,
     swizzled,
 )
-from ptxsim.execute.codes import ADD, FLOAT, MAX, MIN, SIGNED
+from ptxsim.execute.codes import ADD, COMPLETE_BYTES, FLOAT, MAX, MIN, PHASE_SHIFT, SIGNED
 from ptxsim.execute.lanes import fault_in
 from ptxsim.execute.memory_access import find_allocation
 from ptxsim.execute.small_atomics import combined_small
@@ -58,11 +71,6 @@ from ptxsim.execute.small_atomics import combined_small
 _CONTEXT, _TRANSFER = record_type(CONTEXT), record_type(TRANSFER)
 _SIGN64 = np.uint64(1 << 63)
 _SMALLEST = 2.0**-126
-
-# flags of a transfer
-TENSOR, TO_GLOBAL, GATHER, IM2COL, REDUCES, WITHIN_CLUSTER = (1 << k for k in range(6))
-# of one that reduces: the operation, the kind of its values (execute/codes.py), bytes of an element, subnormals kept
-OPERATION_SHIFT, KIND_SHIFT, SIZE_SHIFT, KEEPS_SUBNORMALS = 8, 16, 24, 1 << 32
 
 
 @njit(types.void(types.uint64, types.uint64, types.int64))
@@ -331,3 +339,14 @@ def perform(context, t):
         _tensor(context, t)
     else:
         _plain(context, t)
+
+
+@njit(types.void(_CONTEXT, _TRANSFER))
+def tell(context, t):
+    """A copy has completed: its mbarrier, if it has one, has its bytes."""
+    if t.what & TO_GLOBAL == 0:
+        cell = flat_i64(t.tracker, 1)
+        old = cell[0]
+        cell[0] = next_state(old, COMPLETE_BYTES, 0, t.bytes)
+        if (cell[0] ^ old) >> PHASE_SHIFT & 1:
+            context.phase_ended = 1

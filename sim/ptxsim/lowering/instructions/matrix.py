@@ -97,7 +97,7 @@ def _kind(op: Operation, product: _Product) -> int:
 def _multiply(builder: UopBuilder, op: Operation, product: _Product) -> None:
     """The micro-operation, what it multiplies, and its registers."""
     m, n, k = product.shape
-    builder.products, builder.product_type = m * n * k, product.a
+    builder.products, builder.product_kind, builder.product_type = m * n * k, "mma", product.a
     if product.flags & kinds.QUADS:  # four at a time
         builder.products *= 4
     elif product.arrangement:  # half of A is there

@@ -2,7 +2,8 @@
 
 Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor_product.py) and happens when it is
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
-occupies a tensor core; loads and stores are as quick as arithmetic.
+occupies a tensor core as one of 128 by 256 does (`[tcgen05]` of the GPU file): its shape is known when it is executed.
+Loads and stores are as quick as arithmetic.
 
 Refused: `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
 """
@@ -41,9 +42,6 @@ _WAYS = {
     "warpx2::01_23": tensor.PAIRS_01_23,
     "4x256b": tensor.TO_EACH,
 }
-_PRODUCTS_PER_CYCLE = {"f16": 4096, "tf32": 2048, "f8f6f4": 8192, "i8": 8192, "mxf8f6f4": 8192}
-"""Of an SM. NVIDIA's 2.25 PFLOPS of dense .f16 (data sheet of the B200, 2024) are 4,100 products a cycle on each of
-148 SMs at 1.85 GHz; the clock is a guess."""
 
 
 def _pair(op: Operation) -> int:
@@ -194,8 +192,8 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
     for k, more in ((0, count), (4, zeros)):
         builder.emit(codes.OPERANDS, masks[k], masks[k + 1], masks[k + 2], masks[k + 3], more)
     builder.emit(codes.OPERANDS, metadata)
-    depth, rate = int(layouts.DEPTHS[layouts.KINDS.index(kind)]), _PRODUCTS_PER_CYCLE.get(kind, 32768)
-    builder.tensor_cycles = 128 * 256 * depth // rate
+    depth = int(layouts.DEPTHS[layouts.KINDS.index(kind)])
+    builder.products, builder.product_kind, builder.product_type = 128 * 256 * depth, "tcgen05", kind
 
 
 @rule("tcgen05_commit")

@@ -1,8 +1,8 @@
 """Matrix instructions of warp groups: `wgmma`.
 
 A product becomes one micro-operation with a list of its registers (execute/tensor/warpgroup.py says how), for each of
-the four warps its own rows. For the timing model a product occupies its warp's tensor core; its results are ready when
-it is done, and a wait for all groups waits for them.
+the four warps its own rows. For the timing model a product occupies its warp's tensor core (`[wgmma]` of the GPU file);
+its results are ready when it is done, and a wait for all groups waits for them.
 """
 
 from ptxsim.execute import codes
@@ -15,11 +15,6 @@ from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Immediate, Operand, Unary, Vector
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
-
-_MACS_PER_CYCLE = {16: 512, 32: 256, 8: 1024, 1: 8192}
-"""Products a warp's tensor core starts in a cycle, by the bits of an element: NVIDIA, "H100 Tensor Core GPU
-Architecture", 2022 (989 TFLOPS of dense .f16 on 132 SMs at 1.83 GHz); m64n256k16 takes 128 cycles, as measured by
-W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024, table 9. `.b1` is a guess."""
 
 _SIGNED_WORD = 32 | 1 << 8  # the format of .s32
 
@@ -89,7 +84,8 @@ def _wgmma(builder: UopBuilder, op: Operation) -> None:
     builder.emit(codes.OPERANDS, metadata, arrangement, selector, chunk_packing(a), chunk_packing(b))
     for r in range(max(len(places), len(of_a))):
         builder.emit(codes.OPERANDS, places[r].row if r < len(places) else 0, of_a[r] if r < len(of_a) else 0)
-    builder.tensor_cycles = -(-16 * n * k // _MACS_PER_CYCLE[chunk_packing(a) >> 8 & 0xFF])
+    products = 16 * n * k // 2 if "meta" in by_name else 16 * n * k
+    builder.products, builder.product_kind, builder.product_type = products, "wgmma", a
 
 
 @rule("wgmma_fence")

@@ -2,13 +2,22 @@
 
 The addresses are those of the registers of the instruction, as execute/bulk/copies.py reads them; the size of a tensor
 copy is that of the transfer that it has begun (of the last lane, where several copy a tensor). Global memory of tensors
-is not looked at, nor is shared memory of other CTAs.
+is not looked at. Copies to other CTAs of a cluster are noted there; their order with earlier accesses is not looked at.
 """
 
 import numpy as np
 
 from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records, types
-from ptxsim.base.program import CONTEXT, GLOBAL, SHARED, TENSOR_MAP_BYTES, UOP, bulk_at, transfer_at
+from ptxsim.base.program import (
+    CONTEXT,
+    GLOBAL,
+    MAX_CLUSTER,
+    SHARED,
+    TENSOR_MAP_BYTES,
+    UOP,
+    bulk_at,
+    transfer_at,
+)
 from ptxsim.execute.bulk.tensor_maps import (
     ELEMENT_BYTES,
     FIELD,
@@ -17,13 +26,13 @@ from ptxsim.execute.bulk.tensor_maps import (
     SWIZZLE_SHIFT,
     TYPE_SHIFT,
 )
-from ptxsim.execute.cluster.clusters import shared_at
+from ptxsim.execute.cluster.clusters import rank_at, shared_at
 from ptxsim.execute.codes import BULK_COPY, BULK_TENSOR, CLUSTER_SHIFT
 from ptxsim.execute.lanes import long_of, word_of
 from ptxsim.sanitizer import asynchronous_state as state
 from ptxsim.sanitizer import shadow_state as shadow
-from ptxsim.sanitizer.asynchronous.accesses import fenced, reads, writes
-from ptxsim.sanitizer.asynchronous.mbarriers import see, tracker_of
+from ptxsim.sanitizer.asynchronous.accesses import fenced, reads, writes, writes_other
+from ptxsim.sanitizer.asynchronous.mbarriers import find, see, used_by_other
 from ptxsim.sanitizer.asynchronous_state import (
     AT,
     COUNT,
@@ -34,6 +43,7 @@ from ptxsim.sanitizer.asynchronous_state import (
     THREAD,
     asynchronous_at,
 )
+from ptxsim.sanitizer.clusters import OF_OTHER, is_there, link, member
 from ptxsim.sanitizer.findings import report
 from ptxsim.sanitizer.operations import begin, observe, set_swizzle
 
@@ -43,7 +53,7 @@ _INT = types.int64
 _uops = records(UOP)
 _OFFSET_BITS = (1 << CLUSTER_SHIFT) - 1
 # flags of micro-operations: execute/bulk/copies.py
-_FROM_GLOBAL, _MULTICAST, _STORES = 1, 2, 8
+_FROM_GLOBAL, _MULTICAST, _STORES, _PAIRS = 1, 2, 8, 256
 
 
 @njit(_INT(_X, _INT))
@@ -52,36 +62,55 @@ def _groups(context, lane):
     return flat_i64(context.bulk_groups + np.uint64(8 * (context.warp * 32 + lane)), 1)[0]
 
 
-@njit(types.boolean(_X, _INT))
-def _is_own(context, address):
-    return shared_at(context, np.uint64(address)) == context.shared_memory
-
-
-@njit(_INT(_C, _X, *[_INT] * 4))
-def _load(checks, context, i, lane, flags, mbarrier):
-    """The operation of a copy to shared memory; -1 if this CTA's mbarrier does not track it."""
-    if flags & _MULTICAST == 0 and not _is_own(context, mbarrier):
+@njit(_INT(_C, _C, _X, *[_INT] * 3))
+def _load(checks, of, context, i, lane, place):
+    """The operation of a copy that the mbarrier at a place of the CTA `of` tracks; -1: none is known there."""
+    a = asynchronous_at(of.asynchronous, 0)
+    entry = find(of, place)
+    memory = shared_at(context, np.uint64((of.rank + 1) << CLUSTER_SHIFT))
+    if entry < 0 or memory == np.uint64(0):
         return np.int64(-1)
-    a = asynchronous_at(checks.asynchronous, 0)
-    pointer = context.shared_memory + np.uint64(mbarrier & _OFFSET_BITS)
-    entry = tracker_of(checks, context, pointer)
-    if entry < 0:
-        return np.int64(-1)
-    phase = np.int64(a.mbarriers[entry + COUNT])
-    number = begin(checks, state.LOADS, i, context.warp * 32 + lane, entry, phase)
-    see(checks, entry, flat_i64(pointer, 1)[0])
+    thread = context.warp * 32 + lane | (OF_OTHER if of.rank != checks.rank else 0)
+    number = begin(of, state.LOADS, i, thread, entry, np.int64(a.mbarriers[entry + COUNT]))
+    see(of, entry, flat_i64(memory + np.uint64(place), 1)[0])
     return number
 
 
-@njit(types.boolean(_X, *[_INT] * 3))
-def _arrives_here(context, flags, to, ctas):
-    """Whether a copy to shared memory writes that of the executing CTA."""
-    if flags & _MULTICAST == 0:
-        return _is_own(context, to)
-    for rank in range(16):
-        if ctas >> rank & 1 and _is_own(context, (rank + 1) << CLUSTER_SHIFT | to & _OFFSET_BITS):
-            return True
-    return False
+@njit(_INT(_C, _REPORTS, _X, *[_INT] * 7))
+def _arrives(checks, reports, context, i, lane, what, to, mbarrier, ctas, size):
+    """A copy writes the shared memory of a CTA, or of those of a mask; the operation that an mbarrier of the executing
+    CTA tracks, or -1. `what`: flags | 1 + a swizzle's mode << 16."""
+    flags, mode, own = what & 0xFFFF, what >> 16, np.int64(-1)
+    parity = rank_at(context, np.uint64(mbarrier)) & 1
+    place, thread = to & _OFFSET_BITS, context.warp * 32 + lane
+    for rank in range(MAX_CLUSTER):
+        tracker = rank & ~1 | parity if flags & _PAIRS else np.int64(rank)
+        if flags & _MULTICAST == 0:
+            if rank != rank_at(context, np.uint64(to)):
+                continue
+            tracker = rank_at(context, np.uint64(mbarrier))
+        elif ctas >> rank & 1 == 0:
+            continue
+        if not is_there(checks, rank) or not is_there(checks, tracker):
+            continue
+        of, tracking = member(checks, rank), member(checks, tracker)
+        if tracker != checks.rank:
+            used_by_other(checks, tracking, reports, context, i, lane, mbarrier & _OFFSET_BITS)
+        number = _load(checks, tracking, context, i, lane, mbarrier & _OFFSET_BITS)
+        if number < 0:
+            continue
+        if tracker == checks.rank:
+            own = number
+        if rank != tracker:
+            other = begin(of, state.LOADS, i, thread | OF_OTHER, np.int64(state.OPEN), 0)
+            link(tracking, number, of, other)
+            number = other
+        set_swizzle(of, number, mode)
+        if rank == checks.rank:
+            writes(checks, reports, context, SHARED, i, lane, place, size, number)
+        else:
+            writes_other(of, i, thread, place, size, number)
+    return own
 
 
 @njit(types.void(_C, _REPORTS, _X, _INT, _INT, _INT))
@@ -101,14 +130,13 @@ def _copy(checks, reports, context, i, k, lane):
         writes(checks, reports, context, GLOBAL, i, lane, start, size, destination)
         return
     ctas = word_of(context, np.int64(uops[k + 1].d), lane)
-    number = _load(checks, context, i, lane, flags, long_of(context, np.int64(uop.e), lane))
+    mbarrier = long_of(context, np.int64(uop.e), lane)
+    number = _arrives(checks, reports, context, i, lane, flags, to, mbarrier, ctas, size)
     if flags & _FROM_GLOBAL:
         start = of - np.int64(context.global_base)
         reads(checks, reports, context, GLOBAL, i, lane, start, size, number)
     else:
         reads(checks, reports, context, SHARED, i, lane, of & _OFFSET_BITS, size, number)
-    if number >= 0 and _arrives_here(context, flags, to, ctas):
-        writes(checks, reports, context, SHARED, i, lane, to & _OFFSET_BITS, size, number)
 
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 4))
@@ -127,11 +155,10 @@ def _copy_tensor(checks, reports, context, i, k, lane, size):
         reads(checks, reports, context, SHARED, i, lane, shared & _OFFSET_BITS, size, source)
         return
     ctas = word_of(context, np.int64(uops[k + 1].d), lane)
-    number = _load(checks, context, i, lane, flags, long_of(context, np.int64(uop.e), lane))
-    if number >= 0 and _arrives_here(context, flags, shared, ctas):
-        words = transfer_at(bulk_at(context.bulk, 0).transfers, 0).map
-        set_swizzle(checks, number, 1 + (np.int64(words[PROPERTIES]) >> SWIZZLE_SHIFT & FIELD))
-        writes(checks, reports, context, SHARED, i, lane, shared & _OFFSET_BITS, size, number)
+    words = transfer_at(bulk_at(context.bulk, 0).transfers, 0).map
+    what = flags | 1 + (np.int64(words[PROPERTIES]) >> SWIZZLE_SHIFT & FIELD) << 16
+    mbarrier = long_of(context, np.int64(uop.e), lane)
+    _arrives(checks, reports, context, i, lane, what, shared, mbarrier, ctas, size)
 
 
 @njit(types.void(_C, _REPORTS, _X, _INT, _INT, _INT))

@@ -28,6 +28,7 @@ _KINDS = {
     "tcgen05.mma": state.TENSOR_PRODUCT,
     "tcgen05.commit": state.TENSOR_COMMIT,
     "tcgen05.cp": state.TENSOR_COPIES,
+    "tcgen05.shift": state.TENSOR_COPIES,
     "tcgen05.ld": state.TENSOR_LOADS,
     "tcgen05.st": state.TENSOR_STORES,
     "tcgen05.wait::ld": state.AWAITS_LOADS,
@@ -37,8 +38,6 @@ _KINDS = {
     "tcgen05.relinquish_alloc_permit": state.GIVES_PERMIT,
     "fence.proxy.async": state.FENCES_PROXY,
     "fence.proxy.tensormap": state.FENCES_PROXY,
-    "fence.mbarrier_init": state.FENCES_INIT,
-    "barrier.cluster.arrive.relaxed": state.CLUSTER_ARRIVES_RELAXED,
     "barrier.cluster.arrive": state.CLUSTER_ARRIVES,
     "barrier.cluster.wait": state.CLUSTER_WAITS,
     "setmaxnreg": state.CHANGES_REGISTERS,
@@ -54,8 +53,6 @@ def note_facts(record: Any, function: Function, index: int, first: int, register
     record["moves"] = instruction.opcode.base == "mov" and all(
         isinstance(operand, Name) for operand in instruction.operands
     )
-    if "cta_group::2" in opcode:  # what two CTAs do together is not looked at
-        return
     kind = next((kind for begin, kind in _KINDS.items() if opcode.startswith(begin)), 0)
     record["asynchronous"] = kind
     if kind == state.FENCES_PROXY:

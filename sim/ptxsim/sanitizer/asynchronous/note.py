@@ -13,19 +13,20 @@ import numpy as np
 from ptxsim.base.jit import array_of, ctz, flat_u8, njit, popcount, record_type, records, types
 from ptxsim.base.program import CONTEXT, NO_SPACE, UOP, instruction_at
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.cluster.clusters import cluster_size
 from ptxsim.execute.codes import (
     BULK_COPY,
     BULK_TENSOR,
     BULK_WAIT,
     MBARRIER,
     MBARRIER_TEST,
+    MBARRIERS,
     NARROW,
     TENSOR_ALLOCATE,
     TENSOR_COPY,
     TENSOR_FREE,
     TENSOR_LOAD,
     TENSOR_MULTIPLY,
+    TENSOR_SHIFT,
     TENSOR_STORE,
     WARPGROUP,
     WARPGROUP_WAIT,
@@ -35,15 +36,14 @@ from ptxsim.sanitizer import asynchronous_state as state
 from ptxsim.sanitizer import shadow_state as shadow
 from ptxsim.sanitizer.asynchronous.accesses import reads_matrix
 from ptxsim.sanitizer.asynchronous.copies import awaits_bulk, copies_bulk, left_copies
-from ptxsim.sanitizer.asynchronous.mbarriers import left_mbarriers, works_on_mbarrier
+from ptxsim.sanitizer.asynchronous.mbarriers import commits_to_others, left_mbarriers, works_on_mbarrier
 from ptxsim.sanitizer.asynchronous.registers import fences_registers, forget_registers, uses_registers
 from ptxsim.sanitizer.asynchronous.tensor_columns import (
     allocates,
-    copies_to_columns,
+    changes_columns,
     frees,
     left_columns,
     moves_columns,
-    multiplies_columns,
 )
 from ptxsim.sanitizer.asynchronous_state import ASYNCHRONOUS, asynchronous_at
 from ptxsim.sanitizer.findings import report
@@ -89,11 +89,23 @@ def _multiply(checks, reports, context, i, k):
         lines = _LINE_BYTES[descriptor >> 62 & 3] | (flags & _A_ACROSS != 0) << 8 | 8 << 9
         columns = length // 2 if layout.a else length
         extent = rank * _ROWS | _ROWS << 9 | columns << 18 | np.int64(layout.c & 0xFF) << 27
-        reads_matrix(checks, reports, context, i, 0, descriptor, lines, extent, number)
+        reads_matrix(checks, checks, reports, context, i, 0, descriptor, lines, extent, number)
     descriptor = long_of(context, np.int64(head.b), 0)
     lines = _LINE_BYTES[descriptor >> 62 & 3] | (flags & _B_ACROSS != 0) << 8 | 8 << 9
     extent = n << 9 | length << 18 | np.int64(layout.e & 0xFF) << 27
-    reads_matrix(checks, reports, context, i, 0, descriptor, lines, extent, number)
+    reads_matrix(checks, checks, reports, context, i, 0, descriptor, lines, extent, number)
+
+
+@njit(types.void(_C, _INT, _INT))
+def _await_products(checks, warp, left):
+    """WARPGROUP_WAIT for all groups but the last `left`: a product is one of four warps, complete for all or none."""
+    a = asynchronous_at(checks.asynchronous, 0)
+    a.groups_done[warp] = max(a.groups_done[warp], a.groups[warp] - left)
+    first = warp & ~3
+    for other in range(first, min(first + 4, checks.n_warps)):
+        done = np.int64(min(a.groups_done[warp], a.groups_done[other]))
+        observe(checks, warp, state.GROUPS, other, done)
+        observe(checks, other, state.GROUPS, warp, done)
 
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
@@ -110,12 +122,6 @@ def _cluster(checks, reports, context, i, what, mask):
         a.waiting_lanes[warp] = lanes | mask
         a.arrivals[warp] += lanes == 0  # of its first lanes
         a.arrived_at[warp] = i + 1
-        begun = np.int64(a.uninitialised[warp]) - 1
-        if what == state.CLUSTER_ARRIVES_RELAXED and begun >= 0 and cluster_size(context) > 1:
-            kind = shadow.NOT_PUBLISHED
-            report(checks, reports, kind, i, warp * 32 + ctz(mask), np.uint64(0), NO_SPACE, begun, 0, 1)
-        if what == state.CLUSTER_ARRIVES:
-            a.uninitialised[warp] = 0
     if wrong and checks.what & shadow.BARRIERS:
         thread, count = warp * 32 + ctz(wrong), popcount(wrong)
         report(
@@ -143,6 +149,8 @@ def _operate(checks, reports, context, i, k, what, mask):
     op, races = uop.op, checks.what & shadow.RACES
     if op == MBARRIER or op == MBARRIER_TEST:
         works_on_mbarrier(checks, reports, context, i, k, what, mask)
+    elif op == MBARRIERS:
+        commits_to_others(checks, reports, context, i, k, mask)
     elif races and (op == BULK_COPY or op == BULK_TENSOR):
         copies_bulk(checks, reports, context, i, k, mask)
     elif op == BULK_WAIT:
@@ -151,10 +159,7 @@ def _operate(checks, reports, context, i, k, what, mask):
         if races:
             _multiply(checks, reports, context, i, k)
     elif op == WARPGROUP_WAIT:
-        a = asynchronous_at(checks.asynchronous, 0)
-        done = max(a.groups_done[context.warp], a.groups[context.warp] - uop.e)
-        a.groups_done[context.warp] = done
-        observe(checks, context.warp, state.GROUPS, context.warp, np.int64(done))
+        _await_products(checks, context.warp, np.int64(uop.e))
     elif op == TENSOR_ALLOCATE:
         allocates(checks, reports, context, i, k, ctz(mask))
     elif races:
@@ -162,12 +167,10 @@ def _operate(checks, reports, context, i, k, what, mask):
             moves_columns(checks, reports, context, i, k, ctz(mask), what)
         elif op == TENSOR_FREE:
             frees(checks, reports, context, i, k, ctz(mask))
-        elif op == TENSOR_MULTIPLY or op == TENSOR_COPY:
+        elif op == TENSOR_MULTIPLY or op == TENSOR_COPY or op == TENSOR_SHIFT:
             for lane in range(32):
-                if mask >> lane & 1 and op == TENSOR_MULTIPLY:
-                    multiplies_columns(checks, reports, context, i, k, lane)
-                elif mask >> lane & 1:
-                    copies_to_columns(checks, reports, context, i, k, lane)
+                if mask >> lane & 1:
+                    changes_columns(checks, reports, context, i, k, lane)
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
@@ -187,13 +190,9 @@ def _note(checks, reports, checked, context, i, mask, registers):
         observe(checks, warp, state.STORES, warp, np.int64(a.stores_waited[warp]))
     elif what == state.GIVES_PERMIT:
         a.permit_given_at = i + 1
-    elif what == state.FENCES_INIT:
-        a.uninitialised[warp] = 0
     elif what == state.CHANGES_REGISTERS:
         _registers_changed(checks, reports, context, i, registers)
-    elif (
-        what == state.CLUSTER_ARRIVES or what == state.CLUSTER_ARRIVES_RELAXED or what == state.CLUSTER_WAITS
-    ):
+    elif what == state.CLUSTER_ARRIVES or what == state.CLUSTER_WAITS:
         _cluster(checks, reports, context, i, what, mask)
     else:
         instruction = instruction_at(context.instructions, i)

@@ -3,7 +3,7 @@
 A warp's `wgmma` writes its accumulators, and reads A's registers, until a wait covers its group; `tcgen05.ld` writes
 its registers until `tcgen05.wait::ld`. Registers that other instructions have written may be used by `wgmma` only after
 `wgmma.fence`, and so may any before the first one. A `mov` of a register only hands it on: compilers write them between
-the two.
+the two. A wait that is missing is reported once: from then on the warp counts as having waited.
 
 Reference: PTX ISA, `wgmma.mma_async` (accessing registers), `wgmma.fence`, `wgmma.wait_group`, `tcgen05.wait`.
 """
@@ -47,6 +47,17 @@ def _report(checks, reports, context, kind, i, register, how):
     report(checks, reports, kind, i, thread, np.uint64(register), NO_SPACE, -1, how, 1)
 
 
+@njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
+def _not_awaited(checks, reports, context, i, register, value):
+    """A register is in flight, with this entry."""
+    a, how = asynchronous_at(checks.asynchronous, 0), value & 3
+    _report(checks, reports, context, shadow.IN_FLIGHT, i, register, how)
+    if how == LOADED:
+        a.loads_waited[context.warp] += 1
+    else:
+        a.groups_done[context.warp] = (value >> 2) + 1
+
+
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT))
 def uses_registers(checks, reports, checked, context, i):
     """Before instruction i: the registers that it reads and writes."""
@@ -66,16 +77,17 @@ def uses_registers(checks, reports, checked, context, i):
         return
     if checked[i].moves and end - middle == 1 and middle - first == 1:
         to, of = base + registers[middle], base + registers[first]
-        how = _in_flight(checks, warp, np.int64(flight[to]))
-        if how and to != of:
-            _report(checks, reports, context, shadow.IN_FLIGHT, i, np.int64(registers[middle]), how)
+        entry = np.int64(flight[to])
+        if _in_flight(checks, warp, entry) and to != of:
+            _not_awaited(checks, reports, context, i, np.int64(registers[middle]), entry)
         flight[to], changed[to] = flight[of], changed[of]
         return
     for k in range(first, end):
         register = np.int64(registers[k])
-        how = _in_flight(checks, warp, np.int64(flight[base + register]))
+        entry = np.int64(flight[base + register])
+        how = _in_flight(checks, warp, entry)
         if how and (k >= middle or how != FACTOR):
-            _report(checks, reports, context, shadow.IN_FLIGHT, i, register, how)
+            _not_awaited(checks, reports, context, i, register, entry)
         if k >= middle:
             changed[base + register] = 1
             flight[base + register] = 0

@@ -166,10 +166,9 @@ class AsynchronousReports:
         return Finding("E419", message, help)
 
     def _not_published(self, report: Any, actor: str) -> Finding:
-        message = (
-            f"{actor} has initialised an mbarrier, and arrives at the cluster's barrier without publishing it"
-        )
-        help = "write 'fence.mbarrier_init.release.cluster;' after the initialisation"
+        message = f"{actor} uses {self.mbarrier(int(report['address']))} of another CTA, "
+        message += "to which its initialisation has not been published"
+        help = "write 'fence.mbarrier_init.release.cluster;' after the initialisation, and a barrier of the cluster"
         return Finding("E410", message, help, "it is initialised here")
 
     def _wrong_cluster_barrier(self, report: Any, actor: str) -> Finding:
@@ -211,7 +210,8 @@ def waiting_mbarriers(
     if kept is None:
         return
     for k in range(int(kept["n_mbarriers"])):
-        place, _, _, how, _ = kept["mbarriers"][k * MBARRIER_WORDS : (k + 1) * MBARRIER_WORDS]
+        entry = kept["mbarriers"][k * MBARRIER_WORDS : (k + 1) * MBARRIER_WORDS]
+        place, how = entry[state.PLACE], entry[state.STATE]
         value = int(shared[place : place + 8].view(np.int64)[0])
         pending, expected, missing = parts_of(value)
         if how == state.VALID and (missing or pending != expected):

@@ -23,8 +23,8 @@ from ptxsim.base.jit import ctz, njit, record_type, types
 from ptxsim.base.program import CONTEXT, ENGINE_COPIES, bulk_at, engine_at
 from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import boundary
-from ptxsim.execute.bulk.engines import copy_at, deliver, find_piece, make
-from ptxsim.execute.bulk.transfers import REDUCES, TO_GLOBAL, WITHIN_CLUSTER
+from ptxsim.execute.bulk.engine_records import REDUCES, TO_GLOBAL, WITHIN_CLUSTER, copy_at
+from ptxsim.execute.bulk.engines import deliver, find_piece, make
 from ptxsim.timing.memory.memory_state import ATOMIC, FOREVER, MEMORY, UNCACHED, WRITE
 from ptxsim.timing.memory.system import inject_words
 from ptxsim.timing.sm_state import RUN, SM, signatures, sm_of

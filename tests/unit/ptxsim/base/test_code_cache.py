@@ -109,7 +109,7 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
             "execute/memory_access.py",
             '"""',
             '"""x',
-            {"ptxsim.execute.micro_operations", "ptxsim.timing.core.cycle"},  # by way of the copy engine
+            {"ptxsim.execute.micro_operations"},
         ),
         ("execute/start.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         ("lowering/lower.py", '"""', '"""x', set()),

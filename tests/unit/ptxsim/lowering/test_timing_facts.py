@@ -177,3 +177,58 @@ def test_products_take_the_time_of_their_shape_and_type(
     for name, expected in (("a100", a100), ("h100", h100), ("tesla-c2050", (8, 8))):
         record = lower(kernel, load_gpu(name), (32, 1, 1)).instructions[0]
         assert (record["latency"], record["interval"]) == expected
+
+
+GROUPS = """.version 8.7
+.target {target}
+.address_size 64
+.visible .entry k()
+{{
+	.reg .pred %p<2>;
+	.reg .b32 %r<8>;
+	.reg .f32 %f<8>;
+	.reg .b64 %d<8>;
+	{line}
+	ret;
+}}
+"""
+PRODUCT_OF_GROUP = "{%f0, %f1, %f2, %f3}, %d1, %d2"
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "expected"),
+    [
+        # a warp's 16 x 8 x 16 products of f16, 512 a cycle; of 8 bits twice as many; sparse: half of 32 along k
+        (
+            f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {PRODUCT_OF_GROUP}, 1, 1, 1, 0, 0;",
+            "h100",
+            (20, 4),
+        ),
+        (
+            f"wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {PRODUCT_OF_GROUP}, 1, 1, 1;",
+            "h100",
+            (20, 4),
+        ),
+        (
+            f"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {PRODUCT_OF_GROUP}, %r1, 0, 1, 1, 1, 0, 0;",
+            "h100",
+            (20, 4),
+        ),
+        # one of 128 by 256, of 32 bytes along k, takes 128 cycles: 16 elements of f16 at 4096, 64 of 4 bits at 16384
+        ("tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, %p1;", "b200", (144, 128)),
+        ("tcgen05.mma.cta_group::1.kind::tf32 [%r1], %d1, %d2, %r2, %p1;", "b200", (144, 128)),
+        ("tcgen05.mma.cta_group::1.kind::i8 [%r1], %d1, %d2, %r2, %p1;", "b200", (144, 128)),
+        (
+            "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%r1], %d1, %d2, %r2, [%r3], [%r4], %p1;",
+            "b200",
+            (144, 128),
+        ),
+    ],
+)
+def test_products_of_groups_and_of_tensor_memory(line: str, name: str, expected: tuple[int, int]) -> None:
+    """By the rates of the machine; where it has none, those of `latency.mma`."""
+    text = GROUPS.format(target="sm_90a" if name == "h100" else "sm_100a", line=line)
+    kernel = parse(text, "products.ptx").kernels["k"]
+    for gpu, times in ((name, expected), ("tesla-c2050", (8, 8))):
+        record = lower(kernel, load_gpu(gpu), (128, 1, 1)).instructions[0]
+        assert (record["latency"], record["interval"]) == times

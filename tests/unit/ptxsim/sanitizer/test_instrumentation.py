@@ -9,6 +9,8 @@ from ptxsim.base.program import ATOMIC, LOAD, NO_ACCESS, STORE
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.instrumentation import Tables
 
+RELEASES_ALL = state.RELEASES | state.RELEASES_CLUSTER
+
 
 def checked(body: str, text: str = PTX) -> Any:
     return Tables.of(lowered(body, text)).checked[0]
@@ -17,17 +19,21 @@ def checked(body: str, text: str = PTX) -> Any:
 @pytest.mark.parametrize(
     ("text", "orders", "strong"),
     [
-        ("membar.gl;", state.RELEASES | state.ACQUIRES | state.FENCES_GRID, 0),
+        ("membar.gl;", RELEASES_ALL | state.ACQUIRES | state.FENCES_GRID, 0),
         ("fence.acq_rel.cta;", state.RELEASES | state.ACQUIRES, state.STRONG_IN_CTA),
         ("fence.proxy.alias;", 0, 0),
         ("bar.warp.sync -1;", state.ORDERS_WARP, 0),
         ("ld.acquire.gpu.global.u32 %r1, [%rd1];", state.ACQUIRES, state.STRONG_IN_GRID),
-        ("st.release.gpu.global.u32 [%rd1], %r1;", state.RELEASES, state.STRONG_IN_GRID),
+        ("fence.acq_rel.cluster;", RELEASES_ALL | state.ACQUIRES, state.STRONG_IN_CTA),
+        ("fence.mbarrier_init.release.cluster;", RELEASES_ALL | state.ACQUIRES, state.STRONG_IN_CTA),
+        ("barrier.cluster.arrive.aligned;", RELEASES_ALL, 0),
+        ("barrier.cluster.arrive.relaxed.aligned;", 0, state.STRONG_IN_CTA),
+        ("st.release.gpu.global.u32 [%rd1], %r1;", RELEASES_ALL, state.STRONG_IN_GRID),
         ("ld.volatile.global.u32 %r1, [%rd1];", 0, state.STRONG_IN_GRID),
         ("ld.global.u32 %r1, [%rd1];", 0, 0),
         (
             "atom.acq_rel.gpu.global.add.u32 %r1, [%rd1], 1;",
-            state.RELEASES | state.ACQUIRES,
+            RELEASES_ALL | state.ACQUIRES,
             state.STRONG_IN_GRID,
         ),
         ("red.global.add.u32 [%rd1], 1;", 0, state.STRONG_IN_GRID),

@@ -58,11 +58,25 @@ def test_products_are_tracked_from_their_commit_on(kept: Kept) -> None:
     number = kept("continued", state.PRODUCTS, 7, 0, state.OPEN, 0)
     assert kept("continued", state.PRODUCTS, 7, 0, state.OPEN, 0) == number
     assert kept("continued", state.PRODUCTS, 8, 0, state.OPEN, 0) == number + 1
-    kept("commit", 0, 5, 3)
+    kept("commit", 9, 0, 5, 3)
     assert kept("continued", state.PRODUCTS, 7, 0, state.OPEN, 0) == number + 2
     kept("observe", 0, state.PRODUCTS, 5, 4)
     assert kept("is_complete", state.FIRST_STAMP - number, 0)
     assert not kept("is_complete", state.FIRST_STAMP - number - 2, 0)
+
+
+def test_a_commit_is_for_all_products_before(kept: Kept) -> None:
+    """Those that an earlier commit has given to another mbarrier too; not those of other threads, nor later ones."""
+    first = kept("begin", state.PRODUCTS, 7, 0, state.OPEN, 0)
+    kept("commit", 8, 0, 5, 3)
+    others = kept("begin", state.PRODUCTS, 7, 32, state.OPEN, 0)
+    second = kept("begin", state.PRODUCTS, 7, 0, state.OPEN, 0)
+    kept("commit", 8, 0, 5, 4)
+    kept("commit", 9, 0, 10, 0)  # nothing has begun since
+    last = kept("begin", state.PRODUCTS, 7, 0, state.OPEN, 0)
+    kept("observe", 2, state.PRODUCTS, 10, 1)
+    done = [kept("is_complete", state.FIRST_STAMP - number, 2) for number in (first, second, others, last)]
+    assert done == [True, True, False, False]
 
 
 def test_old_operations_count_as_complete(kept: Kept) -> None:

@@ -1,61 +1,13 @@
-"""What a copy engine takes, piece by piece, and what a completed copy leaves."""
-
-from typing import Any
+"""The pieces of a copy, and what a completed one leaves."""
 
 import numpy as np
+from copy_bench import GLOBAL_BASE, Bench
 
 from ptxsim.base.jit import for_python
-from ptxsim.base.program import BULK, CLUSTER, CONTEXT, ENGINE, ENGINE_COPIES, TRANSFER, WHEN_DUE
+from ptxsim.base.program import CLUSTER
 from ptxsim.execute.bulk import engines
-from ptxsim.execute.bulk.transfers import TO_GLOBAL, WITHIN_CLUSTER
+from ptxsim.execute.bulk.engine_records import TO_GLOBAL, WITHIN_CLUSTER
 from ptxsim.execute.codes import BYTES_SHIFT, EXPECTED_SHIFT, PHASE_SHIFT
-
-GLOBAL_BASE = 0x1000
-
-
-class Bench:
-    """A context with two SMs of 8 warps, 4096 bytes of global memory, and a copy to work on."""
-
-    def __init__(self, warp: int = 0) -> None:
-        self.memory = np.zeros(4096, np.uint8)
-        self.context, self.bulk = np.zeros(1, CONTEXT), np.zeros(1, BULK)
-        self.engines, self.copies = np.zeros(2, ENGINE), np.zeros(1 + 2 * ENGINE_COPIES, TRANSFER)
-        x = self.context[0]
-        x["global_memory"], x["global_base"], x["global_bytes"] = (
-            self.memory.ctypes.data,
-            GLOBAL_BASE,
-            self.memory.nbytes,
-        )
-        x["bulk"], x["warp"], x["cycle"] = self.bulk.ctypes.data, warp, 100
-        self.bulk["when"], self.bulk["warps"] = WHEN_DUE, 8
-        self.bulk["engines"], self.bulk["transfers"] = self.engines.ctypes.data, self.copies.ctypes.data
-        self.engines["issue_cycles"], self.engines["next"] = 5, 1 << 62
-
-    def copy(self, **fields: Any) -> Any:
-        for name, value in {"mask": 0xFFFF, **fields}.items():
-            self.copies[0][name] = value
-        return self.copies[0]
-
-    def accept(self, **fields: Any) -> None:
-        self.copy(**fields)
-        for_python(engines.accept)(self.context[0], self.copies[0])
-
-
-def test_copies_take_the_places_of_the_warp_s_sm() -> None:
-    bench = Bench(warp=11)
-    for number in range(3):
-        bench.accept(bytes=16 * number)
-    engine = bench.engines[1]
-    assert engine["used"] == engine["fresh"] == 0b111
-    assert engine["queue"][:3].tolist() == [0, 1, 2]
-    assert engine["queue_count"] == 3
-    assert engine["next"] == 101
-    assert bench.engines[0]["used"] == 0
-    mine = bench.copies[1 + ENGINE_COPIES :][:3]
-    assert mine["bytes"].tolist() == [0, 16, 32]
-    assert mine["context"].tolist() == [3, 3, 3]
-    assert mine["due"].tolist() == [105, 105, 105]
-    assert for_python(engines.free_places)(engine) == ENGINE_COPIES - 3
 
 
 def test_a_plain_copy_is_one_piece() -> None:

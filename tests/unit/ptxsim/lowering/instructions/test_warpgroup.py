@@ -28,14 +28,14 @@ PRODUCT = (
 
 
 def test_a_product_occupies_a_tensor_core() -> None:
-    """A warp's 16 by 8 by 16 products at 512 in a cycle: 4 cycles."""
+    """A warp's 16 by 8 by 16 products at 512 in a cycle of an H100: 4 cycles."""
     program = lower(
         next(iter(parse(TEXT.replace("INSTRUCTION", PRODUCT.replace("SIGN", "1"))).kernels.values())),
-        load_gpu("tesla-c2050"),
+        load_gpu("h100"),
         (128, 1, 1),
     )
     assert program.multiplies_tiles
-    assert program.instructions["interval"][1] == 4
+    assert (program.instructions["latency"][1], program.instructions["interval"][1]) == (20, 4)
     assert program.instructions["kind"][3] == BARRIER
     kinds = [u for u in program.uops["op"].tolist() if codes.WARPGROUP <= u <= codes.WARPGROUP_WAIT]
     assert kinds == [codes.WARPGROUP, codes.WARPGROUP_GROUP, codes.WARPGROUP_WAIT]

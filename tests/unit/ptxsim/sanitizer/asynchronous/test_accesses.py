@@ -59,6 +59,28 @@ def test_a_factor_is_overwritten_before_the_wait() -> None:
     assert_found(body, "which an asynchronous operation reads", threads=128)
 
 
+def test_a_warp_that_has_waited_speaks_for_its_group() -> None:
+    """Another warp overwrites a factor when thread 96 has waited: a product is one of four warps."""
+    body = f"""{OPEN}{DESCRIPTORS}
+	setp.ge.u32 %p3, %r1, 128;
+	@%p3 bra FIFTH;
+	wgmma.fence.sync.aligned;
+	{MMA} // note
+	wgmma.commit_group.sync.aligned;
+	wgmma.wait_group.sync.aligned 0; // +
+	setp.eq.u32 %p4, %r1, 96;
+	@%p4 mbarrier.arrive.shared.b64 %d6, [gate];
+	wgmma.wait_group.sync.aligned 0; // -
+	bra DONE;
+FIFTH:
+{wait()}
+	setp.eq.u32 %p4, %r1, 128;
+	@%p4 st.shared.u32 [tile], 7; // E410
+DONE:
+"""
+    assert_found(body, "which an asynchronous operation reads", threads=160)
+
+
 def test_a_swizzle_that_differs_from_that_of_the_map() -> None:
     """64 rows of 64 halves come with a swizzle of 128 bytes; a product reads 16 of them as if it were one of 64."""
     map_: Any = ptxsim.TensorMap(np.ones((64, 64), np.float16), (64, 64), swizzle="128B")

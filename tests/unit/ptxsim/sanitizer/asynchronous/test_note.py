@@ -23,15 +23,6 @@ CLUSTERS: dict[str, tuple[str, str]] = {
         "arrives twice at the cluster's barrier",
         f"{ARRIVE}\n{WAIT} // +\n{ARRIVE} // E412\n{WAIT}\n",
     ),
-    "an mbarrier that is not published": (
-        "arrives at the cluster's barrier without publishing it",
-        """
-	@%p1 mbarrier.init.shared.b64 [gate], 1; // note
-	fence.mbarrier_init.release.cluster; // +
-	barrier.cluster.arrive.relaxed.aligned; // E410
-	barrier.cluster.wait.aligned;
-""",
-    ),
     "memory of a CTA that has ended": (
         "in shared memory of the cluster's CTA 1, which has ended or is smaller",
         f"""{REMOTE}

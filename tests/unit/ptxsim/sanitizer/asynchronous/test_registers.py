@@ -79,6 +79,15 @@ FAULTS = {
 }
 
 
+def test_a_missing_wait_is_one_finding() -> None:
+    """Whatever number of registers it is for; the next one is another."""
+    lines = [FENCE, PRODUCT, COMMIT, USE, USE.replace("%f2", "%f3"), PRODUCT, COMMIT, USE, WAIT]
+    body = "\n".join([DESCRIPTOR, *lines, ""])
+    found = problems(texts(body)[0], threads=128)
+    uses = [n for n, line in enumerate(texts(body)[0].split("\n"), 1) if "st.global.f32" in line]
+    assert [d.line for d in found] == [uses[0], uses[2]]
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(name: str) -> None:
     says, lines = FAULTS[name]
