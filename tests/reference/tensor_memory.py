@@ -363,7 +363,8 @@ class Tensors:
         assert isinstance(memory, Memory)
         address = self.operands.address(memory, "shared", i)
         many = instruction.operands[1:]
-        mask = self.operands.read(many[0], TYPES["u16"], i) if many else None
+        wide = TYPES["u32" if op.has("multicast::cluster::32b") else "u16"]
+        mask = self.operands.read(many[0], wide, i) if many else None
 
         def commit(warp: Warp, lane: int) -> None:
             where = int(address(warp)[lane])
@@ -371,7 +372,7 @@ class Tensors:
             if mask is None:
                 arrive(warp, where)
                 return
-            for rank in range(16):
+            for rank in range(32):
                 if _one(mask, warp, lane) >> rank & 1:
                     arrive(warp, (rank + 1) * CTA_BYTES + where % CTA_BYTES)
 

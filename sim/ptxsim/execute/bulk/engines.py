@@ -18,6 +18,7 @@ from ptxsim.base.program import (
     CONTEXT,
     ENGINE,
     ENGINE_COPIES,
+    MAX_CLUSTER,
     TRANSFER,
     bulk_at,
     cluster_at,
@@ -154,7 +155,7 @@ def _deliver(context, t):
         tell(context, t)
         return
     to, tracker = np.uint64(t.to), np.uint64(t.tracker)
-    for rank in range(16):
+    for rank in range(MAX_CLUSTER):
         if t.ctas >> rank & 1:
             memory = np.uint64(t.home)
             if t.cluster:

@@ -8,7 +8,16 @@ is not looked at, nor is shared memory of other CTAs.
 import numpy as np
 
 from ptxsim.base.jit import array_of, flat_i64, njit, record_type, records, types
-from ptxsim.base.program import CONTEXT, GLOBAL, SHARED, TENSOR_MAP_BYTES, UOP, bulk_at, transfer_at
+from ptxsim.base.program import (
+    CONTEXT,
+    GLOBAL,
+    MAX_CLUSTER,
+    SHARED,
+    TENSOR_MAP_BYTES,
+    UOP,
+    bulk_at,
+    transfer_at,
+)
 from ptxsim.execute.bulk.tensor_maps import (
     ELEMENT_BYTES,
     FIELD,
@@ -78,7 +87,7 @@ def _arrives_here(context, flags, to, ctas):
     """Whether a copy to shared memory writes that of the executing CTA."""
     if flags & _MULTICAST == 0:
         return _is_own(context, to)
-    for rank in range(16):
+    for rank in range(MAX_CLUSTER):
         if ctas >> rank & 1 and _is_own(context, (rank + 1) << CLUSTER_SHIFT | to & _OFFSET_BITS):
             return True
     return False

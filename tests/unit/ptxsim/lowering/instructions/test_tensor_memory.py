@@ -29,8 +29,8 @@ TEXT = """.version 8.8
             "rows of A that are shifted",
         ),
         (
-            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster::32b.b64 [%d1], %r1;",
-            "commits with a mask of 32 CTAs, or a restriction, are not simulated",
+            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [64];",
+            "this address of an mbarrier",
         ),
     ],
 )
