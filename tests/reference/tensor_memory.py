@@ -459,6 +459,7 @@ class Tensors:
             for half, (shared, tensor) in enumerate(group):
                 if in_tensor:
                     left = self._tensor_rows(tensor, _one(of_a, warp, lane), kind, a, m, folds)
+                    left = left[1:] + left[-1:] if op.has("ashift") else left
                 else:
                     where, is_across = _one(of_a, warp, lane), bool(field_of(fields, 15, 1))
                     left = factor(warp, shared, where, is_across, a, m, _DEPTHS[kind])

@@ -4,7 +4,7 @@ Each instruction is one micro-operation (execute/tensor/tensor_memory.py, tensor
 executed: waits and fences have no effect, and a commit arrives at its mbarrier at once. For the timing model a product
 occupies a tensor core; loads and stores are as quick as arithmetic.
 
-Refused: `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
+Refused: `.ashift` of a sparse A: the manual does not say whether its metadata is shifted too.
 """
 
 from ptxsim.base.program import GENERIC, SHARED
@@ -161,13 +161,13 @@ def _operands(op: Operation) -> dict[str, Operand]:
 
 @rule("tcgen05_mma")
 def _mma(builder: UopBuilder, op: Operation) -> None:
-    if op.has("ashift"):
-        unsupported("rows of A that are shifted (.ashift)")
     named = _operands(op)
+    if op.has("ashift") and "meta" in named:
+        unsupported("rows of a sparse A that are shifted (.ashift)")
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
     flags = product.STATIONARY if ".ws" in op.match.form.base else 0
     flags |= (product.PAIR if op.has("cta_group::2") else 0) | (product.MASKED if "zero" in named else 0)
-    flags |= product.SPARSE if "meta" in named else 0
+    flags |= (product.SPARSE if "meta" in named else 0) | (product.SHIFTED if op.has("ashift") else 0)
     if isinstance(named["a"], Memory):
         flags |= product.IN_TENSOR_MEMORY
         of_a = _address(builder, named["a"])
