@@ -129,8 +129,8 @@ def _refusals(table: Table) -> Iterator[str]:
     if found:
         yield from ("", "## Not simulated")
     for reason, refused in found.items():
-        names = (f"    {form.base}{''.join(map(_group, form.groups))}" for form in refused)
-        yield from ("", f"{reason[0].upper()}{reason[1:]}:", "", *names)
+        names = (form.base + "".join(map(_group, form.groups)) for form in refused)
+        yield from ("", f"{reason[0].upper()}{reason[1:]}:", "", "```text", *names, "```")
 
 
 def _families(table: Table) -> Iterator[str]:

@@ -4,7 +4,6 @@ Reference: PTX ISA, sections 11.7 (cluster dimension directives), 10 (special re
 Guide", thread block clusters: 8 CTAs of a cluster are portable.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -16,9 +15,9 @@ from ptxsim.execute.codes import CLUSTER_SHIFT, FIRST_CLUSTER_CODE
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.blocks import numbers
 from ptxtool.ir.nodes import Directive, Function
+from ptxtool.isa.targets import has
 
 Size = tuple[int, int, int]
-_WITH_WIDE_MASKS = (107,)
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,9 @@ def cluster_of(kernel: Function, cluster: Extent | None, grid: Size, shared_byte
         raise _problem(kernel, heads["explicitcluster"], what, "give cluster = [2, 1, 1] or the like")
     if wanted is None:
         return ClusterLaunch()
-    limit, bound = _most_ctas(kernel), heads.get("maxclusterrank")
+    # guess: as many as the masks of a target have bits
+    limit = MAX_CLUSTER if has(kernel.module.target, "107f") else MAX_CLUSTER // 2
+    bound = heads.get("maxclusterrank")
     if bound is not None:
         limit = min(limit, *numbers(bound))
     if prod(wanted) > limit:
@@ -88,12 +89,6 @@ def cluster_of(kernel: Function, cluster: Extent | None, grid: Size, shared_byte
         what = f"{shared_bytes} bytes of shared memory in each CTA of a cluster"
         raise _problem(kernel, None, what, f"at most {1 << CLUSTER_SHIFT} can be addressed by the others")
     return ClusterLaunch(wanted, True)
-
-
-def _most_ctas(kernel: Function) -> int:
-    """16, and 32 from sm_107 on: guess, as masks of 32 CTAs begin there."""
-    digits = re.match(r"sm_(\d+)", kernel.module.target)
-    return MAX_CLUSTER if digits and int(digits[1]) in _WITH_WIDE_MASKS else MAX_CLUSTER // 2
 
 
 def _problem(kernel: Function, directive: Directive | None, what: str, help: str) -> PtxError:
