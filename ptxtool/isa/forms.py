@@ -63,6 +63,8 @@ class Form:
     family: str
     exclusions: tuple[tuple[Term, ...], ...] = ()
     until: Since | None = None
+    refused: str = ""
+    """Why the simulator refuses it, where it has no meaning."""
 
     def is_gone(self, version: tuple[int, int], target: int) -> bool:
         """Whether a PTX version and a target (`sm_90a`: 90) no longer have the form."""

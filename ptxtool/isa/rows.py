@@ -11,6 +11,7 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
               `^` before it: directly after the opcode, also where others change places (`mul.lo`)
     unit      what executes it: a key of the GPU files' latency tables
     sem       its meaning: a name that lane operations and the reference interpreter know; "" has none
+    refused   why a row without a meaning has none: "needs several GPUs", "meaning unknown: ..."
     effects   load store atomic barrier branch exit call return
     implicit  registers without an operand: `w:cc r:cc`
     dialect   "ptx" or "ptxplus"; both by default
@@ -36,7 +37,21 @@ DEFAULT_UNIT = "alu"
 EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "call", "return"})
 _TYPE_COLUMNS = dict(zip(SLOTS, ("types", "stypes", "utypes", "vtypes"), strict=True))
 _COLUMNS = frozenset(
-    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since", "until", "not"}
+    {
+        "ops",
+        "mods",
+        "unit",
+        "sem",
+        "refused",
+        "effects",
+        "implicit",
+        "dialect",
+        "ptx",
+        "sm",
+        "since",
+        "until",
+        "not",
+    }
 ) | frozenset(_TYPE_COLUMNS.values())
 
 
@@ -61,6 +76,8 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
     operands = tuple(operand(word) for word in row["ops"].split())
     if any(a.optional and not a.only_with and not b.optional for a, b in pairwise(operands)):
         raise TableError("an optional operand before one that is not")
+    if row.get("sem") and row.get("refused"):
+        raise TableError("a meaning, and the reason why there is none")
     effects = frozenset(row.get("effects", "").split())
     if effects - EFFECTS:
         raise TableError(f"unknown effect {sorted(effects - EFFECTS)}")
@@ -81,6 +98,7 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         groups=groups,
         unit=row.get("unit", DEFAULT_UNIT),
         sem=row.get("sem", ""),
+        refused=row.get("refused", ""),
         effects=effects,
         implicit=tuple((role, name) for role, _, name in implicit),
         dialect=row.get("dialect", ""),

@@ -86,6 +86,16 @@ def test_tensor_maps(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+def test_tensor_maps_along_w(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """One that cuTensorMapEncodeIm2colWide makes, and what it refuses."""
+    program = compiled(
+        "tensor_maps_along_w", tmp_path, "-cudart", "shared", "-arch", "compute_100a", "-std=c++17"
+    )
+    ran = run(capfd, program)
+    assert (ran.run.status, ran.printed, ran.diagnostics) == (0, "pixels along W are right\n", [])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pipeline", "graphs", "transpose"])
 def test_a_default_stream_for_each_thread(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -39,7 +39,11 @@ def with_meaning(form: Form) -> bool:
 
 
 def is_walked(form: Form) -> bool:
-    return form.family in WALKED and form.dialect != "ptxplus" and form.sem not in (*PLACED, *STACK)
+    of_family = form.family in WALKED or form.sem in (
+        "st",
+        "red",
+    )  # of asynchronous ones what is done at once
+    return of_family and form.dialect != "ptxplus" and form.sem not in (*PLACED, *STACK)
 
 
 def is_refused(item: Item) -> bool:

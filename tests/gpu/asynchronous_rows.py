@@ -139,7 +139,7 @@ def _phase(text: str, match: Match, n: int) -> Item:
     operands = {
         "mbar": "[%u64r60]" if "shared" in text else "[%u64r62]", "count": counts.get(kind, "1"), "bytes": "%b32r20",
         "state": "%b64r4" if kind == "mbarrier_arrive" else "%b64r1", "parity": "%b32r21", "time": "%b32r22",
-        "done": "%predr19",
+        "done": "%predr19", "ctas": "1",
     }  # fmt: skip
     whole = f"{text} {', '.join(operands[o.name] for o in match.operands[:n])};"
     steps: list[str] = [_FIRST, _ASK, _SECOND, _ASK, _THIRD, _ASK]

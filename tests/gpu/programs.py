@@ -104,7 +104,7 @@ def row_items(form: Form, limit: int) -> tuple[list[Item], str]:
     for name, reason in NOT_MADE.items():
         base, _, modifier = name.partition(" ")
         if (form.base == base or form.base.startswith(base + ".")) and (
-            not modifier or modifier in form.words or modifier in {o.name for o in form.operands}
+            not modifier or modifier in _needed_words(form) or modifier in {o.name for o in form.operands}
         ):
             return [], reason
     makers = {
@@ -115,6 +115,12 @@ def row_items(form: Form, limit: int) -> tuple[list[Item], str]:
     made = [item for item in make(form, limit) if not _is_refused(item)]
     made = made or [item for item in make(form, 8 * limit + 8) if not _is_refused(item)][:limit]
     return made, "" if made else "the simulator refuses what the generator makes"
+
+
+def _needed_words(form: Form) -> frozenset[str]:
+    """A row's modifiers and types. A mask of CTAs may name the program's own, at a generic address."""
+    has_mask = form.base.startswith("mbarrier") and any(o.name == "ctas" for o in form.operands)
+    return form.words - {"shared::cluster"} if has_mask else form.words
 
 
 def _is_refused(item: Item) -> bool:

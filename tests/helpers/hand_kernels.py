@@ -177,7 +177,7 @@ def opaque(kind: str, text: str) -> Texture | Surface | Sampler | TensorMap:
         options[name] = int(value) if value.isdecimal() else value or True
         if "," in value:
             options[name] = tuple(value.split(","))
-        if kind == "map" and name != "swizzle":
+        if kind == "map" and name not in ("swizzle", "wide"):
             options[name] = tuple(int(n) for n in value.split("x"))
     if kind == "sampler":
         return Sampler(**options)

@@ -159,7 +159,7 @@ class MemoryAccess:
                 at = space or space_of_generic(int(start[lane]))
                 exact = (
                     one
-                    if at != "global" or one.type.name != "f32"
+                    if at != "global" or one.type.name != "f32" or op.has("noftz")
                     else replace(one, modifiers=one.modifiers | {"ftz"})
                 )
                 try:

@@ -17,7 +17,7 @@ from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 from reference.access import Step, memory_operand, space_named
 from reference.decode import Operands, Reader, Unsupported, Warp, access, check_alignment
-from reference.memory import Fault
+from reference.memory import CTA_BYTES, Fault
 from reference.numbers import LANES, Raw
 from reference.op import Op
 from reference.ops import Bools
@@ -120,6 +120,8 @@ class Asynchronous:
         memory = memory_operand(instruction.operands[at])
         space = self.operands.space(memory, space_named(match))
         address = self.operands.address(memory, space, i)
+        if match.one_of("multicast::cluster::32b"):
+            return self._in_each_cta(address, self.operands.read(instruction.operands[-1], _U32, i), change)
 
         def step(warp: Warp) -> None:
             old = np.zeros(LANES, np.uint64)
@@ -138,6 +140,27 @@ class Asynchronous:
                     raise
             if result is not None:
                 result(warp, old, warp.executing)
+
+        return step
+
+    def _in_each_cta(
+        self, address: Reader, mask: Reader, change: Callable[[Warp, int, Mbarrier], None]
+    ) -> Step:
+        """Change the mbarriers at an address's offset in the CTAs of a mask, lane after lane."""
+
+        def step(warp: Warp) -> None:
+            for position, lane in enumerate(np.flatnonzero(warp.executing).tolist()):
+                offset = int(address(warp)[lane]) % CTA_BYTES
+                for rank in (r for r in range(32) if int(mask(warp)[lane]) >> r & 1):
+                    where, only = np.array([(rank + 1) * CTA_BYTES + offset], np.uint64), np.array([lane])
+                    try:
+                        check_alignment(where, 8)
+                        state = Mbarrier.of(int(access(warp, "shared", where, only, 8)[0]))
+                        change(warp, lane, state)
+                        access(warp, "shared", where, only, 8, np.array([state.bits], np.uint64))
+                    except Fault as fault:
+                        fault.position = position
+                        raise
 
         return step
 
@@ -193,7 +216,8 @@ class Asynchronous:
         return self._mbarrier_step(instruction, match, 0, i, change)
 
     def _mbarrier_arrive(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        given = [self.operands.read(o, _U32, i) for o in instruction.operands[2:3]]
+        named = {spec.name: o for spec, o in zip(match.operands, instruction.operands, strict=False)}
+        given = [self.operands.read(named[n], _U32, i) for n in ("count", "bytes") if n in named]
         drops = "drop" in match.form.base
 
         def change(warp: Warp, lane: int, state: Mbarrier) -> None:

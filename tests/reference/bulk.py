@@ -19,7 +19,7 @@ import numpy as np
 from ptxtool.ir.nodes import Immediate, Instruction, Memory, Operand, Vector
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES
+from ptxtool.isa.types import TYPES, Type
 from reference.access import Step, memory_operand
 from reference.asynchronous import Mbarrier
 from reference.decode import Operands, Reader, Unsupported, Warp, access
@@ -50,8 +50,8 @@ def _flushed(value: Any) -> Any:
     return np.copysign(np.float32(0), value) if abs(value) < np.float32(2.0**-126) else value
 
 
-def combined(name: str, kind: str, old: bytes, new: bytes) -> bytes:
-    """What a reduction leaves: `old` lay there, of a numpy type or "bf16". Sums of f32 flush subnormals."""
+def combined(name: str, kind: str, old: bytes, new: bytes, keeps: bool = False) -> bytes:
+    """What a reduction leaves: `old` lay there, of a numpy type or "bf16". Sums of f32 flush subnormals or not."""
     if kind == "bf16":
         a, b = (np.frombuffer(b"\0\0" + part, "<f4")[0] for part in (old, new))
         result = np.float64(a) + np.float64(b) if name == "add" else min(a, b) if name == "min" else max(a, b)
@@ -60,9 +60,8 @@ def combined(name: str, kind: str, old: bytes, new: bytes) -> bytes:
     a, b = (np.frombuffer(part, f"<{kind}")[0] for part in (old, new))
     if kind[0] == "f":
         if name == "add":
-            both = (_flushed(a), _flushed(b)) if kind == "f4" else (a, b)
-            total = both[0] + both[1]
-            return bytes((_flushed(total) if kind == "f4" else total).tobytes())
+            flush = _flushed if kind == "f4" and not keeps else lambda value: value
+            return bytes(flush(flush(a) + flush(b)).tobytes())
         return bytes((min(a, b) if name == "min" else max(a, b)).tobytes())
     x, y = int(a), int(b)
     value = {
@@ -172,6 +171,27 @@ class Map:
                 for c in range(self.word(9)):
                     yield start[0] + c, *moved, image
 
+    def along_w(self, start: list[int], halo: int, moved: int, by_32: bool) -> Iterator[tuple[int, ...]]:
+        """im2col::w: pixels of one H and D, image after image; after the last, or every 32nd of 128, some more."""
+        low, high = self.corner(0)
+        end, step = self.word(5) + high, max(1, self.word(15))
+
+        def pixels() -> Iterator[tuple[int, int]]:
+            for image in itertools.count(start[-1]):
+                for w in range(start[1] if image == start[-1] else low, end, step):
+                    yield w + moved, image
+
+        groups = [(32 * g, 32 * g + 32 + halo) for g in range(4)] if by_32 else [(0, self.word(10) + halo)]
+        for first, last in groups:
+            for w, image in itertools.islice(pixels(), first, last):
+                for c in range(self.word(9)):
+                    yield start[0] + c, w, *start[2:-1], image
+
+
+def _mask_type(match: Match) -> Type:
+    """Of a mask of CTAs."""
+    return _WORD if "multicast::cluster::32b" in match.modifiers else _SHORT
+
 
 def _named(instruction: Instruction, match: Match) -> dict[str, Operand]:
     return {spec.name: operand for spec, operand in zip(match.operands, instruction.operands, strict=False)}
@@ -244,7 +264,7 @@ def _targets(
     if ctas is None:
         yield target, mbarrier
         return
-    for rank in range(16):
+    for rank in range(32):
         if ctas >> rank & 1:
             told = rank if parity is None else rank // 2 * 2 + parity
             yield (rank + 1) * CTA_BYTES + target % CTA_BYTES, (told + 1) * CTA_BYTES + mbarrier % CTA_BYTES
@@ -279,7 +299,7 @@ class BulkCopies:
     def _plain_copy(self, instruction: Instruction, match: Match, i: int, how: str | None, kind: str) -> Step:
         named = _named(instruction, match)
         stores, loads = "bulk_group" in match.modifiers, any(m.endswith(".global") for m in match.modifiers)
-        if any("report" in m for m in match.modifiers):
+        if any("report::validity" in m for m in match.modifiers):
             raise Unsupported("a report of validity")
         spaces = "global" if stores else "shared", "global" if loads else "shared"
         to, of = (
@@ -288,8 +308,12 @@ class BulkCopies:
         )
         tells = None if stores else self.operands.address(memory_operand(named["mbar"]), "shared", i)
         read = {
-            name: self.operands.read(named[name], _WORD if name in ("size", "left", "right") else _SHORT, i)
-            for name in ("size", "ctas", "bytes", "left", "right")
+            name: self.operands.read(named[name], type_, i)
+            for name, type_ in {
+                **dict.fromkeys(("size", "left", "right"), _WORD),
+                "ctas": _mask_type(match),
+                "bytes": _SHORT,
+            }.items()
             if name in named
         }
 
@@ -308,7 +332,9 @@ class BulkCopies:
                 if how is not None:
                     n = 2 if kind == "bf16" else int(kind[1])
                     for k in range(0, size, n):
-                        after[k : k + n] = combined(how, kind, before[k : k + n], data[k : k + n])
+                        after[k : k + n] = combined(
+                            how, kind, before[k : k + n], data[k : k + n], "noftz" in match.modifiers
+                        )
                 for k in range(len(data)):
                     if not value.get("bytes", 0xFFFF) >> k % 16 & 1:
                         after[k] = before[k]
@@ -336,13 +362,13 @@ class BulkCopies:
         assert isinstance(vector, Vector)
         coordinates = [self.operands.read(item, _WORD, i) for item in vector.items]
         moves: list[Reader] = []
-        if "offsets" in named:
-            given = named["offsets"]
+        given = named.get("offsets", named.get("halo"))
+        if given is not None:
             items = given.items if isinstance(given, Vector) else (given,)
             moves = [self.operands.read(item, _SHORT, i) for item in items]
         shared = self.operands.address(memory_operand(named["src" if stores else "dst"]), "shared", i)
         tells = None if stores else self.operands.address(memory_operand(named["mbar"]), "shared", i)
-        masks = self.operands.read(named["ctas"], _SHORT, i) if "ctas" in named else None
+        masks = self.operands.read(named["ctas"], _mask_type(match), i) if "ctas" in named else None
 
         def do(warp: Warp, lane: int) -> None:
             address = int(where(warp)[lane])
@@ -350,6 +376,9 @@ class BulkCopies:
             start = [int(np.int32(np.uint32(r(warp)[lane]))) for r in coordinates]
             if "tile::gather4" in match.modifiers or "tile::scatter4" in match.modifiers:
                 elements = [*of_map.gather(start)]
+            elif "halo" in named:
+                halo, moved = (int(r(warp)[lane]) for r in moves)
+                elements = [*of_map.along_w(start, halo, moved, "im2col::w::128" in match.modifiers)]
             elif "im2col" in match.modifiers or "im2col_no_offs" in match.modifiers:
                 offsets = [int(r(warp)[lane]) for r in moves] or [0] * (of_map.rank - 2)
                 elements = [*of_map.pixels(start, offsets)]

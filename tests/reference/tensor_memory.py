@@ -363,7 +363,8 @@ class Tensors:
         assert isinstance(memory, Memory)
         address = self.operands.address(memory, "shared", i)
         many = instruction.operands[1:]
-        mask = self.operands.read(many[0], TYPES["u16"], i) if many else None
+        wide = TYPES["u32" if op.has("multicast::cluster::32b") else "u16"]
+        mask = self.operands.read(many[0], wide, i) if many else None
 
         def commit(warp: Warp, lane: int) -> None:
             where = int(address(warp)[lane])
@@ -371,7 +372,7 @@ class Tensors:
             if mask is None:
                 arrive(warp, where)
                 return
-            for rank in range(16):
+            for rank in range(32):
                 if _one(mask, warp, lane) >> rank & 1:
                     arrive(warp, (rank + 1) * CTA_BYTES + where % CTA_BYTES)
 
@@ -458,6 +459,7 @@ class Tensors:
             for half, (shared, tensor) in enumerate(group):
                 if in_tensor:
                     left = self._tensor_rows(tensor, _one(of_a, warp, lane), kind, a, m, folds)
+                    left = left[1:] + left[-1:] if op.has("ashift") else left
                 else:
                     where, is_across = _one(of_a, warp, lane), bool(field_of(fields, 15, 1))
                     left = factor(warp, shared, where, is_across, a, m, _DEPTHS[kind])

@@ -19,12 +19,24 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 _SWITCHES = ("normalized", "layered")
 _LISTS = ("box", "sizes", "strides", "steps", "lower", "upper")
-_TEXTS = ("type", "swizzle", "fill", "promotion")
+_TEXTS = ("type", "swizzle", "fill", "promotion", "wide")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "texture": ("address", "filter", "normalized", "read", "channels", "layered", "compare", "samples"),
     "surface": ("channels", "layered"),
     "tensor_map": (
-        *("box", "sizes", "strides", "steps", "type", "swizzle", "fill", "promotion", "lower", "upper"),
+        *(
+            "box",
+            "sizes",
+            "strides",
+            "steps",
+            "type",
+            "swizzle",
+            "fill",
+            "promotion",
+            "lower",
+            "upper",
+            "wide",
+        ),
     ),
 }
 """The options of each kind."""

@@ -94,6 +94,7 @@ def form_data(form: Form) -> dict[str, Any]:
         "dialect": form.dialect or "both",
         "since": {word or "form": _since(s) or "PTX 1.0" for word, s in form.since.items()},
         "is_simulated": bool(form.sem),
+        **({"refused": form.refused} if form.refused else {}),
     }
 
 
@@ -113,9 +114,23 @@ def markdown(table: Table) -> str:
         "",
         "Then the first PTX version and target, if not all have the form, and those of words that came later;",
         "`until` says the last ones. `not` lists what does not go together. `ptxplus` marks what only PTXPlus has,",
-        "`sim` what the simulator runs.",
+        "`sim` what the simulator runs; what it does not run has the reason at [the end](#not-simulated).",
     ]
-    return "\n".join([*head, *_families(table), ""])
+    return "\n".join([*head, *_families(table), *_refusals(table), ""])
+
+
+def _refusals(table: Table) -> Iterator[str]:
+    """The rows that the simulator refuses, by reason."""
+    found: dict[str, list[Form]] = {}
+    for forms in table.forms.values():
+        for form in forms:
+            if form.refused:
+                found.setdefault(form.refused, []).append(form)
+    if found:
+        yield from ("", "## Not simulated")
+    for reason, refused in found.items():
+        names = (form.base + "".join(map(_group, form.groups)) for form in refused)
+        yield from ("", f"{reason[0].upper()}{reason[1:]}:", "", "```text", *names, "```")
 
 
 def _families(table: Table) -> Iterator[str]:

@@ -245,8 +245,8 @@ CONTEXT = record(
         ("error_address", "u8"),  # of BEYOND_TARGETS: the index, and the number of targets << 32
     ]
 )
-MAX_CLUSTER = 16
-"""CTAs of a cluster: more than 8 only where a launch allows a size that is not portable."""
+MAX_CLUSTER = 32
+"""CTAs of a cluster: more than 8 only where a launch allows a size that is not portable, more than 16 for sm_107."""
 CLUSTER = record(
     [
         ("n_ctas", "i8"),

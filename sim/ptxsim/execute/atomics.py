@@ -2,7 +2,7 @@
 
 Kinds of values: unsigned, signed and floating point; operations on other kinds are refused when a kernel is lowered.
 Addresses have been checked by an ACCESS micro-operation before. Sums of f32 in global memory flush subnormals to zero,
-in shared memory they keep them, as the manual says of current hardware.
+in shared memory, and with `.noftz`, they keep them, as the manual says of current hardware.
 
 Reference: PTX ISA, `atom` (inc wraps to 0 at the operand, dec wraps to the operand at 0).
 """
@@ -28,6 +28,7 @@ from ptxsim.execute.codes import (
     EXCHANGE,
     FLOAT,
     INCREMENT,
+    KEEPS_SUBNORMALS,
     MAX,
     MIN,
     OR,
@@ -78,7 +79,7 @@ def combine_float(operation, old, a):
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
 def atomic32(context, uop, mask):
     """A 32-bit atomic: row d = old values."""
-    operation, kind = np.int64(uop.c & 0xFF), uop.c >> 8
+    operation, kind = np.int64(uop.c & 0xFF), uop.c >> 8 & 0xFF
     base = context.constant_rows32 + context.warp * context.rows32
     r = rows_u32(context.r32, context.total_rows32)
     f = rows_f32(context.r32, context.total_rows32)
@@ -88,7 +89,7 @@ def atomic32(context, uop, mask):
     # adding 2^31 turns signed order into unsigned order
     bias = np.uint64(0x80000000) if kind == SIGNED and (operation in (MIN, MAX)) else np.uint64(0)
     low = np.uint64(0xFFFFFFFF)
-    flushes = operation == ADD and context.access_space == GLOBAL
+    flushes = operation == ADD and context.access_space == GLOBAL and uop.c & KEEPS_SUBNORMALS == 0
     for n in range(32):
         if (mask >> n) & 1:
             pointer = context.lane_pointer[n] + np.uint64(uop.e)

@@ -29,7 +29,8 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
     MBARRIER      row d = old state of the mbarrier at the address; row a count, row b bytes, e what: see below
     MBARRIER_TEST predicate d = phase complete; row a a state (e 0) or a parity (e 1)
-    MBARRIERS     an arrival at the mbarrier at row a in every CTA of the mask in row b but the one of rank c
+    MBARRIERS     operation e at the mbarrier at row a in every CTA of the mask in row b but that of rank c; row d its
+                  bytes, or arrivals
     MATRIX_LOAD   row d = a lane's part of the 8 by 8 matrix whose rows lie at the addresses of lanes 8 * c ...
     MATRIX_STORE  the reverse, of row a; e for both: see `execute/tensor/mma.py`
     MATRIX_MOVE   row d = row a of all lanes as an 8 by 8 matrix, transposed
@@ -107,6 +108,7 @@ ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, INCREMENT, DECREMENT, SWAP = range(10)
 REDUCTIONS = {"add": ADD, "min": MIN, "max": MAX, "and": AND, "or": OR, "xor": XOR}
 ATOMICS = REDUCTIONS | {"exch": EXCHANGE, "inc": INCREMENT, "dec": DECREMENT, "cas": SWAP}
 UNSIGNED, SIGNED, FLOAT, BFLOAT = range(4)
+KEEPS_SUBNORMALS = 1 << 16  # of an atomic on f32: `.noftz`
 
 UP, DOWN, BUTTERFLY, INDEX = range(4)
 

@@ -18,10 +18,11 @@ from ptxsim.execute.bulk.copies import settle
 from ptxsim.execute.bulk.mbarriers import next_state
 from ptxsim.execute.cluster.clusters import shared_at
 from ptxsim.execute.codes import (
-    ARRIVE,
     BARRIER,
     CLUSTER_SHIFT,
+    COMPLETE_BYTES,
     COPY,
+    EXPECT_BYTES,
     KEEP,
     MBARRIER,
     MBARRIER_TEST,
@@ -44,9 +45,12 @@ def _fault(context, kind, lane):
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
-def _arrive_in_others(context, uop, lane):
+def _operate_in_others(context, uop, lane):
     """MBARRIERS for one lane. 0 after a fault."""
-    ctas = word_of(context, np.int64(uop.b), lane)
+    ctas, what = word_of(context, np.int64(uop.b), lane), np.int64(uop.e)
+    count, n_bytes = word_of(context, np.int64(uop.d), lane), np.int64(0)
+    if what & (EXPECT_BYTES | COMPLETE_BYTES):
+        count, n_bytes = np.int64(1), count
     offset = word_of(context, np.int64(uop.a), lane) & (1 << CLUSTER_SHIFT) - 1
     for rank in range(32):
         if ctas >> rank & 1 == 0 or rank == word_of(context, np.int64(uop.c), lane):
@@ -61,7 +65,7 @@ def _arrive_in_others(context, uop, lane):
             settle(context, memory + np.uint64(offset), 0)
         cell = flat_i64(memory + np.uint64(offset), 1)
         old = cell[0]
-        cell[0] = next_state(old, ARRIVE, 1, 0)
+        cell[0] = next_state(old, what, count, n_bytes)
         if (cell[0] ^ old) >> PHASE_SHIFT & 1:
             context.phase_ended = 1
     return 1
@@ -92,7 +96,7 @@ def _synchronise(context, uop, mask):
         return 1
     if op == MBARRIERS:
         for n in range(32):
-            if (mask >> n) & 1 and _arrive_in_others(context, uop, n) == 0:
+            if (mask >> n) & 1 and _operate_in_others(context, uop, n) == 0:
                 return 0
         return 1
     if op == COPY:

@@ -15,6 +15,7 @@ from ptxsim.execute.codes import CLUSTER_SHIFT, FIRST_CLUSTER_CODE
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.blocks import numbers
 from ptxtool.ir.nodes import Directive, Function
+from ptxtool.isa.targets import has
 
 Size = tuple[int, int, int]
 
@@ -73,7 +74,9 @@ def cluster_of(kernel: Function, cluster: Extent | None, grid: Size, shared_byte
         raise _problem(kernel, heads["explicitcluster"], what, "give cluster = [2, 1, 1] or the like")
     if wanted is None:
         return ClusterLaunch()
-    limit, bound = MAX_CLUSTER, heads.get("maxclusterrank")
+    # guess: as many as the masks of a target have bits
+    limit = MAX_CLUSTER if has(kernel.module.target, "107f") else MAX_CLUSTER // 2
+    bound = heads.get("maxclusterrank")
     if bound is not None:
         limit = min(limit, *numbers(bound))
     if prod(wanted) > limit:

@@ -41,14 +41,16 @@ _TYPES = {
 }
 """Element types by numpy's names."""
 _MAX_BOX, _MAX_STEP, _MAX_PIXELS = 256, 8, 1024
+_WIDE = {"W": 2, "W128": 3}
+_SWIZZLES_ALONG_W = ("64B", "128B", "128B-atom-32B")
 
 
 @dataclass(frozen=True)
 class TensorMap:
     """A tensor, and the boxes that tensor copies move of it. Dimensions are innermost first, as in CUDA.
 
-    Raises E401 for what cuTensorMapEncodeTiled, or ...Im2col, refuses, and for interleaved tensors, which are not
-    simulated. Elements of 4 or 6 bits are packed in an array of bytes.
+    Raises E401 for what cuTensorMapEncodeTiled, ...Im2col or ...Im2colWide refuses, and for interleaved tensors, which
+    are not simulated. Elements of 4 or 6 bits are packed in an array of bytes.
     """
 
     array: Any
@@ -73,6 +75,8 @@ class TensorMap:
     """im2col mode: where pixels of a box begin, in dimensions 1 to the last but one."""
     upper: Sequence[int] = ()
     """And where they end, counted from the tensor's end."""
+    wide: Literal["", "W", "W128"] = ""
+    """im2col mode along W alone, as of cuTensorMapEncodeIm2colWide: `lower` and `upper` have one number each."""
 
     def __post_init__(self) -> None:
         self._words(0)
@@ -91,7 +95,7 @@ class TensorMap:
         unit, is_padded = int(words.UNIT_ELEMENTS[number]), number >= words.B4X16_P64
         bits = 8 * int(words.GLOBAL_BYTES[number]) // unit
         sizes = self._sizes(bits)
-        rank, is_im2col = len(sizes), bool(self.lower or self.upper)
+        rank, is_im2col = len(sizes), bool(self.lower or self.upper or self.wide)
         if not 1 <= rank <= 5:
             _wrong(f"{rank} dimensions", "a tensor has 1 to 5")
         strides = tuple(self.strides) or tuple(int(n) for n in np.cumprod(sizes[:-1]) * bits // 8)
@@ -104,11 +108,12 @@ class TensorMap:
             if rank < 3:
                 _wrong(f"im2col mode of {rank} dimensions", "it needs 3 to 5: channels, pixels, batch")
             _check("box", self.box, 2, 1, _MAX_PIXELS)
-            bound = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}[rank]
+            bound = 1 << 15 if self.wide else {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}[rank]
             for name in ("lower", "upper"):
-                _check(name, getattr(self, name), rank - 2, -bound, bound - 1)
+                _check(name, getattr(self, name), 1 if self.wide else rank - 2, -bound, bound - 1)
         else:
             _check("box", self.box, rank, 1, _MAX_BOX)
+        self._check_wide(sizes)
         mode, atomicity, most = _SWIZZLES.get(self.swizzle, (0, 0, 0))
         if is_padded and (self.box[0] != 128 or self.swizzle not in ("none", "128B", "128B-atom-32B")):
             _wrong(
@@ -136,7 +141,7 @@ class TensorMap:
             | atomicity << words.ATOMICITY_SHIFT
             | (self.fill == "nan") << words.FILL_SHIFT
             | promotions.index(self.promotion) << words.PROMOTION_SHIFT
-            | is_im2col << words.IM2COL_SHIFT
+            | (_WIDE[self.wide] if self.wide else int(is_im2col)) << words.IM2COL_SHIFT
         )
         made[words.ADDRESS : words.ADDRESS + 2] = address & 0xFFFF_FFFF, address >> 32
         made[words.SIZES : words.SIZES + rank] = sizes
@@ -148,6 +153,16 @@ class TensorMap:
         for k, (low, high) in enumerate(zip(self.lower, self.upper, strict=False)):
             made[words.CORNERS + k] = low & 0xFFFF | (high & 0xFFFF) << 16
         return made
+
+    def _check_wide(self, sizes: tuple[int, ...]) -> None:
+        if self.wide == "":
+            return
+        if self.wide not in _WIDE:
+            _wrong(f"wide {self.wide!r}", f"give one of {', '.join(_WIDE)}")
+        if self.swizzle not in _SWIZZLES_ALONG_W:
+            _wrong(f"wide, and swizzle {self.swizzle!r}", f"give one of {', '.join(_SWIZZLES_ALONG_W)}")
+        if self.lower[0] >= sizes[1] + self.upper[0]:
+            _wrong("no pixels between its corners", "lower is less than the width + upper")
 
     def _sizes(self, bits: int) -> tuple[int, ...]:
         if self.sizes:

@@ -96,7 +96,8 @@ CLUSTER = """
 """
 
 
-def test_every_cta_of_a_mask() -> None:
+@pytest.mark.parametrize(("width", "mask"), [("", "%h1"), ("::16b", "%h1"), ("::32b", "%r3")])
+def test_every_cta_of_a_mask(width: str, mask: str) -> None:
     """Of 4 CTAs, rank 1 sends 16 bytes to ranks 0 and 3, whose mbarriers expect them."""
     body = f"""
 	mov.u32 %r2, %cluster_ctarank;
@@ -109,7 +110,8 @@ SEND:
 	barrier.cluster.wait.aligned;
 	setp.eq.and.u32 %p5, %r2, 1, %p1;
 	mov.u16 %h1, 9;
-	@%p5 {TO_CLUSTER}.multicast::cluster [tile], [%d2], 16, [bar], %h1;
+	mov.u32 %r3, 9;
+	@%p5 {TO_CLUSTER}.multicast::cluster{width} [tile], [%d2], 16, [bar], {mask};
 	@%p4 bra OUT;
 	{WAIT}
 OUT:
@@ -196,6 +198,36 @@ def test_columns_of_pixels() -> None:
     places = [(0, 2, w) for w in (1, 2, 3)] + [(1, -1, w) for w in range(-1, 4)]
     expected = [padded[n, h + 0 + 1, w + 2 + 1] for n, h, w in places]
     assert found.reshape(8, 8).tolist() == np.array(expected).tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("is_128", [False, True])
+def test_pixels_along_w(seed: int, is_128: bool) -> None:
+    """Pixels of random images, corners, steps, moves and halos: those of a padded row of images, one after the other.
+    Rows are 16 bytes; of eight of them, a line of 128 bytes, chunk j of every 4 lies at j ^ (line % 4)."""
+    random = np.random.default_rng(seed)
+    width, step, moved, halo = (int(random.integers(*span)) for span in ((3, 9), (1, 4), (0, 32), (0, 5)))
+    low, high = int(random.integers(-3, 2)), int(random.integers(-2, 3))
+    high = max(high, low + 1 - width)
+    tensor = random.integers(1, 1 << 16, (60, 2, width, 8), np.uint16)
+    first, n_pixels = int(random.integers(low - 2, width + high)), int(random.integers(1, 20))
+    walk = [(w, 3) for w in range(first, width + high, step)]
+    walk += [(w, n) for n in range(4, 200) for w in range(low, width + high, step)]
+    chosen = [range(32 * g, 32 * g + 32 + halo) for g in range(4)] if is_128 else [range(n_pixels + halo)]
+    places = [walk[k] for group in chosen for k in group]
+    expected = np.zeros((len(places), 8), np.uint16)
+    for row, (w, n) in enumerate(places):
+        if 0 <= w + moved < width and n < 60:
+            expected[row] = tensor[n, 1, w + moved]
+    mode, more = (".im2col::w::128" if is_128 else ".im2col::w"), f", {{{halo}, {moved}}}"
+    options = {"lower": (low,), "upper": (high,), "steps": (1, step, 1, 1), "swizzle": "64B"}
+    wide = "W128" if is_128 else "W"
+    found = boxes(
+        tensor, (8, n_pixels), (0, first, 1, 3), mode, more, len(places) * 8, wide=wide, **options
+    ).reshape(-1, 8)
+    rows = [row & ~3 | (row ^ row // 8) & 3 for row in range(len(places))]
+    inside = [row for row in range(len(places)) if rows[row] < len(places)]
+    assert found[[rows[row] for row in inside]].tolist() == expected[inside].tolist()
 
 
 def test_stores_and_reductions_of_boxes() -> None:

@@ -51,6 +51,31 @@ def run(
     return results[0][0].reshape(-1, block)
 
 
+def test_arrivals_of_lanes_with_masks_of_their_own() -> None:
+    """Lane n of CTA 1 arrives n % 3 + 1 times in the CTAs of mask n & 15, lane 0 in none; each CTA sees what is left of
+    1000 arrivals in the state before its own one."""
+    body = f"""
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [tile], 1000;
+	fence.mbarrier_init.release.cluster;
+	{SYNC}
+	setp.eq.u32 %p2, %r2, 1;
+	and.b32 %r12, %r1, 15;
+	rem.u32 %r13, %r1, 3;
+	add.u32 %r13, %r13, 1;
+	@%p2 mbarrier.arrive.release.cluster.shared::cluster.multicast::cluster::32b.b64 _, [tile], %r13, %r12;
+	{SYNC}
+	mov.u32 %r10, 0;
+	mov.u64 %d5, 0;
+	@%p1 mbarrier.arrive.shared.b64 %d5, [tile];
+	@%p1 mbarrier.pending_count.b64 %r10, %d5;
+"""
+    found = run(body, (4,), 32, (4,))
+    left = [1000 - sum(n % 3 + 1 for n in range(32) if n >> cta & 1) for cta in range(4)]
+    assert found[:, 0].tolist() == left
+    assert not found[:, 1:].any()
+
+
 def test_special_registers() -> None:
     """A grid of 4 x 2 CTAs in clusters of 2 x 2: rank x + 2 y within a cluster, cluster x of 2, one row of clusters."""
     body = """

@@ -479,9 +479,9 @@ C:	st.global.u32 [%d1], %r2;
         ("add.u64 %d1, %d1, 2; st.global.u32 [%d1], %r0; ret; }", "E405", ["misaligned", "thread (0, 0, 0)"]),
         ("setp.eq.u32 %p1, %r0, 31; @%p1 st.global.u32 [%d1+4], %r0; ret; }", "E404", ["thread (31, 0, 0)"]),
         (
-            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::read::mma::a.b64 [%d1]; ret; }",
+            "fence.proxy.generic::fabric.alias.acquire.sys; ret; }",
             "E403",
-            ["tcgen05.commit"],
+            ["fence.proxy"],
         ),
         ("L: bra L; }", "E408", ["100"]),
         ("bar.sync 0, 64; ret; }", "E406", ["barrier 0 can never complete"]),

@@ -55,6 +55,7 @@ def test_registers_without_an_operand() -> None:
     ("columns", "message"),
     [
         ({"stypes": "u32"}, "column 'stypes' without 'S' in mods"),
+        ({"sem": "f", "refused": "needs several GPUs"}, "a meaning, and the reason why there is none"),
         ({"ops": "w:d r:a? r:b"}, "an optional operand before one that is not"),
         ({"ops": "w:d:S", "types": "u32"}, "operand 'd' has the type 'S', which the row has not"),
         ({"ptx": "7"}, "'7' is no PTX version"),

@@ -1,6 +1,6 @@
 /* Tensor maps of the driver API: the 128 bytes that the simulator's copies read (sim/ptxsim/execute/bulk/tensor_maps.py).
  *
- * Not implemented: interleaved tensors and cuTensorMapEncodeIm2colWide.
+ * Not implemented: interleaved tensors.
  */
 #include <string.h>
 #include "driver.h"
@@ -93,6 +93,26 @@ API int cuTensorMapEncodeIm2col(uint32_t *map, int type, unsigned rank, address 
             return INVALID_VALUE;
         map[CORNERS + k] = ((uint32_t)lower[k] & 0xFFFF) | (uint32_t)upper[k] << 16;
     }
+    return SUCCESS;
+}
+
+API int cuTensorMapEncodeIm2colWide(uint32_t *map, int type, unsigned rank, address at, const uint64_t *sizes,
+    const uint64_t *strides, int lower, int upper, uint32_t channels, uint32_t pixels, const uint32_t *steps, int interleave,
+    int mode, int swizzle, int promotion, int fill) {
+    struct request wanted = {type, rank, at, sizes, strides, steps, interleave, swizzle, promotion, fill};
+    const int bound = 1 << 15;
+    if (rank < 3 || channels > 256 || mode < 0 || mode > 1 || (mode == 0 && (pixels < 1 || pixels > 1024)) || swizzle < 2
+        || swizzle > 4 || lower < -bound || lower >= bound || upper < -bound || upper >= bound)
+        return INVALID_VALUE;
+    int error = put_tensor("cuTensorMapEncodeIm2colWide", map, &wanted, channels);
+    if (error)
+        return error;
+    if (lower >= (int64_t)sizes[1] + upper)
+        return INVALID_VALUE;
+    map[PROPERTIES] |= (2u + (uint32_t)mode) << IM2COL_SHIFT;
+    map[BOX] = channels;
+    map[BOX + 1] = pixels;
+    map[CORNERS] = ((uint32_t)lower & 0xFFFF) | (uint32_t)upper << 16;
     return SUCCESS;
 }
 

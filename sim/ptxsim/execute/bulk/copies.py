@@ -47,6 +47,7 @@ from ptxsim.base.program import (
     CONST,
     CONTEXT,
     GLOBAL,
+    MAX_CLUSTER,
     MISALIGNED,
     OUT_OF_BOUNDS,
     PARAM,
@@ -61,6 +62,8 @@ from ptxsim.base.program import (
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.engine_queue import accept, free_places, own_engine
 from ptxsim.execute.bulk.engine_records import (
+    ALONG_W,
+    BY_32,
     GATHER,
     IM2COL,
     KEEPS_SUBNORMALS,
@@ -107,6 +110,7 @@ _OFFSET_BITS = np.uint64((1 << CLUSTER_SHIFT) - 1)
 FROM_GLOBAL, MULTICAST, MASKED, STORES, GATHERS, PIXELS, LEAVES_OUT, COMBINES, PAIRS = (
     1 << k for k in range(9)
 )
+PIXELS_ALONG_W, PIXELS_BY_32 = 1 << 9, 1 << 10
 
 NEVER = 1 << 62
 
@@ -267,7 +271,7 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
         _begin(context, t)
         return np.int64(context.error == 0)
     parity = rank_at(context, mbarrier) & 1 if flags & PAIRS else np.int64(0)
-    for rank in range(16):
+    for rank in range(MAX_CLUSTER):
         if ctas >> rank & 1:
             window = np.uint64(rank + 1) << np.uint64(CLUSTER_SHIFT)
             t.to = _in_shared(context, window | to & _OFFSET_BITS, np.uint64(size), lane, align)
@@ -282,8 +286,8 @@ def _to_shared(context, t, flags, to, mbarrier, ctas, align, lane):
                 _begin(context, t)
             if context.error:
                 return 0
-    if timed and ctas & 0xFFFF:  # one read serves all
-        t.ctas, t.cluster, t.home = ctas & 0xFFFF, context.cluster, context.shared_memory
+    if timed and ctas:  # one read serves all
+        t.ctas, t.cluster, t.home = ctas, context.cluster, context.shared_memory
         t.to, t.tracker = to & _OFFSET_BITS, mbarrier & _OFFSET_BITS
         t.pairs = 1 + parity if flags & PAIRS else 0
         _begin(context, t)
@@ -344,6 +348,8 @@ def _ask_tensor(context, t, uops, at, lane):
         t.what |= how << OPERATION_SHIFT | REDUCES
     t.what |= GATHER if flags & GATHERS else 0
     t.what |= IM2COL if flags & PIXELS else 0
+    t.what |= ALONG_W if flags & PIXELS_ALONG_W else 0
+    t.what |= BY_32 if flags & PIXELS_BY_32 else 0
     t.place[0] = _signed(word_of(context, np.int64(places.d), lane))
     t.place[1] = _signed(word_of(context, np.int64(places.a), lane))
     t.place[2] = _signed(word_of(context, np.int64(places.b), lane))

@@ -7,7 +7,7 @@ from ptxsim.base.jit import njit, record_type, types
 from ptxsim.base.program import ENGINE_COPIES, TRANSFER, transfer_at
 
 # flags of a transfer
-TENSOR, TO_GLOBAL, GATHER, IM2COL, REDUCES, WITHIN_CLUSTER = (1 << k for k in range(6))
+TENSOR, TO_GLOBAL, GATHER, IM2COL, REDUCES, WITHIN_CLUSTER, ALONG_W, BY_32 = (1 << k for k in range(8))
 # of one that reduces: the operation, the kind of its values (execute/codes.py), bytes of an element, subnormals kept
 OPERATION_SHIFT, KIND_SHIFT, SIZE_SHIFT, KEEPS_SUBNORMALS = 8, 16, 24, 1 << 32
 

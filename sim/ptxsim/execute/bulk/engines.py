@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import njit, record_type, types
-from ptxsim.base.program import CONTEXT, ENGINE, TRANSFER, cluster_at
+from ptxsim.base.program import CONTEXT, ENGINE, MAX_CLUSTER, TRANSFER, cluster_at
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.engine_records import TENSOR, TO_GLOBAL, WITHIN_CLUSTER
 from ptxsim.execute.bulk.tensor_maps import FIELD, GLOBAL_BYTES, PROPERTIES, TYPE_SHIFT
@@ -51,7 +51,7 @@ def _deliver(context, t):
         tell(context, t)
         return
     to, tracker = np.uint64(t.to), np.uint64(t.tracker)
-    for rank in range(16):
+    for rank in range(MAX_CLUSTER):
         if t.ctas >> rank & 1:
             memory = np.uint64(t.home)
             if t.cluster:

@@ -5,8 +5,9 @@ cuTensorMapEncode... and `tensormap.replace` write it, copies read it.
 
     0, 1     address of the tensor
     2        rank - 1 | element type << 4 | interleave << 8 | swizzle << 12 | atomicity << 16 | fill << 20
-             | L2 promotion << 24 | is im2col << 28: the numbers of `tensormap.replace`. Bit 21 is always 0: CUTLASS
-             clears it in maps of small tensors, for drivers up to CUDA 13.1
+             | L2 promotion << 24 | im2col << 28 (1; along W 2; by 32 pixels along W 3): the numbers of
+             `tensormap.replace`. Bit 21 is always 0: CUTLASS clears it in maps of small tensors, for drivers up to
+             CUDA 13.1
     4-8      its sizes, 9-13 the box's, 14-18 the steps from element to element of a box, by dimension, innermost first;
              in im2col mode the box has channels and pixels
     20-27    bytes from one index to the next in dimensions 1 to 4: 64 bits each

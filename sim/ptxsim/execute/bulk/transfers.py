@@ -10,6 +10,9 @@ is a unit of them (`tensor_maps.py`).
     gather   four rows, whose indices are given
     im2col   a row (some channels of a pixel) for every pixel from a first one on, in a bounding box between two
              corners: W runs first, then H and D, then N; `offset` moves all of them within the tensor
+    along W  the same for one H and D: at the end of W comes the next N. `offset` is how many pixels more follow the
+             last one (a halo), or every 32nd of 128, and how far the first pixel and both corners are moved along W.
+             guess: a halo has the next pixels, whether in this N or the next; the manual shows two of the same N
 
 Reference: PTX ISA, "Tensors", `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.async.bulk.tensor`.
 """
@@ -31,6 +34,8 @@ from ptxsim.base.jit import (
 from ptxsim.base.program import BAD_TENSOR_MAP, CONTEXT, GLOBAL, OUT_OF_BOUNDS, TRANSFER
 from ptxsim.execute.atomics import combine, combine_float
 from ptxsim.execute.bulk.engine_records import (
+    ALONG_W,
+    BY_32,
     GATHER,
     IM2COL,
     KEEPS_SUBNORMALS,
@@ -170,25 +175,66 @@ def _extent(t, dimension):
     return (np.int64(t.map[BOX + dimension]) + step - 1) // step
 
 
+@njit(types.UniTuple(types.int64, 2)(_TRANSFER))
+def _width(t):
+    """Where the pixels' bounding box along W begins and ends, before it is moved."""
+    corner = np.int64(t.map[CORNERS])
+    low, high = ((corner & 0xFFFF) ^ 0x8000) - 0x8000, ((corner >> 16) ^ 0x8000) - 0x8000
+    return low, np.int64(t.map[SIZES + 1]) + high
+
+
+@njit(types.int64(_TRANSFER))
+def _rows_along_w(t):
+    """The pixels of a copy along W with its halos; 0 where they are more than PTX allows, or the box is empty."""
+    halo, moved = np.int64(t.offset[0]), np.int64(t.offset[1])
+    low, high = _width(t)
+    if low >= high or moved >= 32 or halo >= (32 if t.what & BY_32 else 512):
+        return 0
+    return 128 + 4 * halo if t.what & BY_32 else np.int64(t.map[BOX + 1]) + halo
+
+
+@njit(types.void(_TRANSFER, types.int64, types.int64))
+def _go_along_w(t, number, rank):
+    """Go to row `number` of a copy along W."""
+    if t.what & BY_32:
+        per = 32 + np.int64(t.offset[0])
+        number = number // per * 32 + number % per
+    step = max(np.int64(1), np.int64(t.map[STEPS + 1]))
+    first, low, high = np.int64(t.place[1] + t.offset[1]), np.int64(t.lower[1]), np.int64(t.upper[1])
+    in_first = max(np.int64(0), (high - first + step - 1) // step)
+    if number < in_first:
+        t.index[1], t.index[rank - 1] = first + number * step, t.place[rank - 1]
+        return
+    in_each = (high - low + step - 1) // step
+    number -= in_first
+    t.index[1], t.index[rank - 1] = low + number % in_each * step, t.place[rank - 1] + 1 + number // in_each
+
+
 @njit(types.int64(_CONTEXT, _TRANSFER, types.int64))
 def box_rows(context, t, dimensions):
     """The rows of a box; its map's fields are checked, the rank if `dimensions` says one: 0 after a fault."""
     properties = np.int64(t.map[PROPERTIES])
     rank, type_ = (properties >> RANK_SHIFT & FIELD) + 1, properties >> TYPE_SHIFT & FIELD
-    is_im2col = properties >> IM2COL_SHIFT & FIELD != 0
+    mode = 1 if t.what & IM2COL else 3 if t.what & BY_32 else 2 if t.what & ALONG_W else 0
     if rank > 5 or (dimensions and rank != dimensions):
         return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     if properties >> INTERLEAVE_SHIFT & FIELD:
         return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     atomicity = properties >> ATOMICITY_SHIFT & FIELD
-    if properties >> SWIZZLE_SHIFT & FIELD > 3 or atomicity == 2 or is_im2col != (t.what & IM2COL != 0):
+    if (
+        properties >> SWIZZLE_SHIFT & FIELD > 3
+        or atomicity == 2
+        or properties >> IM2COL_SHIFT & FIELD != mode
+    ):
         return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     if atomicity and properties >> SWIZZLE_SHIFT & FIELD != 3:
         return fault_in(context, BAD_TENSOR_MAP, GLOBAL, t.lane, np.uint64(0))
     width = np.int64(t.map[BOX])
     rows = np.int64(4) if t.what & GATHER else np.int64(1)
-    if is_im2col:
+    if mode:
         rows = np.int64(t.map[BOX + 1])
+        if t.what & ALONG_W:
+            rows = _rows_along_w(t)
     elif t.what & GATHER == 0:
         for d in range(1, rank):
             rows *= _extent(t, d)
@@ -208,6 +254,9 @@ def begin_rows(t):
             corner = np.int64(t.map[CORNERS + d - 1])
             t.lower[d] = ((corner & 0xFFFF) ^ 0x8000) - 0x8000
             t.upper[d] = np.int64(t.map[SIZES + d]) + ((corner >> 16) ^ 0x8000) - 0x8000
+    if t.what & ALONG_W:
+        low, high = _width(t)
+        t.lower[1], t.upper[1] = low + t.offset[1], high + t.offset[1]
 
 
 @njit(types.int64(_CONTEXT, _TRANSFER, types.int64))
@@ -218,6 +267,8 @@ def find_row(context, t, number):
     size = GLOBAL_BYTES[np.int64(t.map[PROPERTIES]) >> TYPE_SHIFT & FIELD]
     if t.what & GATHER:
         t.index[1] = t.place[1 + number]
+    if t.what & ALONG_W:
+        _go_along_w(t, number, rank)
     inside = True
     start = np.uint64(t.map[ADDRESS]) | np.uint64(t.map[ADDRESS + 1]) << np.uint64(32)
     for d in range(1, rank):
@@ -244,6 +295,8 @@ def find_row(context, t, number):
 @njit(types.void(_TRANSFER))
 def next_row(t):
     """Go on to the next row of a box."""
+    if t.what & ALONG_W:
+        return
     rank = (np.int64(t.map[PROPERTIES]) >> RANK_SHIFT & FIELD) + 1
     for d in range(1, rank):
         step = max(np.int64(1), np.int64(t.map[STEPS + d]))

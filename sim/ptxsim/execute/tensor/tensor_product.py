@@ -87,8 +87,8 @@ _CONTEXT, _UOP = record_type(CONTEXT), record_type(UOP)
 _UOPS = array_of(UOP)
 _uops = records(UOP)
 
-IN_TENSOR_MEMORY, STATIONARY, PAIR, MASKED, SPARSE = 1, 2, 4, 8, 16
-"""Flags: A lies in tensor memory; `.ws`; of two CTAs; with a mask of zero columns; sparse A."""
+IN_TENSOR_MEMORY, STATIONARY, PAIR, MASKED, SPARSE, SHIFTED = 1, 2, 4, 8, 16, 32
+"""Flags: A lies in tensor memory; `.ws`; of two CTAs; with a mask of zero columns; sparse A; `.ashift`."""
 _SINGLE, _SIGNED_WORD = 23 | 8 << 8 | 2 << 16, 32 | 1 << 8  # the formats of .f32 and .s32
 
 
@@ -105,14 +105,16 @@ def cell_of(row, column, m, n, folded):
 
 @njit(types.void(_CONTEXT, types.uint64, types.int64, types.int64, types.int64, types.int64))
 def _read_a(context, memory, address, kind, code, shape):
-    """Decode A from tensor memory; shape: m | k << 8 | whether column blocks of D lie below one another << 16."""
-    m, k, folded = shape & 0xFF, shape >> 8 & 0xFF, shape >> 16
+    """Decode A from tensor memory; shape: m | k << 8 | whether column blocks of D lie below one another << 16 | whether
+    each row but the last is the one of the next lane << 17. The memory stays as it is."""
+    m, k, folded, is_shifted = shape & 0xFF, shape >> 8 & 0xFF, shape >> 16 & 1, shape >> 17
     packing = tensor_packing(kind, code)
     per_column, bits, shift = packing & 0xFF, packing >> 8 & 0xFF, packing >> 16
     cells = flat_u32(memory + np.uint64(8), LANES * COLUMNS)
     kind_of_numbers = INTEGERS if kind == I8 else FLOATS
     for row in range(m):
         lane = (cell_of(row, 0, m, m, folded) >> 16) + (address >> 16) & 127
+        lane = min(lane + is_shifted, LANES - 1)
         for j in range(k):
             word = np.int64(cells[lane * COLUMNS + (address & 0xFFFF) + j // per_column])
             value = (word >> j % per_column * bits & ((1 << bits) - 1)) >> shift
@@ -316,6 +318,7 @@ def _multiply(context, uops, at, lane, adds):
         or (is_sparse and selector > (kind == F16 or kind == TF32))
         or (is_sparse and kind >= MXF8F6F4 and n_ctas == 2 and m == 64)
         or (kind >= MXF4 and what >> 31 & 1)
+        or (flags & SHIFTED and m != 128)
     ):
         return fault(context, BAD_DESCRIPTOR, lane, what)
     zeros = long_of(context, np.int64(uops[at + 3].e), lane) if flags & MASKED else np.int64(0)
@@ -365,7 +368,8 @@ def _multiply(context, uops, at, lane, adds):
             memory, context.shared_memory = cluster.tensor[rank + part], cluster.shared[rank + part]
         done = np.int64(1)
         if flags & IN_TENSOR_MEMORY:
-            _read_a(context, memory, place, kind, of_a, m | depth << 8 | folded << 16)
+            shape = m | depth << 8 | folded << 16 | np.int64(flags & SHIFTED != 0) << 17
+            _read_a(context, memory, place, kind, of_a, shape)
         else:
             descriptor = long_of(context, np.int64(head.a), lane)
             done = _load_a(context, descriptor, what, kind, of_a, m | depth << 8)

@@ -1,8 +1,7 @@
 """Asynchronous copies, asynchronous stores, and mbarriers.
 
 A copy or store is made when it is issued; waiting for copies has no effect on values. The timing model sees a copy as a
-load of its group, and waits for groups. What names the shared memory of a cluster is refused; generic addresses and
-`.shared::cta` are those of the CTA itself.
+load of its group, and waits for groups.
 """
 
 from ptxsim.base.program import GLOBAL, SHARED
@@ -10,7 +9,7 @@ from ptxsim.execute import codes
 from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.memory import elements, reduce_at, space_of, store_vector
 from ptxsim.lowering.rows import FALSE, TRUE, Operation, unsupported
-from ptxtool.ir.nodes import Dual, Immediate, Operand
+from ptxtool.ir.nodes import Dual, Immediate, Memory, Operand
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
 
@@ -73,6 +72,32 @@ def _emit_access(builder: UopBuilder, op: Operation, index: int) -> None:
     builder.element_bytes = _STATE_BYTES
 
 
+def operate(builder: UopBuilder, operand: Operand, what: int, value: int, ctas: int | None = None) -> None:
+    """An operation at an mbarrier of shared memory, its address generic or not: the window is cut off. With `ctas`, the
+    row of a mask, at the same offset in each of these CTAs. `value` is the row of its bytes, or of its arrivals."""
+    if not isinstance(operand, Memory) or operand.base is None:
+        unsupported("this address of an mbarrier")
+    address = builder.address(operand, SHARED)
+    base = builder.compute("trunc_u64", address.base) if address.is_long else address.base
+    address.base = builder.compute("and_u32", base, builder.constant(codes.WINDOW_BYTES - 1))
+    address.is_long = False
+    one, zero = builder.constant(1), builder.constant(0)
+    count, n_bytes = (one, value) if what & (codes.EXPECT_BYTES | codes.COMPLETE_BYTES) else (value, zero)
+    if ctas is not None:
+        own = builder.special_row(codes.CLUSTER_CTARANK)
+        offset = builder.compute("add_u32", address.base, builder.constant(address.offset))
+        builder.emit(codes.MBARRIERS, value, offset, ctas, own, what)
+        in_cta = builder.constant((1 << codes.CLUSTER_SHIFT) - 1)
+        address.base = builder.compute("and_u32", address.base, in_cta)
+        has_own = builder.compute("and_u32", builder.compute("shr_u32", ctas, own), one)
+        builder.emit(codes.NARROW, a=builder.compute("eq_u32", has_own, one), e=-1)
+    builder.emit_address(address, SHARED, _STATE_BYTES)
+    builder.element_bytes = _STATE_BYTES
+    builder.emit(codes.MBARRIER, builder.temporary(64), count, n_bytes, e=what)
+    if ctas is not None:
+        builder.emit(codes.NARROW, a=TRUE, e=-1)
+
+
 @rule("st_async")
 def _st_async(builder: UopBuilder, op: Operation) -> None:
     """A store whose bytes an mbarrier has waited for."""
@@ -121,6 +146,9 @@ def _mbarrier_inval(builder: UopBuilder, op: Operation) -> None:
 @rule("mbarrier_bytes")
 def _mbarrier_bytes(builder: UopBuilder, op: Operation) -> None:
     what = codes.EXPECT_BYTES if op.match.form.base == "mbarrier.expect_tx" else codes.COMPLETE_BYTES
+    if op.has("multicast::cluster::32b"):
+        operate(builder, op.operands[0], what, builder.source(op, 1, _U32), builder.source(op, 2, _U32))
+        return
     _mbarrier(builder, op, 0, what, builder.constant(0), builder.source(op, 1, _U32))
 
 
@@ -132,6 +160,11 @@ def _mbarrier_arrive(builder: UopBuilder, op: Operation) -> None:
     if op.has("noComplete"):
         what |= codes.STAY
     count, n_bytes = builder.constant(1), builder.constant(0)
+    if op.has("multicast::cluster::32b"):
+        value = builder.source(op, 2, _U32) if len(op.operands) > 3 else count
+        what |= codes.EXPECT_BYTES if op.has("expect_tx") else 0
+        operate(builder, op.operands[1], what, value, builder.source(op, len(op.operands) - 1, _U32))
+        return
     if op.has("expect_tx"):
         what |= codes.EXPECT_BYTES
         n_bytes = builder.source(op, 2, _U32)

@@ -35,7 +35,7 @@ def _address(builder: UopBuilder, operand: Operand, space: int) -> int:
 
 
 def _no_report(op: Operation) -> None:
-    if any(word.startswith("mbarrier::report") for word in op.match.modifiers):
+    if any(word.startswith("mbarrier::report::validity") for word in op.match.modifiers):
         unsupported("a report of validity")
 
 
@@ -60,7 +60,7 @@ def _copy(builder: UopBuilder, op: Operation) -> None:
     for name, flag in (("ctas", flags.MULTICAST), ("bytes", flags.MASKED)):
         if name in named:
             what |= flag
-            mask = builder.value(named[name], TYPES["u16"])
+            mask = builder.value(named[name], WORD if op.has("multicast::cluster::32b") else TYPES["u16"])
     left = right = builder.constant(0)
     if "left" in named:
         what |= flags.LEAVES_OUT
@@ -85,6 +85,8 @@ def _tensor(builder: UopBuilder, op: Operation) -> None:
         what |= flags.GATHERS
     if op.has("im2col") or op.has("im2col_no_offs"):
         what |= flags.PIXELS
+    if "halo" in named:
+        what |= flags.PIXELS_ALONG_W | (flags.PIXELS_BY_32 if op.has("im2col::w::128") else 0)
     mask = builder.constant(0)
     if "ctas" in named:
         what |= flags.MULTICAST | (flags.PAIRS if op.has("cta_group::2") else 0)
@@ -99,8 +101,9 @@ def _tensor(builder: UopBuilder, op: Operation) -> None:
         unsupported("this tensor map")
     coordinates = [builder.value(item, WORD) for item in map_.coordinates[-1].items]
     offsets: list[int] = []
-    if "offsets" in named:
-        items = named["offsets"].items if isinstance(named["offsets"], Vector) else (named["offsets"],)
+    given = named.get("offsets", named.get("halo"))
+    if given is not None:
+        items = given.items if isinstance(given, Vector) else (given,)
         offsets = [builder.value(item, TYPES["u16"]) for item in items]
     zero = builder.constant(0)
     combined = 0

@@ -167,6 +167,7 @@ def _atomic(
         return
     kind = codes.FLOAT if type_.is_float else codes.SIGNED if type_.is_signed else codes.UNSIGNED
     kind = codes.BFLOAT if type_.name == "bf16" else kind
+    kept = codes.KEEPS_SUBNORMALS if type_.name == "f32" and op.has("noftz") else 0
     operands = values[: 2 if name == "cas" else 1]
     columns = [
         [
@@ -186,7 +187,7 @@ def _atomic(
     for k in range(len(columns[0])):
         row = places[0].row if plain else builder.temporary(row_bits(type_))
         rows = [column[k] for column in columns]
-        what = codes.ATOMICS[name] | kind << 8
+        what = codes.ATOMICS[name] | kind << 8 | kept
         old.append(builder.emit(code, row, rows[0], rows[-1], what, k * type_.bytes))
     per = len(old) // count
     for k, d in enumerate(places):

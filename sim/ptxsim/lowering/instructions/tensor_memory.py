@@ -5,7 +5,7 @@ executed: waits and fences have no effect, and a commit arrives at its mbarrier 
 occupies a tensor core as one of 128 by 256 does (`[tcgen05]` of the GPU file): its shape is known when it is executed.
 Loads and stores are as quick as arithmetic.
 
-Refused: `.ashift`: the manual does not say which lanes have a next one, nor whether A is changed.
+Refused: `.ashift` of a sparse A: the manual does not say whether its metadata is shifted too.
 """
 
 from ptxsim.base.program import GENERIC, SHARED
@@ -14,10 +14,11 @@ from ptxsim.execute.tensor import tensor_layouts as layouts
 from ptxsim.execute.tensor import tensor_memory as tensor
 from ptxsim.execute.tensor import tensor_product as product
 from ptxsim.lowering.builder import UopBuilder, rule
+from ptxsim.lowering.instructions.asynchronous import operate
 from ptxsim.lowering.instructions.floating import extreme_of
 from ptxsim.lowering.instructions.matrix import items_of
 from ptxsim.lowering.instructions.warpgroup import warp_number
-from ptxsim.lowering.rows import LONG, TRUE, WORD, Operation, unsupported
+from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Immediate, Memory, Operand, Vector
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
@@ -158,13 +159,13 @@ def _operands(op: Operation) -> dict[str, Operand]:
 
 @rule("tcgen05_mma")
 def _mma(builder: UopBuilder, op: Operation) -> None:
-    if op.has("ashift"):
-        unsupported("rows of A that are shifted (.ashift)")
     named = _operands(op)
+    if op.has("ashift") and "meta" in named:
+        unsupported("rows of a sparse A that are shifted (.ashift)")
     kind = next(name for name in layouts.KINDS if op.has(f"kind::{name}"))
     flags = product.STATIONARY if ".ws" in op.match.form.base else 0
     flags |= (product.PAIR if op.has("cta_group::2") else 0) | (product.MASKED if "zero" in named else 0)
-    flags |= product.SPARSE if "meta" in named else 0
+    flags |= (product.SPARSE if "meta" in named else 0) | (product.SHIFTED if op.has("ashift") else 0)
     if isinstance(named["a"], Memory):
         flags |= product.IN_TENSOR_MEMORY
         of_a = _address(builder, named["a"])
@@ -198,29 +199,8 @@ def _mma(builder: UopBuilder, op: Operation) -> None:
 
 @rule("tcgen05_commit")
 def _commit(builder: UopBuilder, op: Operation) -> None:
-    """Arrive at an mbarrier of shared memory, generic or not: its window is cut off; or at those of a mask of CTAs."""
-    operand = op.operands[0]
-    assert isinstance(operand, Memory)
-    if operand.base is None:
-        unsupported("this address of an mbarrier")
-    address = builder.address(operand, SHARED)
-    base = builder.compute("trunc_u64", address.base) if address.is_long else address.base
-    address.base = builder.compute("and_u32", base, builder.constant(0x00FF_FFFF))
-    address.is_long = False
-    one = builder.constant(1)
-    arrives = TRUE
+    """Arrive at an mbarrier, or at those of a mask of CTAs: what is waited for, all or reads of A, has happened."""
+    ctas = None
     if len(op.operands) > 1:
-        ctas, own = builder.value(op.operands[1], TYPES["u16"]), builder.special_row(codes.CLUSTER_CTARANK)
-        offset = builder.compute("add_u32", address.base, builder.constant(address.offset))
-        builder.emit(codes.MBARRIERS, 0, offset, ctas, own)
-        address.base = builder.compute(
-            "and_u32", address.base, builder.constant((1 << codes.CLUSTER_SHIFT) - 1)
-        )
-        has_own = builder.compute("and_u32", builder.compute("shr_u32", ctas, own), one)
-        arrives = builder.compute("eq_u32", has_own, one)
-        builder.emit(codes.NARROW, a=arrives, e=-1)
-    builder.emit_address(address, SHARED, 8)
-    builder.element_bytes = 8
-    builder.emit(codes.MBARRIER, builder.temporary(64), one, builder.constant(0), e=codes.ARRIVE)
-    if arrives != TRUE:
-        builder.emit(codes.NARROW, a=TRUE, e=-1)
+        ctas = builder.value(op.operands[1], WORD if op.has("multicast::cluster::32b") else TYPES["u16"])
+    operate(builder, op.operands[0], codes.ARRIVE, builder.constant(1), ctas)

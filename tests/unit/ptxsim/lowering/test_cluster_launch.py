@@ -1,5 +1,7 @@
 """The clusters of a launch: from the launch or the kernel's head, and what neither allows."""
 
+import re
+
 import pytest
 from small_lowering import PTX
 
@@ -21,6 +23,20 @@ def test_where_the_extent_comes_from() -> None:
     assert cluster(".reqnctapercluster 2, 2", None) == ClusterLaunch((2, 2, 1), True)
     assert cluster(".reqnctapercluster 2, 2", (2, 2)) == ClusterLaunch((2, 2, 1), True)
     assert cluster(".maxclusterrank 4", (2, 2)) == ClusterLaunch((2, 2, 1), True)
+
+
+def test_more_than_16_ctas_from_sm_107_on() -> None:
+    text = PTX.format(before="", body="ret;")
+    old, new = (text.replace(target(text), name) for name in ("sm_100a", "sm_107f"))
+    assert cluster_of(parse(new).kernels["k"], (8, 4), (8, 4, 1), 0).size == 32
+    with pytest.raises(PtxError, match="a cluster of 32 CTAs"):
+        cluster_of(parse(old).kernels["k"], (8, 4), (8, 4, 1), 0)
+
+
+def target(text: str) -> str:
+    found = re.search(r"\bsm_\w+", text)
+    assert found is not None
+    return found[0]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,34 @@ def test_columns_of_pixels() -> None:
     assert found[28:31] == [0x0001_FFFF, 0x0000_FFFE, 0]
 
 
+def test_pixels_along_w() -> None:
+    """Its corners are those of W, whatever the rank; 2 and 3 tell the modes."""
+    images = np.zeros((2, 6, 7, 32), np.uint8)
+    for wide, mode in (("W", 2), ("W128", 3)):
+        at = ptxsim.TensorMap(images, (32, 64), lower=(-300,), upper=(300,), wide=wide, swizzle="64B")
+        found = words(at)
+        assert found[2] == 3 | 2 << 12 | mode << 28
+        assert found[9:11] == [32, 64]
+        assert found[28:31] == [300 << 16 | 0x10000 - 300, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("what", "options"),
+    [
+        ("swizzle 'none'", {"swizzle": "none"}),
+        ("wide 'H'", {"wide": "H"}),
+        ("no pixels between its corners", {"lower": (3,), "upper": (-4,)}),
+        ("2 lower", {"lower": (0, 0)}),
+    ],
+)
+def test_what_is_refused_along_w(what: str, options: dict) -> None:
+    images = np.zeros((2, 6, 7, 32), np.uint8)
+    given = {"lower": (0,), "upper": (0,), "wide": "W", "swizzle": "64B"} | options
+    with pytest.raises(PtxError, match="E401") as caught:
+        ptxsim.TensorMap(images, (32, 64), **given)
+    assert what in str(caught.value)
+
+
 def test_a_tensor_at_an_address() -> None:
     at = ptxsim.TensorMap(0x1000, (8,), sizes=(100,), type="bf16")
     assert words(at, 0x1000)[:5] == [0x1000, 0, 10 << 4, 0, 100]

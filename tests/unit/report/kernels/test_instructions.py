@@ -72,6 +72,19 @@ def test_data() -> None:
     assert (data["effects"], data["since"], data["dialect"]) == (["load"], {"form": "PTX 2.0"}, "both")
 
 
+def test_what_is_not_simulated_is_listed_by_reason() -> None:
+    rows = (
+        'ops = "", refused = "needs two"',
+        'ops = "", mods = "x", sem = "f"',
+        'ops = "", mods = "y", refused = "needs two"',
+    )
+    made = load({"family": "title = 'T'\na = [" + ", ".join(f"{{ {row} }}" for row in rows) + "]"})
+    text = markdown(made)
+    assert text.endswith("\n## Not simulated\n\nNeeds two:\n\n```text\na\na.y\n```\n")
+    assert [form_data(form).get("refused") for form in made.forms["a"]] == ["needs two", None, "needs two"]
+    assert "## Not simulated" not in markdown(load({"family": "title = 'T'\na = [{ ops = '' }]"}))
+
+
 def test_the_document_is_current(request: pytest.FixtureRequest) -> None:
     path = CHECKOUT / "docs" / "isa.md"
     text = markdown(table())

@@ -42,6 +42,28 @@ def test_a_tensor_outside_of_memory_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize(
+    ("wide", "mode", "more"),
+    [
+        ("W", ".im2col::w", ", {512, 0}"),
+        ("W", ".im2col::w", ", {0, 32}"),
+        ("W128", ".im2col::w::128", ", {32, 0}"),
+        ("W128", ".im2col::w", ", {0, 0}"),
+        ("W", ".im2col::w::128", ", {0, 0}"),
+        ("W", ".im2col", ", {0}"),
+        ("W", "", ""),
+    ],
+)
+def test_copies_along_w_that_are_none(wide: str, mode: str, more: str) -> None:
+    """Halos and moves that are too large, and maps of another mode."""
+    of = ptxsim.TensorMap(
+        np.zeros((2, 4, 8), np.uint16), (8, 4), lower=(0,), upper=(0,), wide=wide, swizzle="64B"
+    )
+    arguments = [of, np.zeros(16, np.uint32), np.zeros(4, np.uint32)]
+    with pytest.raises(PtxError, match=r"E404.*a tensor map that describes no box"):
+        functional.run(kernel(load(of, (0, 0, 0), 64, mode, more), 16, True), 1, 32, arguments)
+
+
+@pytest.mark.parametrize(
     "spoilt",
     [
         "tensormap.replace.tile.interleave_layout.global.b1024.b32 [%d1], 1;",

@@ -16,6 +16,7 @@ KINDS = [
     ("mxf4", 2, "ue8m0", "e2m1 e2m1", 64),
     ("mxf4nvf4", 2, "ue8m0", "e2m1 e2m1", 64),
     ("mxf4nvf4", 4, "ue4m3", "e2m1 e2m1", 64),
+    ("mxf4nvf4", 4, "ue8m0", "e2m1 e2m1", 64),
 ]
 
 

@@ -315,6 +315,26 @@ def test_half_of_the_lanes(in_tensor: bool) -> None:
     run_product("f16", ("f32", "f16", "f16"), m=64, in_tensor=in_tensor, values="whole")
 
 
+@pytest.mark.parametrize(("m", "issuer"), [(128, None), (256, 0)])
+def test_rows_of_a_that_are_shifted(m: int, issuer: int | None) -> None:
+    """`.ashift`: a row of D is the next one of the product as it is, but the last of a CTA; A stays."""
+    plain, shifted = (
+        run_product(
+            "f16", ("f32", "f16", "f16"), m=m, n=16, in_tensor=True, adds=False, values="whole", suffix=suffix,
+            issuer=issuer,
+        )
+        for suffix in ("", ".ashift")
+    )  # fmt: skip
+    assert shifted[:, :16, :127].tolist() == plain[:, :16, 1:].tolist()
+    assert shifted[:, :16, 127].tolist() == plain[:, :16, 127].tolist()
+    assert shifted[:, 16:].tolist() == plain[:, 16:].tolist()
+
+
+def test_64_rows_are_not_shifted() -> None:
+    with pytest.raises(PtxError, match="E404"):
+        run_product("f16", ("f32", "f16", "f16"), m=64, in_tensor=True, suffix=".ashift")
+
+
 SCALED: list[tuple[str, str, tuple[str, str, str], int]] = [
     ("mxf8f6f4", ".block_scale.scale_vec::1X", ("f32", "e4m3", "e2m1"), 1 << 23 | 1 << 29 | 2 << 4),
     ("mxf8f6f4", ".block_scale", ("f32", "e3m2", "e5m2"), 1 << 23 | 3 << 29),

@@ -16,9 +16,9 @@ from ptxtool.formats.gpu import load_gpu
     ("instruction", "reason"),
     [
         (
-            "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes"
-            " [tile], [%d1, {0, 0, 0}], [bar], {%h1, %h1};",
-            "columns of pixels along W",
+            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
+            ".mbarrier::report::validity::per_element::ff [tile], [%d1], 16, [bar];",
+            "a report of validity",
         ),
     ],
 )

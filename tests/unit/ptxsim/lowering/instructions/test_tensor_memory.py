@@ -25,12 +25,12 @@ TEXT = """.version 8.8
     ("instruction", "reason"),
     [
         (
-            "tcgen05.mma.cta_group::1.kind::f16.ashift [%r1], [%r2], %d2, %r3, %p1;",
-            "rows of A that are shifted",
+            "tcgen05.mma.sp.cta_group::1.kind::f16.ashift [%r1], [%r2], %d2, [%r4], %r3, %p1;",
+            "rows of a sparse A that are shifted",
         ),
         (
-            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster::32b.b64 [%d1], %r1;",
-            "commits with a mask of 32 CTAs, or a restriction, are not simulated",
+            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [64];",
+            "this address of an mbarrier",
         ),
     ],
 )
