@@ -1,12 +1,15 @@
 """The command group: every command is there, none is imported early, and failures become exit codes."""
 
 import importlib
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from smallkernel import KERNEL
 
 from ptxtool.cli.main import COMMANDS, main, module_of
 
@@ -55,6 +58,21 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, kind: type[BaseException])
     monkeypatch.setattr("ptxtool.api.overhead", interrupt)
     result = CliRunner().invoke(main, ["overhead"])
     assert (result.exit_code, result.stderr.strip()) == (130, "ptxtool: interrupted")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads as Linux lists them")
+def test_no_threads_for_linear_algebra_in_commands_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptxplus"
+    path.write_text(KERNEL)
+    program = (
+        f"import os, sys\nfrom ptxtool.cli.main import main\ntry:\n    main(['pressure', {str(path)!r}])\n"
+        "except SystemExit as end:\n    print(end.code, 'numpy' in sys.modules, len(os.listdir('/proc/self/task')))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.stdout.splitlines()[-1] == "0 True 1"
 
 
 def test_help_imports_no_command() -> None:

@@ -139,3 +139,12 @@ def test_the_machine_is_that_of_the_launch_or_fits_the_text(cli: Cli, tmp_path: 
     assert "on an SM of gtx480" in cli(*command).stdout
     assert "on an SM of v100" in cli(*command, "--gpu", "v100").stdout
     assert "on an SM of tesla-c2050" in cli("occupancy", "--registers", 20, "--block", 64).stdout
+
+
+def test_the_machine_of_a_launch_file_is_that_of_its_kernel_only(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(f"{HEAD}.visible .entry k()\n{{ ret; }}\n.visible .entry launched()\n{{ ret; }}\n")
+    (tmp_path / "launch.toml").write_text('kernel = "launched"\ngpu = "gtx480"\ngrid = 1\nblock = 64\n')
+    command = ("occupancy", file, "--no-ptxas", "--block", 64)
+    assert "on an SM of gtx480" in cli(*command).stdout
+    assert "on an SM of a100" in cli(*command, "--kernel", "k").stdout

@@ -16,6 +16,7 @@ Reference: P. Briggs, "Register allocation via graph coloring", 1992, section 2.
 M. Franz, "Linear scan register allocation on SSA form", 2010 (live intervals with holes).
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,9 +39,10 @@ class Operands:
     """Per instruction the webs that it reads, or those that it writes: `webs[first[i] : end[i]]`.
 
     Few of a large kernel are asked for, so that tuples for all would cost more than the rest of their computation.
+    Compact arrays: the objects of lists are an eighth of what `allocate` has in memory (measured).
     """
 
-    def __init__(self, webs: list[int], first: list[int], end: list[int]):
+    def __init__(self, webs: "array[int]", first: "array[int]", end: "array[int]"):
         self._webs = webs
         self._first = first
         self._end = end
@@ -238,18 +240,18 @@ class _Builder:
         register[webs] = self._registers[ranges.rank]
         place = self._named_place
         named = webs[self._range_of[place]]
-        as_list = named.tolist()
+        of_named = array("q", named.tobytes())
         bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
         k = 2 * self._place
-        first, middle, end = (bounds[k + side].tolist() for side in range(3))
+        first, middle, end = (array("q", bounds[k + side].tobytes()) for side in range(3))
         return Ranges(
             cfg.kernel,
             cfg,
             self._live.def_uses,
             tuple(register.tolist()),
             _intervals(webs, ranges),
-            Operands(as_list, middle, end),
-            Operands(as_list, first, middle),
+            Operands(of_named, middle, end),
+            Operands(of_named, first, middle),
             frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
             (named, self._instruction[place], self._is_def[place]),
         )

@@ -95,11 +95,16 @@ def command(
     module = None if file is None else common.load_module(file)
     reads_launch = gpu is None or None in (kernel, registers, block, scratchpad)
     beside = common.launch_of(file, needed=block is None) if reads_launch else None
-    name = gpu or (beside and beside.gpu) or (DEFAULT_GPU if module is None else AUTO)
+    function = None if module is None else api.kernel(module, kernel or (beside.kernel if beside else None))
+    if beside is not None and function is not None and common.of_kernel(beside, function) is not None:
+        gpu = gpu or beside.gpu
+    name = gpu or (DEFAULT_GPU if module is None else AUTO)
     chosen = _limits(name, switched, None if module is None else module.target)
     settled: _CtaNeeds | None = None
-    if file is not None and module is not None:
-        settled = _from_file(beside, module, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
+    if module is not None and function is not None:
+        settled = _from_file(
+            beside, module, function, registers, block, scratchpad, no_ptxas or curve, chosen
+        )
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
         _note_newer(settled.kernel.module.target, chosen)
     if block is None:
@@ -196,7 +201,7 @@ def _dynamic(kernel: "Function") -> list[str]:
 def _from_file(
     beside: "Launch | None",
     module: "Module",
-    kernel: str | None,
+    function: "Function",
     registers: int | None,
     block: int | None,
     scratchpad: int | None,
@@ -204,7 +209,6 @@ def _from_file(
     gpu: "Gpu | CudaTarget",
 ) -> _CtaNeeds:
     """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
-    function = api.kernel(module, kernel or (beside.kernel if beside else None))
     launch = common.of_kernel(beside, function)
     (counts,) = common.register_counts(module, [function], no_ptxas)
     static = api.static_scratchpad(function)

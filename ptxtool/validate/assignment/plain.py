@@ -135,6 +135,7 @@ def plain_pairs(
     for (item, old, new), n_written in zip(both, written, strict=True):
         if n_written == LABEL and old.operands == new.operands and same_operation(old, new):
             yield item, (), ()
+    del both, written  # here and below: the proof is where `allocate` has most in memory
     left = _before(before)
     right = left if after is before else _Side(after, left.numbers)
 
@@ -148,10 +149,12 @@ def plain_pairs(
         plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
         olds_mean, news_mean = meanings()
     found, new_found = [registers for _, registers in olds_mean], [registers for _, registers in news_mean]
+    del olds_mean, news_mean
     pairs = tuple(zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True))
     for register in {*chain.from_iterable(new_found)}:
         take(register)
     ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
+    del found, new_found
     at = 0  # the operand
     for item, old, _, n_written in plain:
         after_last = at + len(old.operands)
