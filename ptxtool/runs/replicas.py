@@ -66,9 +66,10 @@ def replicated(
     `run` raises; an interrupted replica is the last, and does not count.
     """
     check_replicas(of)
-    gpu = machine_of(options.gpu) if of > 1 else options.gpu
-    others = replace(options, output=None, timeline=None, hotspots=False)
-    each = [options, *(replace(others, gpu=replica(gpu, number, of)) for number in range(1, of))]
+    each = [options]
+    for number in range(1, of):
+        machine = replica(machine_of(options.gpu), number, of)
+        each.append(replace(options, gpu=machine, output=None, timeline=None, hotspots=False))
 
     def announced(number: int) -> None:
         if announce is not None and number > 0:

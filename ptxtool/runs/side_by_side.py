@@ -6,7 +6,7 @@ is reported, for the first that has not ended.
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -34,7 +34,7 @@ def side_by_side(
     options: "Sequence[LaunchOptions]",
     jobs: int | None,
     announce: Callable[[int], object] | None = None,
-) -> Iterator[Found]:
+) -> Generator[Found, None, None]:
     """The results of `run(k, options[k])` for every k, in order; `announce(k)` is called before one is awaited.
 
     `jobs` runs go on at a time. What a run raises is raised when it is its turn. After Ctrl-C the run whose turn it is
