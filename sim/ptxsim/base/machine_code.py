@@ -1,8 +1,9 @@
 """Machine code of whole functions: kept on disk as object files, loaded by LLVM alone, and called.
 
 An entry or a boundary (execute/boundary.py) with everything that is linked into it is one object file, in the folder
-of its source (`code_cache`). Where every file is there, numba is not imported: a run begins a second sooner. Where one
-is missing or damaged, numba compiles that function (`numba_compiler`), and the file is written.
+of its source (`code_cache`), or prepared with the installation (`prepared_code`). Where every one is there, numba is
+not imported: a run begins a second sooner. Where one is missing or damaged, numba compiles that function
+(`numba_compiler`), and the file is written.
 
 Reference: numba's calling convention, `numba.core.callconv.CPUCallConv`: a function takes the places of its result and
 of an exception before its arguments, an array as seven words, a function as three, and returns a status.
@@ -21,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.code_cache import folder
+from ptxsim.base import prepared_code
+from ptxsim.base.code_cache import folder, sources
 
 _lock = threading.RLock()
 _declared: dict[str, Any] = {}
@@ -44,6 +46,11 @@ def define(symbol: str) -> None:
         if symbol not in _defined:
             _defined[symbol] = _machine_code(_declared[symbol])
             binding.add_symbol(symbol, _defined[symbol])
+
+
+def declared() -> list[Any]:
+    """The functions that have been declared so far."""
+    return list(_declared.values())
 
 
 def address(function: Any) -> int:
@@ -129,26 +136,44 @@ def _raise(problem: ctypes.c_void_p) -> None:
 def _machine_code(function: Any) -> int:
     """The address of a function's machine code, from disk or from the compiler."""
     path = _path(function)
-    try:
-        return _loaded(*_read(path))
-    except (OSError, ValueError):
-        from ptxsim.base import numba_compiler
+    with contextlib.suppress(OSError, ValueError):
+        return _loaded(*_checked(path.read_bytes()))
+    with contextlib.suppress(ValueError):
+        prepared = prepared_code.find(sources(function.__module__), _name(function))
+        if prepared is not None:
+            return _loaded(*_checked(prepared))
+    from ptxsim.base import numba_compiler
 
-        symbol, code, found = numba_compiler.compiled_object(function)
-        with contextlib.suppress(OSError):  # a disk that is full: the next process compiles again
-            _write(path, symbol, code)
-        return found
+    symbol, code, found = numba_compiler.compiled_object(function)
+    with contextlib.suppress(OSError):  # a disk that is full: the next process compiles again
+        _write(path, symbol, code)
+    return found
+
+
+def is_compiled(function: str) -> bool:
+    """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_cta", is on disk or prepared."""
+    module, _, name = function.rpartition(".")
+    file = f"{module.rpartition('.')[2]}.{name}"
+    return any(folder(module).glob(f"{file}-*.o")) or prepared_code.holds(sources(module), file)
+
+
+def _name(function: Any) -> str:
+    """A function of a source, with the records of its signature and their layouts."""
+    taken = hashlib.sha256(str(function.signature).encode()).hexdigest()[:12]
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{taken}"
 
 
 def _path(function: Any) -> Path:
-    taken = hashlib.sha256(str(function.signature).encode()).hexdigest()[:12]  # records, with their layouts
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{_processor()}-{taken}.o"
-    return folder(function.__module__) / name
+    return folder(function.__module__) / f"{_name(function)}-{_processor()}.o"
 
 
-def _read(path: Path) -> tuple[str, bytes]:
-    """The symbol and the object file of a function. Raises ValueError if the file is damaged."""
-    data = path.read_bytes()
+def stored(function: Any) -> tuple[str, str, bytes]:
+    """A function that is on disk, for `prepared_code`: its sources, its name, its file's content."""
+    return sources(function.__module__), _name(function), _path(function).read_bytes()
+
+
+def _checked(data: bytes) -> tuple[str, bytes]:
+    """The symbol and the object file of a function. Raises ValueError if the data is damaged."""
     digest, symbol, code = data[:32], *data[32:].partition(b"\0")[::2]
     if hashlib.sha256(data[32:]).digest() != digest:
         raise ValueError("damaged machine code")
@@ -201,6 +226,12 @@ def _processor() -> str:
     from llvmlite import binding
 
     features = binding.get_host_cpu_features().flatten()
-    numba = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_"))
-    text = "|".join([binding.get_process_triple(), binding.get_host_cpu_name(), features, *numba])
+    text = "|".join(
+        [
+            binding.get_process_triple(),
+            binding.get_host_cpu_name(),
+            features,
+            *prepared_code.numba_variables(),
+        ]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:12]

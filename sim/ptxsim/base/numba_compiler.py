@@ -6,7 +6,8 @@ Imported when something has to be compiled and never before (`jit.py`): importin
   keeps them alive for the run; compiled functions allocate nothing, and no function returns an array.
 * `_Dispatcher` adapts numba while it compiles a function of this package, and only then: other users of numba in the
   process find its settings, its functions and its cache folder unchanged.
-* Inner functions are kept on disk where `code_cache` says, a folder for every source.
+* Inner functions are kept on disk where `code_cache` says, a folder for every source: as LLVM's code, which is
+  optimised and becomes machine code with the entry that calls them, once.
 """
 
 import contextlib
@@ -31,6 +32,8 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, typeof_impl
@@ -126,6 +129,50 @@ def _typeof(value: Later, _: Any) -> Any:
     return cpu_target.typing_context.resolve_value_type(value.now())
 
 
+# ---- inner functions, whose machine code is made with that of the entry that calls them
+
+
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The LLVM code of a function and of all that it calls, to be linked into an entry: never machine code itself."""
+
+    def _optimize_final_module(self) -> None:
+        """LLVM optimises an entry as a whole."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments
+
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()
+
+    def serialize_using_bitcode(self) -> Any:
+        return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+
+
+class _NoEnvironments:
+    """In place of the code generator, which would look for the machine code's place for a function's constants."""
+
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        pass
+
+
+class _InnerCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, into an `_InnerLibrary`."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any):
+        super().__init__(typing, target, library, *rest)
+        self.state.library = _InnerLibrary(target.codegen(), "inner")
+
+
 # ---- the disk cache
 
 
@@ -146,6 +193,14 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[mi
 
 class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes: ClassVar[list[Any]] = [_Locator]
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        codegen = target_context.codegen()
+        codegen._library_class = _InnerLibrary
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            del codegen._library_class
 
 
 class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
@@ -247,7 +302,9 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
 def dispatcher(function: FunctionType, signature: Any, cache: bool, options: dict[str, Any]) -> Any:
     """numba's form of a function, compiled for its first compiled caller; with `signature`, for that one only."""
     options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
-    made = _Dispatcher(_copied(function), targetoptions=options)
+    made = _Dispatcher(
+        _copied(function), targetoptions=options, pipeline_class=_InnerCompiler if cache else Compiler
+    )
     made.original, made.signature = function, signature
     if cache:
         made.enable_caching()

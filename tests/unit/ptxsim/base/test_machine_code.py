@@ -43,7 +43,7 @@ def test_damaged_object_files_are_compiled_again(tmp_path: Path, monkeypatch: py
         path.write_bytes(damaged)
         assert _double()(21) == 42
         assert path.read_bytes()[32:40] == whole[32:40]
-        assert machine_code._read(path)
+        assert machine_code._checked(path.read_bytes())
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
@@ -85,3 +85,17 @@ def test_a_record_with_another_layout_is_other_code(tmp_path: Path, monkeypatch:
         values = np.array([(*range(len(before)), 7)], record)
         assert entry(expressions.int64(array_of(record)))(first)(values) == 7
     assert len(list(tmp_path.rglob("*.o"))) == 3
+
+
+def test_a_compilation_that_was_interrupted_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The functions that a loop calls are on disk before it."""
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    monkeypatch.setattr(machine_code.prepared_code, "FOLDER", tmp_path)
+    machine_code.prepared_code._files.cache_clear()
+    loop = "ptxsim.functional.cta_loop.run_cta"
+    (tmp_path / "cta_loop._step-0123456789ab-0123456789ab.o").touch()
+    assert not machine_code.is_compiled(loop)
+    (tmp_path / "cta_loop.run_cta-0123456789ab-0123456789ab.o").touch()
+    assert machine_code.is_compiled(loop)
