@@ -15,6 +15,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,8 @@ _defined: dict[str, int] = {}
 _addresses: dict[int, tuple[Any, int]] = {}
 _kept: list[Any] = []
 _NO_RESULT = -2
+_ENOUGH = 8
+"""Functions to compile that are worth a second process."""
 
 
 def declare(symbol: str, function: Any) -> None:
@@ -58,14 +61,18 @@ def address(function: Any) -> int:
     found = _addresses.get(id(function))
     if found is None:
         with _lock:
+            beside = _compiled_beside(function)
             for symbol in list(_declared):  # in the order of declaration: callees come first
                 define(symbol)
+            if beside:
+                os.waitpid(beside, 0)
             found = _addresses.setdefault(id(function), (function, _machine_code(function)))
     return found[1]
 
 
 def call(function: Any, arguments: tuple[Any, ...]) -> int:
     """Call the machine code of a function, which holds the interpreter's lock meanwhile."""
+    place = address(function)
     words: list[Any] = []
     kinds = []
     for argument in arguments:
@@ -90,7 +97,7 @@ def call(function: Any, arguments: tuple[Any, ...]) -> int:
             words += [0, 0, _address_of_function(argument)]
             kinds.append("function")
     result, problem = ctypes.c_int64(0), ctypes.c_void_p(0)
-    run = _prototype(tuple(kinds))(address(function))
+    run = _prototype(tuple(kinds))(place)
     status = run(ctypes.byref(result), ctypes.byref(problem), *words)
     if status not in (0, _NO_RESULT):
         _raise(problem)
@@ -155,6 +162,40 @@ def is_compiled(function: str) -> bool:
     module, _, name = function.rpartition(".")
     file = f"{module.rpartition('.')[2]}.{name}"
     return any(folder(module).glob(f"{file}-*.o")) or prepared_code.holds(sources(module), file)
+
+
+def _is_missing(function: Any) -> bool:
+    name = _name(function)
+    return not _path(function).exists() and not prepared_code.holds(sources(function.__module__), name)
+
+
+def _compiled_beside(function: Any) -> int:
+    """Compile a function in a process of its own, while this one compiles what it calls; its id, 0 if there is none.
+
+    The process only writes the function's file, so the symbols that it calls may be at any address. Where it fails,
+    this process compiles the function. A process with threads does not fork: another thread may hold a lock.
+    """
+    if (
+        sys.platform != "linux"
+        or threading.active_count() > 1
+        or len(os.sched_getaffinity(0)) < 2
+        or not _is_missing(function)
+        or sum(symbol not in _defined and _is_missing(f) for symbol, f in _declared.items()) < _ENOUGH
+    ):
+        return 0
+    beside = os.fork()
+    if beside == 0:
+        try:
+            from llvmlite import binding
+
+            from ptxsim.base import numba_compiler
+
+            for symbol in _declared:
+                binding.add_symbol(symbol, _defined.setdefault(symbol, 1))
+            _write(_path(function), *numba_compiler.compiled_object(function)[:2])
+        finally:
+            os._exit(0)
+    return beside
 
 
 def _name(function: Any) -> str:

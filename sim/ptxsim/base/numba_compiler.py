@@ -16,7 +16,8 @@ import hashlib
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from time import process_time
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types as types
-from numba.core import config, typeinfer
+from numba.core import config, event, typeinfer
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -44,6 +45,8 @@ from ptxsim.base.code_cache import folder
 from ptxsim.base.later import Later, now
 from ptxsim.base.wide_types import INT128, WideRecordType
 
+WORTH_SAVING = 0.25
+"""Seconds of compiling. Of the 600 functions of the cycle loop 500 need less; saving them takes a tenth of its time."""
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 
 _fix_integer_index = arrayobj.fix_integer_index
@@ -61,18 +64,19 @@ def _index_from_the_start(context: Any, builder: Any, index_type: Any, index: An
 
 @contextmanager
 def _adapted() -> Iterator[None]:
-    """Adapt numba for a compilation: `_index_from_the_start`, and LLVM's vectoriser of straight code (SLP).
+    """Adapt numba for a compilation: `_index_from_the_start`, LLVM's vectoriser of straight code (SLP), and no timers.
 
     LLVM unrolls the loops over 32 lanes before it could vectorise them. Under numba's compiler lock, so that no other
     thread compiles meanwhile; a compilation that starts another one enters twice.
     """
     with global_compiler_lock:
-        before = arrayobj.fix_integer_index, config.SLP_VECTORIZE
+        before = arrayobj.fix_integer_index, config.SLP_VECTORIZE, event.install_timer
         arrayobj.fix_integer_index, config.SLP_VECTORIZE = _index_from_the_start, 1
+        event.install_timer = lambda *_: nullcontext()  # two for each function that waits for a callee
         try:
             yield
         finally:
-            arrayobj.fix_integer_index, config.SLP_VECTORIZE = before
+            arrayobj.fix_integer_index, config.SLP_VECTORIZE, event.install_timer = before
 
 
 # ---- names of a function as numba's own objects
@@ -171,6 +175,14 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any):
         super().__init__(typing, target, library, *rest)
         self.state.library = _InnerLibrary(target.codegen(), "inner")
+        self.state.args = _Types(self.state.args)
+
+
+class _Types(tuple[Any, ...]):
+    """Types of arguments, which numba writes as text before each pass: all fields of all records."""
+
+    def __str__(self) -> str:
+        return "..."
 
 
 # ---- the disk cache
@@ -243,9 +255,11 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _FunctionCache(FunctionCache):  # type: ignore[misc]
-    """The disk cache of a function. What cannot be saved is compiled again by the next process."""
+    """The disk cache of a function. What is not saved, as it compiles in no time or the disk is full, the next process
+    compiles again."""
 
     _impl_class = _CacheFiles
+    _started = 0.0
 
     def __init__(self, function: FunctionType):
         super().__init__(function)
@@ -254,9 +268,14 @@ class _FunctionCache(FunctionCache):  # type: ignore[misc]
             self._cache_path, self._impl.filename_base, locator.get_source_stamp()
         )
 
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        self._started = process_time()
+        return super().load_overload(signature, target_context)
+
     def save_overload(self, signature: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(signature, data)
+        if process_time() - self._started > WORTH_SAVING:
+            with contextlib.suppress(OSError):
+                super().save_overload(signature, data)
 
 
 # ---- compiling

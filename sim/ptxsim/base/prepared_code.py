@@ -7,7 +7,7 @@ compressed. A function is found by the hash of its sources, its name and its rec
 * the version of numba, whose functions in C it calls;
 * no variable of numba's that asks for other machine code.
 
-The versions of Python and numpy need not: machine code calls neither, and layouts of records are part of a name.
+The versions of Python and numpy need not: machine code runs without them, and layouts of records are part of a name.
 
 Reference: System V ABI, AMD64 supplement, section 3.1.1 (x86-64-v2 and -v3).
 """
@@ -132,9 +132,9 @@ def find(sources: str, name: str) -> bytes | None:
 
 
 def holds(sources: str, name: str) -> bool:
-    """Whether there is prepared machine code for a function that fits, for any records."""
+    """Whether there is prepared machine code that fits for a function; without a hash in its name, for any records."""
     file = _fitting()
-    return file is not None and any(key.startswith(f"{sources}/{name}-") for key in file.places)
+    return file is not None and any(f"{key}-".startswith(f"{sources}/{name}-") for key in file.places)
 
 
 def misfit() -> str:
