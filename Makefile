@@ -49,6 +49,7 @@ wheel: $(STAMP)
 	rm -rf sim/ptxsim/prepared
 	set -e; for level in $(LEVELS); do $(BIN)/python -m ptxsim.prepare $$level; done
 	$(BIN)/python -m build --wheel --no-isolation
+	rm -rf sim/ptxsim/prepared
 
 site: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file website/mkdocs.yml

@@ -27,10 +27,10 @@ def functions() -> Iterator[Any]:
 
     numbered = {name: f"{name}:{default or 1}" for name, default in NUMBERED.items()}
     policies = [policy(numbered.get(name, name)) for name in SCHEDULERS]
+    yield from (simulator(), run_cta, cluster_loop(), end_period(False), copies_fill)  # the longest first
     yield from machine_code.declared()
     yield from dict.fromkeys(function for p in policies for function in (p.pick, p.window))
     yield from dict.fromkeys(built_in_decision(*key) for key in DECISIONS)
-    yield from (run_cta, cluster_loop(), simulator(), end_period(False), copies_fill)
 
 
 def write(level: str, prepared: Iterable[Any]) -> None:

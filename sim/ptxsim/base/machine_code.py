@@ -15,6 +15,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import signal
 import sys
 import threading
 from functools import cache
@@ -32,6 +33,7 @@ _defined: dict[str, int] = {}
 _addresses: dict[int, tuple[Any, int]] = {}
 _kept: list[Any] = []
 _NO_RESULT = -2
+_SIGNAL_WHEN_PARENT_ENDS = 1  # PR_SET_PDEATHSIG
 _ENOUGH = 8
 """Functions to compile that are worth a second process."""
 
@@ -190,6 +192,7 @@ def _compiled_beside(function: Any) -> int:
 
             from ptxsim.base import numba_compiler
 
+            ctypes.CDLL(None).prctl(_SIGNAL_WHEN_PARENT_ENDS, signal.SIGKILL)
             for symbol in _declared:
                 binding.add_symbol(symbol, _defined.setdefault(symbol, 1))
             _write(_path(function), *numba_compiler.compiled_object(function)[:2])
