@@ -21,7 +21,7 @@ def test_the_readme_is_short() -> None:
 def test_the_commands_of_the_readme_are_in_the_makefile() -> None:
     makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"`make (\w+)`", README.read_text(encoding="utf-8"))
-    assert targets == ["demo", "test"]
+    assert targets == ["demo", "test", "wheel"]
     for target in targets:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 

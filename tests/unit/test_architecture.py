@@ -51,6 +51,7 @@ SIMULATOR_LAYERS = (
     ("concurrent_launcher",),
     ("machine",),
     ("frontends",),
+    ("prepare",),
 )
 SIMULATOR_RANK = {name: rank for rank, names in enumerate(SIMULATOR_LAYERS) for name in names}
 ANYWHERE = {"jit", "schemes"}  # for schedulers and schemes of users; nothing of ours imports them

@@ -90,11 +90,14 @@ def _numba_version() -> str:
     found = importlib.util.find_spec("numba")
     if found is None or found.origin is None:
         raise ImportError("numba is not installed")
-    return Path(found.origin).with_name("_version.py").read_text(encoding="utf-8")
+    text = Path(found.origin).with_name("_version.py").read_text(encoding="utf-8")
+    version = re.search(r'"version": "([^"]+)"', text)
+    return version[1] if version else text
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:from (ptx[\w.]+) import (\([^)]*\)|.*)|import (ptx[\w.]+))", re.MULTILINE)
-_VERSIONS = f"{sys.version}|{_numba_version()}|{np.__version__}"
+NUMBA_VERSION = _numba_version()
+_VERSIONS = f"{sys.version}|{NUMBA_VERSION}|{np.__version__}"
 
 
 def is_host_only(module: str) -> bool:
@@ -155,24 +158,37 @@ def closure(text: str) -> list[str]:
     return sorted(found)
 
 
+@cache
+def _digest(module: str) -> bytes:
+    return hashlib.sha256(_text(module).encode()).digest()
+
+
+def sources_of_text(text: str) -> str:
+    """A hash of a source and of all sources of ours that its machine code depends on."""
+    digest = hashlib.sha256(text.encode())
+    for module in [*_COMPILER, *closure(text)]:
+        digest.update(_digest(module))
+    return digest.hexdigest()[:20]
+
+
+@cache
+def sources(module: str) -> str:
+    """The same for an imported module, or one of ours."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    path = Path(file) if file else _path(module)
+    return sources_of_text(path.read_text(encoding="utf-8") if path else module)
+
+
 def folder_of_text(text: str) -> Path:
     """The folder of the machine code of a source."""
-    digest = hashlib.sha256(_VERSIONS.encode())
-    for part in [text, *map(_text, [*_COMPILER, *closure(text)])]:
-        digest.update(part.encode())
-        digest.update(b"\0")
-    return cache_root() / digest.hexdigest()[:20]
+    return _folder(sources_of_text(text))
 
 
 @cache
 def folder(module: str) -> Path:
     """The folder of the machine code of an imported module, or of one of ours."""
-    file = getattr(sys.modules.get(module), "__file__", None)
-    path = Path(file) if file else _path(module)
-    return folder_of_text(path.read_text(encoding="utf-8") if path else module)
+    return _folder(sources(module))
 
 
-def is_compiled(function: str) -> bool:
-    """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_cta", is on disk."""
-    module, _, name = function.rpartition(".")
-    return any(folder(module).glob(f"{module.rpartition('.')[2]}.{name}-*.o"))
+def _folder(sources: str) -> Path:
+    return cache_root() / hashlib.sha256(f"{_VERSIONS}|{sources}".encode()).hexdigest()[:20]

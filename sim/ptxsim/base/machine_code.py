@@ -1,8 +1,9 @@
 """Machine code of whole functions: kept on disk as object files, loaded by LLVM alone, and called.
 
 An entry or a boundary (execute/boundary.py) with everything that is linked into it is one object file, in the folder
-of its source (`code_cache`). Where every file is there, numba is not imported: a run begins a second sooner. Where one
-is missing or damaged, numba compiles that function (`numba_compiler`), and the file is written.
+of its source (`code_cache`), or prepared with the installation (`prepared_code`). Where every one is there, numba is
+not imported: a run begins a second sooner. Where one is missing or damaged, numba compiles that function
+(`numba_compiler`), and the file is written.
 
 Reference: numba's calling convention, `numba.core.callconv.CPUCallConv`: a function takes the places of its result and
 of an exception before its arguments, an array as seven words, a function as three, and returns a status.
@@ -14,6 +15,8 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import signal
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -21,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.code_cache import folder
+from ptxsim.base import prepared_code
+from ptxsim.base.code_cache import folder, sources
 
 _lock = threading.RLock()
 _declared: dict[str, Any] = {}
@@ -29,6 +33,9 @@ _defined: dict[str, int] = {}
 _addresses: dict[int, tuple[Any, int]] = {}
 _kept: list[Any] = []
 _NO_RESULT = -2
+_SIGNAL_WHEN_PARENT_ENDS = 1  # PR_SET_PDEATHSIG
+_ENOUGH = 8
+"""Functions to compile that are worth a second process."""
 
 
 def declare(symbol: str, function: Any) -> None:
@@ -46,19 +53,28 @@ def define(symbol: str) -> None:
             binding.add_symbol(symbol, _defined[symbol])
 
 
+def declared() -> list[Any]:
+    """The functions that have been declared so far."""
+    return list(_declared.values())
+
+
 def address(function: Any) -> int:
     """The address of the machine code of a function with one signature."""
     found = _addresses.get(id(function))
     if found is None:
         with _lock:
+            beside = _compiled_beside(function)
             for symbol in list(_declared):  # in the order of declaration: callees come first
                 define(symbol)
+            if beside:
+                os.waitpid(beside, 0)
             found = _addresses.setdefault(id(function), (function, _machine_code(function)))
     return found[1]
 
 
 def call(function: Any, arguments: tuple[Any, ...]) -> int:
     """Call the machine code of a function; other threads of Python run meanwhile."""
+    place = address(function)
     words: list[Any] = []
     kinds = []
     for argument in arguments:
@@ -83,7 +99,7 @@ def call(function: Any, arguments: tuple[Any, ...]) -> int:
             words += [0, 0, _address_of_function(argument)]
             kinds.append("function")
     result, problem = ctypes.c_int64(0), ctypes.c_void_p(0)
-    run = _prototype(tuple(kinds))(address(function))
+    run = _prototype(tuple(kinds))(place)
     status = run(ctypes.byref(result), ctypes.byref(problem), *words)
     if status not in (0, _NO_RESULT):
         _raise(problem)
@@ -129,26 +145,79 @@ def _raise(problem: ctypes.c_void_p) -> None:
 def _machine_code(function: Any) -> int:
     """The address of a function's machine code, from disk or from the compiler."""
     path = _path(function)
-    try:
-        return _loaded(*_read(path))
-    except (OSError, ValueError):
-        from ptxsim.base import numba_compiler
+    with contextlib.suppress(OSError, ValueError):
+        return _loaded(*_checked(path.read_bytes()))
+    with contextlib.suppress(ValueError):
+        prepared = prepared_code.find(sources(function.__module__), _name(function))
+        if prepared is not None:
+            return _loaded(*_checked(prepared))
+    from ptxsim.base import numba_compiler
 
-        symbol, code, found = numba_compiler.compiled_object(function)
-        with contextlib.suppress(OSError):  # a disk that is full: the next process compiles again
-            _write(path, symbol, code)
-        return found
+    symbol, code, found = numba_compiler.compiled_object(function)
+    with contextlib.suppress(OSError):  # a disk that is full: the next process compiles again
+        _write(path, symbol, code)
+    return found
+
+
+def is_compiled(function: str) -> bool:
+    """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_cta", is on disk or prepared."""
+    module, _, name = function.rpartition(".")
+    file = f"{module.rpartition('.')[2]}.{name}"
+    return any(folder(module).glob(f"{file}-*.o")) or prepared_code.holds(sources(module), file)
+
+
+def _is_missing(function: Any) -> bool:
+    name = _name(function)
+    return not _path(function).exists() and not prepared_code.holds(sources(function.__module__), name)
+
+
+def _compiled_beside(function: Any) -> int:
+    """Compile a function in a process of its own, while this one compiles what it calls; its id, 0 if there is none.
+
+    The process only writes the function's file, so the symbols that it calls may be at any address. Where it fails,
+    this process compiles the function. A process with threads does not fork: another thread may hold a lock.
+    """
+    if (
+        sys.platform != "linux"
+        or threading.active_count() > 1
+        or len(os.sched_getaffinity(0)) < 2
+        or not _is_missing(function)
+        or sum(symbol not in _defined and _is_missing(f) for symbol, f in _declared.items()) < _ENOUGH
+    ):
+        return 0
+    beside = os.fork()
+    if beside == 0:
+        try:
+            from llvmlite import binding
+
+            from ptxsim.base import numba_compiler
+
+            ctypes.CDLL(None).prctl(_SIGNAL_WHEN_PARENT_ENDS, signal.SIGKILL)
+            for symbol in _declared:
+                binding.add_symbol(symbol, _defined.setdefault(symbol, 1))
+            _write(_path(function), *numba_compiler.compiled_object(function)[:2])
+        finally:
+            os._exit(0)
+    return beside
+
+
+def _name(function: Any) -> str:
+    """A function of a source, with the records of its signature and their layouts."""
+    taken = hashlib.sha256(str(function.signature).encode()).hexdigest()[:12]
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{taken}"
 
 
 def _path(function: Any) -> Path:
-    taken = hashlib.sha256(str(function.signature).encode()).hexdigest()[:12]  # records, with their layouts
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}-{_processor()}-{taken}.o"
-    return folder(function.__module__) / name
+    return folder(function.__module__) / f"{_name(function)}-{_processor()}.o"
 
 
-def _read(path: Path) -> tuple[str, bytes]:
-    """The symbol and the object file of a function. Raises ValueError if the file is damaged."""
-    data = path.read_bytes()
+def stored(function: Any) -> tuple[str, str, bytes]:
+    """A function that is on disk, for `prepared_code`: its sources, its name, its file's content."""
+    return sources(function.__module__), _name(function), _path(function).read_bytes()
+
+
+def _checked(data: bytes) -> tuple[str, bytes]:
+    """The symbol and the object file of a function. Raises ValueError if the data is damaged."""
     digest, symbol, code = data[:32], *data[32:].partition(b"\0")[::2]
     if hashlib.sha256(data[32:]).digest() != digest:
         raise ValueError("damaged machine code")
@@ -201,6 +270,12 @@ def _processor() -> str:
     from llvmlite import binding
 
     features = binding.get_host_cpu_features().flatten()
-    numba = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_"))
-    text = "|".join([binding.get_process_triple(), binding.get_host_cpu_name(), features, *numba])
+    text = "|".join(
+        [
+            binding.get_process_triple(),
+            binding.get_host_cpu_name(),
+            features,
+            *prepared_code.numba_variables(),
+        ]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -2,34 +2,43 @@
 
 The first run after installation takes long; without a note it looks as if the kernel hung. Modules are compiled when
 they are imported, so the note is printed before the import, whether standard error is a terminal or a file. The loop
-of a run is compiled last: while it has no machine code, a compilation that was interrupted has to go on.
+of a run is compiled last: while it has no machine code, a compilation that was interrupted has to go on. Where machine
+code was prepared but does not fit, the note says why.
 """
 
 import contextlib
 import sys
 
-from ptxsim.base.code_cache import is_compiled
 from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.base.machine_code import is_compiled
+from ptxsim.base.prepared_code import misfit
 
 LOOPS = {
     "run": "ptxsim.functional.cta_loop.run_cta",
     "launch": "ptxsim.timing.core.cycle._simulate_plain",
     "Machine": "ptxsim.timing.core.cycle._simulate_plain",
     "wide": "ptxsim.timing.core.cycle._simulate_wide_plain",
+    "any run": "ptxsim.timing.core.cycle._simulate",
+    "any wide run": "ptxsim.timing.core.cycle._simulate_wide",
 }
-"""The compiled loop that a function of the package needs, or a machine with more than 64 warps or 32 CTAs per SM."""
+"""The compiled loop that a function of the package needs, a machine with more than 64 warps or 32 CTAs per SM, or a run
+that is not plain (timing/core/plain_run.py)."""
 
 
 def say_if_compiling(function: str) -> None:
     """Print the note if a function's loop has no machine code yet."""
     if JIT_DISABLED or is_compiled(LOOPS[function]):
         return
+    reason = misfit()
+    why = f"; prepared machine code {reason}" if reason else ""
     if function == "wide":
-        text = "compiling the timing model for large SMs (once after installation, half a minute) ...\n"
+        text = "the timing model for large SMs (once after installation, half a minute)"
+    elif function.startswith("any"):
+        text = "the timing model for sharing, hot spots and the like (once after installation, half a minute)"
     elif function != "run" and is_compiled(LOOPS["run"]):
-        text = "compiling the timing model (once after installation, half a minute) ...\n"
+        text = f"the timing model (once after installation, half a minute{why})"
     else:
-        text = "compiling the simulator (once after installation, a minute or two) ...\n"
+        text = f"the simulator (once after installation, a minute or two{why})"
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(text)
+        sys.stderr.write(f"compiling {text} ...\n")
         sys.stderr.flush()

@@ -6,7 +6,8 @@ Imported when something has to be compiled and never before (`jit.py`): importin
   keeps them alive for the run; compiled functions allocate nothing, and no function returns an array.
 * `_Dispatcher` adapts numba while it compiles a function of this package, and only then: other users of numba in the
   process find its settings, its functions and its cache folder unchanged.
-* Inner functions are kept on disk where `code_cache` says, a folder for every source.
+* Inner functions are kept on disk where `code_cache` says, a folder for every source: as LLVM's code, which is
+  optimised and becomes machine code with the entry that calls them, once.
 """
 
 import contextlib
@@ -15,7 +16,8 @@ import hashlib
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from time import process_time
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar
 
@@ -23,7 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types as types
-from numba.core import config, typeinfer
+from numba.core import config, event, typeinfer
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -31,6 +33,7 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, typeof_impl
@@ -42,6 +45,8 @@ from ptxsim.base.fixed_fields import Compiler, FixedRecord
 from ptxsim.base.later import Later, now
 from ptxsim.base.wide_types import INT128, WideRecordType
 
+WORTH_SAVING = 0.25
+"""Seconds of compiling. Of the 600 functions of the cycle loop 500 need less; saving them takes a tenth of its time."""
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 
 _fix_integer_index = arrayobj.fix_integer_index
@@ -59,18 +64,19 @@ def _index_from_the_start(context: Any, builder: Any, index_type: Any, index: An
 
 @contextmanager
 def _adapted() -> Iterator[None]:
-    """Adapt numba for a compilation: `_index_from_the_start`, and LLVM's vectoriser of straight code (SLP).
+    """Adapt numba for a compilation: `_index_from_the_start`, LLVM's vectoriser of straight code (SLP), and no timers.
 
     LLVM unrolls the loops over 32 lanes before it could vectorise them. Under numba's compiler lock, so that no other
     thread compiles meanwhile; a compilation that starts another one enters twice.
     """
     with global_compiler_lock:
-        before = arrayobj.fix_integer_index, config.SLP_VECTORIZE
+        before = arrayobj.fix_integer_index, config.SLP_VECTORIZE, event.install_timer
         arrayobj.fix_integer_index, config.SLP_VECTORIZE = _index_from_the_start, 1
+        event.install_timer = lambda *_: nullcontext()  # two for each function that waits for a callee
         try:
             yield
         finally:
-            arrayobj.fix_integer_index, config.SLP_VECTORIZE = before
+            arrayobj.fix_integer_index, config.SLP_VECTORIZE, event.install_timer = before
 
 
 # ---- names of a function as numba's own objects
@@ -127,6 +133,58 @@ def _typeof(value: Later, _: Any) -> Any:
     return cpu_target.typing_context.resolve_value_type(value.now())
 
 
+# ---- inner functions, whose machine code is made with that of the entry that calls them
+
+
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The LLVM code of a function and of all that it calls, to be linked into an entry: never machine code itself."""
+
+    def _optimize_final_module(self) -> None:
+        """LLVM optimises an entry as a whole."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments
+
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()
+
+    def serialize_using_bitcode(self) -> Any:
+        return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+
+
+class _NoEnvironments:
+    """In place of the code generator, which would look for the machine code's place for a function's constants."""
+
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        pass
+
+
+class _InnerCompiler(Compiler):
+    """numba's compiler, into an `_InnerLibrary`."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any):
+        super().__init__(typing, target, library, *rest)
+        self.state.library = _InnerLibrary(target.codegen(), "inner")
+        self.state.args = _Types(self.state.args)
+
+
+class _Types(tuple[Any, ...]):
+    """Types of arguments, which numba writes as text before each pass: all fields of all records."""
+
+    def __str__(self) -> str:
+        return "..."
+
+
 # ---- the disk cache
 
 
@@ -147,6 +205,14 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[mi
 
 class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes: ClassVar[list[Any]] = [_Locator]
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        codegen = target_context.codegen()
+        codegen._library_class = _InnerLibrary
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            del codegen._library_class
 
 
 class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
@@ -189,9 +255,11 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _FunctionCache(FunctionCache):  # type: ignore[misc]
-    """The disk cache of a function. What cannot be saved is compiled again by the next process."""
+    """The disk cache of a function. What is not saved, as it compiles in no time or the disk is full, the next process
+    compiles again."""
 
     _impl_class = _CacheFiles
+    _started = 0.0
 
     def __init__(self, function: FunctionType):
         super().__init__(function)
@@ -200,9 +268,14 @@ class _FunctionCache(FunctionCache):  # type: ignore[misc]
             self._cache_path, self._impl.filename_base, locator.get_source_stamp()
         )
 
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        self._started = process_time()
+        return super().load_overload(signature, target_context)
+
     def save_overload(self, signature: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(signature, data)
+        if process_time() - self._started > WORTH_SAVING:
+            with contextlib.suppress(OSError):
+                super().save_overload(signature, data)
 
 
 # ---- compiling
@@ -248,7 +321,9 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
 def dispatcher(function: FunctionType, signature: Any, cache: bool, options: dict[str, Any]) -> Any:
     """numba's form of a function, compiled for its first compiled caller; with `signature`, for that one only."""
     options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
-    made = _Dispatcher(_copied(function), targetoptions=options, pipeline_class=Compiler)
+    made = _Dispatcher(
+        _copied(function), targetoptions=options, pipeline_class=_InnerCompiler if cache else Compiler
+    )
     made.original, made.signature = function, signature
     if cache:
         made.enable_caching()

@@ -88,7 +88,7 @@ def build(
     connect(run[0], sms, memory, l1s, gpu, resident)
     if plan.event_skip and not len(engines) and not _needs_order(program, plan, memory):
         run[0]["ahead"] = _AHEAD
-    decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching)
+    decide = built_in_decision(switching.scheme.switching if switching else "none", gpu.switching.order)
     parts = run, sms, l1s, memory, image.context, arrays, decide, records
     return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher, renamer=renamer)
 

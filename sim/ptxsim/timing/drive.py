@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core import cycle
 from ptxsim.timing.core.plain_run import constant_fields
 from ptxsim.timing.livelock import Livelock, may_spin
@@ -66,7 +67,10 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
     simulation.sms["policy_number"] = policy.number
     if policy.own is not None:
         simulation.records.clear()  # a user's policy can write anywhere in a record
-    loop = cycle.simulator(simulation.is_wide, constant_fields(run))
+    constants = constant_fields(run)
+    if not constants:
+        say_if_compiling("any wide run" if simulation.is_wide else "any run")
+    loop = cycle.simulator(simulation.is_wide, constants)
     observer = simulation.observer
     step = _FIRST_CYCLES
     stop, started = simulation.cycles + step, time.perf_counter()

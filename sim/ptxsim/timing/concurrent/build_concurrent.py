@@ -68,7 +68,7 @@ def build_concurrent(members: Sequence[Member], gpu: Gpu, state: MachineState) -
     set_up_sms(sms, r, arrays, gpu.sm.ctas, stride)
     memory, l1s = memory_side(members[0].image, gpu, state, records)
     connect(r, sms, memory, l1s, gpu, gpu.sm.ctas)
-    parts = run, sms, l1s, memory, contexts, arrays, built_in_decision("none", gpu.switching), records
+    parts = run, sms, l1s, memory, contexts, arrays, built_in_decision("none", gpu.switching.order), records
     return Simulation(program, gpu, plan, *parts, members=tuple(members))
 
 

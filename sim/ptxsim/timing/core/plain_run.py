@@ -26,6 +26,8 @@ _PLAIN = (
     ("timeline", 0),
 )
 _THREE_CLASSES = (*_PLAIN, ("collector_sets", 0))  # of a machine whose classes have their own collector units
+KINDS = _THREE_CLASSES, _PLAIN
+"""The loops of plain runs: their constant fields, with the values."""
 
 
 def constant_fields(run: Any) -> tuple[tuple[str, int], ...]:
@@ -33,5 +35,4 @@ def constant_fields(run: Any) -> tuple[tuple[str, int], ...]:
 
     `run`: the array of the record of a launch that is set up, with its policy.
     """
-    kinds = (_THREE_CLASSES, _PLAIN)
-    return next((kind for kind in kinds if all(run[0][name] == value for name, value in kind)), ())
+    return next((kind for kind in KINDS if all(run[0][name] == value for name, value in kind)), ())

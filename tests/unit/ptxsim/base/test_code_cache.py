@@ -135,18 +135,6 @@ def test_an_edit_changes_the_folders_of_what_depends_on_it(tmp_path, edited, old
     assert {m for m, b, a in zip(modules, before, after, strict=True) if a != b} == changed
 
 
-def test_a_compilation_that_was_interrupted_is_not_complete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The functions that a loop calls are on disk before it."""
-    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
-    loop = "ptxsim.functional.cta_loop.run_cta"
-    (tmp_path / "cta_loop._step-0123456789ab.o").touch()
-    assert not machine_code.is_compiled(loop)
-    (tmp_path / "cta_loop.run_cta-0123456789ab.o").touch()
-    assert machine_code.is_compiled(loop)
-
-
 def test_the_last_functions_to_be_compiled_are_there() -> None:
     for function in notice.LOOPS.values():
         module, _, name = function.rpartition(".")

@@ -1,5 +1,8 @@
 """Object files: read without the compiler; damaged ones are compiled anew, and a full disk stops nothing."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +46,7 @@ def test_damaged_object_files_are_compiled_again(tmp_path: Path, monkeypatch: py
         path.write_bytes(damaged)
         assert _double()(21) == 42
         assert path.read_bytes()[32:40] == whole[32:40]
-        assert machine_code._read(path)
+        assert machine_code._checked(path.read_bytes())
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
@@ -85,3 +88,53 @@ def test_a_record_with_another_layout_is_other_code(tmp_path: Path, monkeypatch:
         values = np.array([(*range(len(before)), 7)], record)
         assert entry(expressions.int64(array_of(record)))(first)(values) == 7
     assert len(list(tmp_path.rglob("*.o"))) == 3
+
+
+def test_a_compilation_that_was_interrupted_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The functions that a loop calls are on disk before it."""
+    monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
+    monkeypatch.setattr(machine_code.prepared_code, "FOLDER", tmp_path)
+    machine_code.prepared_code._files.cache_clear()
+    loop = "ptxsim.functional.cta_loop.run_cta"
+    (tmp_path / "cta_loop._step-0123456789ab-0123456789ab.o").touch()
+    assert not machine_code.is_compiled(loop)
+    (tmp_path / "cta_loop.run_cta-0123456789ab-0123456789ab.o").touch()
+    assert machine_code.is_compiled(loop)
+
+
+TWO = """
+import os, sys
+from ptxsim.base import machine_code, numba_compiler
+from ptxsim.base.jit import entry, types
+
+process, compiled = os.getpid(), numba_compiler.compiled_object
+
+def compiled_object(function):
+    if os.getpid() == process:
+        print("compiled here")
+    elif sys.argv[1] == "fails":
+        raise MemoryError
+    return compiled(function)
+
+def triple(x):
+    return 3 * x
+
+numba_compiler.compiled_object = compiled_object
+machine_code._ENOUGH = 0
+print(entry(types.int64(types.int64))(triple)(14))
+"""
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+@pytest.mark.skipif(
+    sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="one process compiles"
+)
+@pytest.mark.parametrize(("beside", "printed"), [("works", "42\n"), ("fails", "compiled here\n42\n")])
+def test_a_second_process_compiles_the_caller(beside: str, printed: str, tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(TWO)
+    command = [sys.executable, "-W", "error", str(tmp_path / "two.py"), beside]
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert (ran.stdout, ran.stderr) == (printed, "")

@@ -49,6 +49,16 @@ def test_the_loop_over_large_sms_is_compiled_by_itself(
     assert capsys.readouterr() == ("", "")
 
 
+def test_the_loop_over_other_than_plain_runs_is_compiled_by_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notice, "JIT_DISABLED", False)
+    monkeypatch.setattr(notice, "is_compiled", {RUN, LAUNCH}.__contains__)
+    notice.say_if_compiling("any run")
+    said = "compiling the timing model for sharing, hot spots and the like (once after installation, half a minute) ...\n"
+    assert capsys.readouterr() == ("", said)
+
+
 def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notice, "JIT_DISABLED", False)
     monkeypatch.setattr(notice, "is_compiled", lambda loop: False)

@@ -7,9 +7,8 @@ from typing import Any
 from ptxsim.base import jit
 from ptxsim.timing.residency.decisions import DECIDE
 from ptxsim.timing.residency.schemes import finereg, reg_dram, virtual_thread
-from ptxtool.analysis.occupancy.switching_plan import Switching
 
-_DECISIONS: dict[tuple[str, str], Callable[[Any], int]] = {
+DECISIONS: dict[tuple[str, str], Callable[[Any], int]] = {
     ("virtual-thread", "launch-first"): virtual_thread.decide,
     ("virtual-thread", "ready-first"): virtual_thread.decide,
     ("reg-dram", "launch-first"): reg_dram.launch_first,
@@ -19,9 +18,9 @@ _DECISIONS: dict[tuple[str, str], Callable[[Any], int]] = {
 }
 
 
-def built_in_decision(kind: str, options: Switching) -> Any:
-    """The compiled decision of a kind of switching; that of Virtual Thread where there is none, which is not called."""
-    return _compiled(_DECISIONS.get((kind, options.order), virtual_thread.decide))
+def built_in_decision(kind: str, order: str) -> Any:
+    """The compiled decision of a kind of switching; that of Virtual Thread, never called, where there is none."""
+    return _compiled(DECISIONS.get((kind, order), virtual_thread.decide))
 
 
 @cache
