@@ -55,7 +55,8 @@ def test_the_loop_over_other_than_plain_runs_is_compiled_by_itself(
     monkeypatch.setattr(notice, "JIT_DISABLED", False)
     monkeypatch.setattr(notice, "is_compiled", {RUN, LAUNCH}.__contains__)
     notice.say_if_compiling("any run")
-    said = "compiling the timing model for sharing, hot spots and the like (once after installation, half a minute) ...\n"
+    model = "the timing model for sharing, hot spots and the like"
+    said = f"compiling {model} (once after installation, half a minute) ...\n"
     assert capsys.readouterr() == ("", said)
 
 
