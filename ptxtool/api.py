@@ -636,7 +636,7 @@ def simulate(
     """
     from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_runs import run_launch
-    from ptxtool.runs.replicas import replicated
+    from ptxtool.runs.parallel.replicas import replicated
 
     job, chosen = _launch(launch), options_of("launch", options, changes)
     return replicated(lambda each: run_launch(kernel, job, each), chosen, replicas, announce, jobs=None)
@@ -725,7 +725,7 @@ def simulate_sequence(
     """
     from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_lists import simulate_sequence
-    from ptxtool.runs.replicas import replicated
+    from ptxtool.runs.parallel.replicas import replicated
 
     job, chosen = _launch(launch), options_of("launch", options, changes)
 
@@ -764,8 +764,8 @@ def simulate_recording(
     `recording` is what `load_recording` returns. The result and the options are those of `simulate_sequence`.
     """
     from ptxsim.launch_options import options_of
+    from ptxtool.runs.parallel.replicas import replicated
     from ptxtool.runs.recorded_launches import simulate_recording
-    from ptxtool.runs.replicas import replicated
 
     chosen = options_of("launch", options, changes)
     return replicated(lambda each: simulate_recording(recording, each, announce), chosen, replicas)

@@ -1,4 +1,4 @@
-"""How much a simulated number moves by accident: its spread over replicas of a run (`ptxtool.runs.replicas`)."""
+"""How much a simulated number moves by accident: its spread over replicas (`ptxtool.runs.parallel.replicas`)."""
 
 import statistics
 from dataclasses import dataclass

@@ -60,7 +60,8 @@ class Configuration:
     user's own (default: the GPU's); the passes that it needs (`ptxtool.runs.scheme_texts`) run after `passes`. `label`
     is unique in a sweep; without one the run is named after what distinguishes it. `scheme` names what belongs
     together, for reports. `allocate` is that of `ptxsim.launch`, and so is `hotspots`, of which the counters keep
-    `register_use`. The run is replica number `replica` of `replicas`, 0 without a difference (`ptxtool.runs.replicas`).
+    `register_use`. The run is replica number `replica` of `replicas`, 0 without a difference
+    (`ptxtool.runs.parallel.replicas`).
     `origin` is where a sweep file names the kernel, for messages.
     """
 

@@ -22,11 +22,11 @@ from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.pipeline import rewrite
 from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
+from ptxtool.runs.parallel.replicas import check_replicas, replicated
+from ptxtool.runs.parallel.side_by_side import side_by_side
 from ptxtool.runs.pass_context import pass_context
 from ptxtool.runs.proof import ProofOptions, prove
-from ptxtool.runs.replicas import check_replicas, replicated
 from ptxtool.runs.schemes import Resource, ladder_schemes, with_passes
-from ptxtool.runs.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions

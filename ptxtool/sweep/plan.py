@@ -22,7 +22,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
-from ptxtool.runs.replicas import replica
+from ptxtool.runs.parallel.replicas import replica
 from ptxtool.runs.run_values import asked_registers, for_run
 from ptxtool.sweep.run_schemes import RunSchemes
 from ptxtool.sweep.run_texts import RunTexts, once

@@ -24,7 +24,7 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
-from ptxtool.runs.replicas import MOST
+from ptxtool.runs.parallel.replicas import MOST
 from ptxtool.sweep.spec_kernels import kernels_of
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, own_name, shown, value_of
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.runs.replicas import replica_settings
+from ptxtool.runs.parallel.replicas import replica_settings
 from ptxtool.runs.schemes import Scheme, ladder_schemes, prepared, with_release
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
 
@@ -75,7 +75,7 @@ def variant_name(scheme: str) -> str:
 
 
 def replicas(paper: Paper) -> tuple[Scheme, ...]:
-    """Those again, on machines that differ in accidents only (`ptxtool.runs.replicas`)."""
+    """Those again, on machines that differ in accidents only (`ptxtool.runs.parallel.replicas`)."""
     machine = load_gpu(paper.gpu)
     return tuple(
         replace(

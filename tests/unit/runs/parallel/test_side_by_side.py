@@ -13,7 +13,7 @@ import pytest
 from ptxsim.launch_options import LaunchOptions
 from ptxsim.timing.drive import ProgressSnapshot
 from ptxtool.base.diag import PtxError
-from ptxtool.runs.side_by_side import check_jobs, side_by_side
+from ptxtool.runs.parallel.side_by_side import check_jobs, side_by_side
 
 AT = ProgressSnapshot(1, 0, 1, 0, 0)
 FOUR = [LaunchOptions() for _ in range(4)]

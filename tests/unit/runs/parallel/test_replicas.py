@@ -15,7 +15,7 @@ from ptxtool.formats.launch.launch_file import parse_launch
 from ptxtool.parse import parse
 from ptxtool.results.run_results import Run
 from ptxtool.runs.launch_runs import run_launch
-from ptxtool.runs.replicas import replica, replicated
+from ptxtool.runs.parallel.replicas import replica, replicated
 
 GPU = load_gpu("tesla-c2050")
 

@@ -16,7 +16,7 @@ from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.results.replicas import Replicas, Spread
 from ptxtool.results.run_results import Run
 from ptxtool.results.sequences import SequenceRun
-from ptxtool.runs.side_by_side import side_by_side
+from ptxtool.runs.parallel.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions

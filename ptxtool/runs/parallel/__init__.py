@@ -1,0 +1,1 @@
+"""Several simulations of a launch at a time."""
