@@ -1,11 +1,12 @@
 """How the timing model scales: event skipping, grid sizes, and GPGPU-Sim 4.2's processor seconds. Prints tables.
 
-    python benchmarks/bench_machine.py [skip] [grids] [gpgpusim [LAUNCH ...]]
+    python benchmarks/bench_machine.py [skip] [grids] [gpgpusim [CONFIG|LAUNCH ...]]
 
 * `skip`: a chain of dependent loads that miss, one warp; every cycle against only those that matter.
 * `grids`: the sample `saxpy` over a hundredfold range of CTAs: time per CTA, and the memory of the process.
 * `gpgpusim`: recorded runs of GPGPU-Sim 4.2 (`../shared/reference`) against ours: the processor seconds
-  of its simulation thread by those of a warm `ptxsim.launch`, the best of three.
+  of its simulation thread by those of a warm `ptxsim.launch`, the best of three. A configuration is what runs were
+  recorded with, such as C2050-gto or QV100q; C2050-lrr where none is named.
 
 All times are processor times; figures of one call belong together, as machines differ and are shared.
 """
@@ -15,14 +16,18 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
+sys.path[:0] = [str(CHECKOUT / folder) for folder in ("tests", "tests/helpers", "benchmarks")]
 
-from reference_kernels import launch_named, recorded_runs, simulate  # noqa: E402
+import accuracy  # noqa: E402
+from modern_runs import modern_runs, simulate_modern  # noqa: E402
+from reference_kernels import recorded_runs  # noqa: E402
 
 import ptxsim  # noqa: E402
 import ptxtool  # noqa: E402
@@ -91,40 +96,51 @@ def grids() -> None:
     print()
 
 
+def launch_seconds(
+    simulate: Callable[[], ptxsim.SimResult], times: int = 3
+) -> tuple[ptxsim.SimResult, float]:
+    """A warm simulation, and the least processor time of its launch, without what prepares and checks its buffers."""
+    launch, seconds = ptxsim.launch, []
+
+    def timed(*arguments: object, **options: object) -> ptxsim.SimResult:
+        started = time.process_time()
+        result = launch(*arguments, **options)  # type: ignore[arg-type]
+        seconds.append(time.process_time() - started)
+        return result
+
+    ptxsim.launch = timed
+    try:
+        results = [simulate() for _ in range(times + 1)]
+    finally:
+        ptxsim.launch = launch
+    return results[0], min(seconds[1:])
+
+
 def gpgpusim(names: list[str]) -> None:
-    """Processor seconds against those recorded of GPGPU-Sim 4.2, loose round robin."""
-    shared = CHECKOUT.parent / "shared"
-    if not shared.is_dir():
-        print(f"no {shared}: nothing to compare with")
+    """Processor seconds against those recorded of GPGPU-Sim 4.2: of launches, and configurations, with these names."""
+    if not accuracy.SHARED.is_dir():
+        print(f"no {accuracy.SHARED}: nothing to compare with")
         return
+    fermi = [(row, accuracy.simulate) for row in recorded_runs(accuracy.SHARED)]
+    later = [(row, partial(simulate_modern, accuracy.SHARED)) for row in modern_runs(accuracy.SHARED)]
+    recorded = [(row, simulate) for row, simulate in [*fermi, *later] if row.get("cpu_s")]
+    configs = {row["config"] for row, _ in recorded} & set(names) or {"C2050-lrr"}
+    launches = set(names) - configs
     ratios = []
-    print(
-        f"{'launch':<24}{'warp insn':>10}{'cycles':>9}{'GPGPU-Sim s':>13}{'ours s':>9}{'ratio':>8}{'M/s':>7}"
-    )
-    for row in recorded_runs(shared):
-        if row["config"] != "C2050-lrr" or (names and row["launch"] not in names):
+    head = f"{'launch':<24}{'config':>12}{'warp insn':>10}{'cycles':>9}"
+    print(f"{head}{'GPGPU-Sim s':>13}{'ours s':>9}{'ratio':>8}{'M/s':>7}")
+    for row, simulate in recorded:
+        if row["config"] not in configs or (launches and row["launch"] not in launches):
             continue
-        launch = launch_named(shared, row["launch"])
-        arguments = [launch.arguments()[0] for _ in range(4)]
-        results = []
-
-        def run(
-            launch: object = launch, row: dict = row, arguments: list = arguments, results: list = results
-        ) -> None:
-            registers = row["registers_per_thread"]
-            results.append(simulate(shared, launch, arguments.pop(), registers=registers))
-
-        run()
-        seconds = best(run)
+        result, seconds = launch_seconds(partial(simulate, row))
         ratios.append(row["cpu_s"] / seconds)
-        insn = results[0].warp_instructions
+        insn = result.warp_instructions
         print(
-            f"{row['launch']:<24}{insn:>10}{results[0].cycles:>9}{row['cpu_s']:>13.2f}{seconds:>9.3f}{ratios[-1]:>8.1f}"
-            f"{insn / seconds / 1e6:>7.2f}",
+            f"{row['launch']:<24}{row['config']:>12}{insn:>10}{result.cycles:>9}{row['cpu_s']:>13.2f}{seconds:>9.3f}"
+            f"{ratios[-1]:>8.1f}{insn / seconds / 1e6:>7.2f}",
             flush=True,
         )
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    print(f"geometric mean {mean:.1f}, least {min(ratios):.1f}")
+    print(f"{len(ratios)} launches: geometric mean {geometric_mean(ratios):.1f}, least {min(ratios):.1f}")
 
 
 def main() -> None:
