@@ -33,8 +33,9 @@ AROUND = {
     "switch_records.py",
     "switching_setup.py",
     "long_waits.py",
+    "plain_run.py",
 }
-"""What is no stage: the records, codes, what counts and records, and when an SM may run ahead."""
+"""What is no stage: the records, codes, what counts and records, when an SM may run ahead, which runs are plain."""
 
 
 def files(cell: str) -> list[str]:

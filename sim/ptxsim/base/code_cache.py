@@ -40,6 +40,7 @@ HOST_ONLY = (
     "ptxsim.machine",
     "ptxsim.memory_image",
     "ptxsim.observe",
+    "ptxsim.prepare",
     "ptxsim.sanitizer.asynchronous.facts",
     "ptxsim.sanitizer.asynchronous.reports",
     "ptxsim.sanitizer.instrumentation",

@@ -7,7 +7,8 @@ other cache and ordering hints have no counterpart and no effect on values.
 
 The space of a generic access follows from how its address was computed (`pointers.py`).
 
-Refused: generic accesses without a known space, 64-bit and 16-bit atomics, vectors of more than 128 bits.
+Refused: generic accesses without a known space, 64-bit and 16-bit atomics, `.noftz` of f32 in global memory, vectors of
+more than 128 bits.
 """
 
 from typing import NamedTuple
@@ -259,6 +260,8 @@ def _atom(isel: InstructionSelection) -> None:
     space = space_of(isel, memory)
     if space not in ("global", "shared"):
         raise Refusal(f"an atomic on the {space} space")
+    if space == "global" and match.type == "f32" and "noftz" in match.modifiers:
+        raise Refusal("an atomic that keeps subnormals: PTXPlus's flush them in global memory")
     target = "_"
     if has_result and not is_sink(operands[0]):
         target = isel.target()

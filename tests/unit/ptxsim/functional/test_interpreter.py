@@ -627,11 +627,11 @@ def test_a_warp_that_ended_holds_up_no_barrier() -> None:
 
 
 def test_everything_unsupported_is_reported_before_the_start() -> None:
-    body = "mov.u32 %r6, %pm0; mbarrier.arrive.multicast::cluster::32b.b64 _, [%r6], %r6; mov.u32 %r6, %pm0;"
+    body = "mov.u32 %r6, %pm0; fence.proxy.generic::fabric.alias.acquire.sys; mov.u32 %r6, %pm0;"
     error = fault(body)
     assert [d.code for d in error.diagnostics] == ["E403", "E403"]
     assert "'%pm0'" in str(error)
-    assert "'mbarrier.arrive.multicast::cluster::32b.b64'" in str(error)
+    assert "'fence.proxy.generic::fabric.alias.acquire.sys'" in str(error)
 
 
 @pytest.mark.parametrize(
