@@ -83,7 +83,7 @@ def test_everything_that_runs_load_is_prepared() -> None:
     loaded = {(f.__module__, f.__name__) for f, _ in machine_code._addresses.values()}
     ours = {(module, name) for module, name in loaded if module.startswith("ptxsim.") and "_wide" not in name}
     assert ours <= prepared
-    assert ("ptxsim.timing.core.cycle", "_simulate") in ours
+    assert ("ptxsim.timing.core.cycle", "_simulate_plain") in ours
 
 
 def test_levels(capsys: pytest.CaptureFixture[str]) -> None:
