@@ -7,6 +7,8 @@ is one process and one thread: results do not depend on the number of cores.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -67,10 +69,7 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
     simulation.sms["policy_number"] = policy.number
     if policy.own is not None:
         simulation.records.clear()  # a user's policy can write anywhere in a record
-    constants = constant_fields(run)
-    if not constants:
-        say_if_compiling("any wide run" if simulation.is_wide else "any run")
-    loop = cycle.simulator(simulation.is_wide, constants)
+    loop = _loop(simulation.is_wide, constant_fields(run))
     observer = simulation.observer
     step = _FIRST_CYCLES
     stop, started = simulation.cycles + step, time.perf_counter()
@@ -105,6 +104,14 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
         if progress is not None:
             progress(_snapshot(simulation))
         stop, started = simulation.cycles + step, time.perf_counter()
+
+
+@cache
+def _loop(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
+    """The loop of such runs; says so, once a process, where that of other than plain ones has to be compiled."""
+    if not constants:
+        say_if_compiling("any wide run" if is_wide else "any run")
+    return cycle.simulator(is_wide, constants)
 
 
 def _next_stop(simulation: Simulation, watch: Livelock | None, stop: int) -> int:
