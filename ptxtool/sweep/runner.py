@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ptxtool.base.diag import error
 from ptxtool.formats.files import is_file
 from ptxtool.results.sweeps import Configuration, StoredResult, SweepResult
+from ptxtool.runs.parallel.side_by_side import check_jobs
 from ptxtool.sweep.cluster import check_cluster, run_on_cluster
 from ptxtool.sweep.local import Results, run_here
 from ptxtool.sweep.plan import KernelNamed, Planned, plan
@@ -53,8 +53,7 @@ def run_sweep(
     With `allow_outside` launch files may name files outside their folders.
     Raises the errors of the configurations before anything runs; an error that stops a run is in its record.
     """
-    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
-        raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
+    check_jobs(jobs)
     planned = plan(configurations, kernel_named, own, allow_outside)
     if cluster is not None and (store is None or not is_file(Path(store))):
         check_cluster(cluster)  # before there is a store; one that has all results needs no cluster
