@@ -4,6 +4,7 @@ The loop returns to Python every few hundred milliseconds, so that progress can 
 is one process and one thread: results do not depend on the number of cores.
 """
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ import numpy as np
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core import cycle
-from ptxsim.timing.core.plain_run import constant_fields
+from ptxsim.timing.core.plain_run import Constants, constant_fields, is_plain
 from ptxsim.timing.livelock import Livelock, may_spin
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
+from ptxsim.timing.workers.slices import LEAVE, Crew, most_workers
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
     loop = _loop(simulation.is_wide, constant_fields(run))
     observer = simulation.observer
     step = _FIRST_CYCLES
+    n = min(int(os.environ.get("X_THREADS", "1")), most_workers(simulation, policy))
+    crew = Crew(simulation, policy, n) if n > 1 else None
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
@@ -84,7 +88,9 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = int(loop(*arguments))
+            reason = crew.run_slice() if crew is not None and simulation.cycles >= _FIRST_CYCLES else LEAVE
+            if reason != cycle.PAUSED:
+                reason = int(loop(*arguments))
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:
@@ -107,9 +113,9 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
 
 
 @cache
-def _loop(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
+def _loop(is_wide: bool, constants: Constants) -> Any:
     """The loop of such runs; says so, once a process, where that of other than plain ones has to be compiled."""
-    if not constants:
+    if not is_plain(constants):
         say_if_compiling("any wide run" if is_wide else "any run")
     return cycle.simulator(is_wide, constants)
 

@@ -20,6 +20,7 @@ from ptxsim.base.program import (
     GENERIC,
     INDIRECT,
     INVOKE,
+    LOCAL,
     MEMBAR,
     REPEAT,
     RETURN,
@@ -49,9 +50,11 @@ from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.clusters import enter_cluster, threads_exited, threads_left
 from ptxsim.timing.warps.register_pool import set_registers
 from ptxsim.timing.warps.scoreboard import class_of, new_head, reserve
+from ptxsim.timing.workers.waits import wait_for_turn
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 WRONG_WARP = 101
+NO_TURN = -1  # the run has ended elsewhere, before this cycle
 
 
 @inline
@@ -217,6 +220,9 @@ def _issue_warp(run, sm, execution, w):
     execution.cycle = run.cycle
     if run.clusters:
         enter_cluster(run, execution, sm.cta_id[slot])
+    if run.has_team and sm.outside & warp_bit(sm, w) and not _has_turn(run, sm, instruction):
+        run.fault_kind = NO_TURN
+        return
     mask = active
     if instruction.guard_row >= 0:
         mask = guard_mask(execution, i, active)
@@ -244,6 +250,12 @@ def _issue_warp(run, sm, execution, w):
         retest_barriers(run, sm, execution, slot)
         note_wait(sm, w)
     _next_head(run, sm, execution, w)
+
+
+@inline
+def _has_turn(run, sm, instruction):
+    """Wait until all SMs before this one have done what others see; False if the run ends before."""
+    return instruction.space == LOCAL or wait_for_turn(run.team, run.worker, run.cycle << 8 | sm.index)
 
 
 @inline

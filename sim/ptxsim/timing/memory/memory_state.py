@@ -395,7 +395,8 @@ TURNAROUNDS = ("tRTW", "tWTR", "tWTP", "tRTPL", "tBURST")
 
 MEMORY = record(
     [
-        ("next", "i8"),  # next cycle at which `memory_cycle` has anything to do
+        ("has_team", "i8"),  # several workers share the run, and
+        ("team", "u8"),  # this is the address of their TEAM record (workers/team.py)
         ("n_sms", "i8"),
         ("n_slices", "i8"),
         ("n_channels", "i8"),
@@ -456,6 +457,7 @@ MEMORY = record(
         ("atom_shift", "i8"),
         *[(name, "i8") for name in TIMINGS + TURNAROUNDS],
         # state
+        ("next", "i8"),  # next cycle at which `memory_cycle` has anything to do
         ("slice_next", "i8", (MAX_SLICES,)),
         ("channel_next", "i8", (MAX_CHANNELS,)),  # next work of a channel in core cycles
         ("dram_next", "i8", (MAX_CHANNELS,)),  # and in DRAM cycles

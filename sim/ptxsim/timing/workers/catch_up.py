@@ -1,0 +1,141 @@
+"""The memory side of a run with workers: the first of them lets it catch up with all.
+
+Cycle m of the memory side needs what every SM has sent in the cycles before m. Each SM's requests and taken replies are
+applied in the order of their cycles, before the memory side's next cycle; the order of SMs makes no difference.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import njit, record_at, types
+from ptxsim.execute.boundary import boundary
+from ptxsim.timing.memory.memory_cycle import memory_cycle
+from ptxsim.timing.memory.memory_state import FOREVER, MEMORY
+from ptxsim.timing.memory.network.interconnect import take
+from ptxsim.timing.memory.requests import drop_request, enter_network
+from ptxsim.timing.workers.ports import POP, drain, set_applied
+from ptxsim.timing.workers.team import (
+    WAITING,
+    first_position,
+    is_asleep,
+    limit_of,
+    memory_cycle_of,
+    set_idle,
+    set_memory_cycle,
+    set_stop,
+    stop_of,
+    team_at,
+)
+
+memory_at = record_at(MEMORY)
+"""`memory_at(address of a MEMORY record, 0)`"""
+
+
+@njit
+def _apply_sent(memory: Any, team: Any, cycle: int) -> int:
+    """Apply what SMs have sent before `cycle`; returns the cycle in which the next of it has to be applied."""
+    t = team_at(team, 0)
+    following = FOREVER
+    for sm in range(t.n_sms):
+        if t.first_cycle[sm] < cycle:
+            _apply_of(memory, team, sm, cycle)
+        following = min(following, t.first_cycle[sm])
+    return following + 1
+
+
+@njit
+def _apply_of(memory: Any, team: Any, sm: int, cycle: int) -> None:
+    t = team_at(team, 0)
+    at = t.applied[sm]
+    entered = np.int64(0)  # flits
+    while True:
+        entry = t.waiting[sm, at & (WAITING - 1)]
+        if entry.cycle >= cycle:
+            t.first_cycle[sm] = entry.cycle
+            break
+        if entry.kind == POP:
+            r = take(memory, memory.replies, sm, entry.line)
+            memory.next = min(memory.next, memory.replies.next)
+            drop_request(memory, r)
+        else:
+            flits = np.int64(entry.flits)
+            enter_network(
+                memory,
+                sm,
+                entry.cycle,
+                entry.line,
+                np.int64(entry.bytes),
+                np.int64(entry.kind),
+                np.int64(entry.tag),
+                np.int64(entry.words),
+                flits,
+            )
+            entered += flits
+        at += 1
+        if at == t.entered[sm]:
+            t.first_cycle[sm] = FOREVER
+            break
+    set_applied(team, sm, at, entered)
+
+
+@njit
+def _advance(memory: Any, team: Any, limit: int) -> None:
+    """Run the memory side up to cycle `limit`, before which all SMs have sent all."""
+    t = team_at(team, 0)
+    cycle = memory_cycle_of(team)
+    drain(team)
+    while cycle <= limit:
+        following = _apply_sent(memory, team, cycle)
+        if memory.next <= cycle:
+            memory_cycle(memory, cycle)
+            t.last_memory = cycle
+        following = min(following, memory.next)
+        if following >= FOREVER and _nothing_left(team):
+            set_idle(team)
+            set_stop(team, min(stop_of(team), cycle + t.lookahead + t.ahead + 1))
+        cycle = max(cycle + 1, min(following, limit + 1))
+        set_memory_cycle(team, cycle)
+        if memory.n_free < t.reserve:
+            set_stop(team, min(stop_of(team), cycle + t.lookahead + t.ahead + 1))
+
+
+@njit
+def _nothing_left(team: Any) -> bool:
+    """Whether all workers sleep, and nothing is on its way that could wake one."""
+    t = team_at(team, 0)
+    for sm in range(t.n_sms):
+        if t.arrived[sm] != t.port[sm].taken:
+            return False
+    for worker in range(t.n):
+        if not is_asleep(team, worker):
+            return False
+    drain(team)  # who has taken a reply since it was looked at is awake, or has posted that
+    for sm in range(t.n_sms):
+        if t.first_cycle[sm] < FOREVER:
+            return False
+    return True
+
+
+@njit(types.void(types.uint64))
+def _catch_up(team: Any) -> None:
+    limit = min(first_position(team), limit_of(team)) >> 8
+    if memory_cycle_of(team) <= limit:
+        _advance(memory_at(team_at(team, 0).memory, 0), team, limit)
+    else:
+        drain(team)
+
+
+catch_up: Any = boundary("catch_up", _catch_up)
+"""`catch_up(team)`: let the memory side catch up with the last of the workers. Only the first worker calls it."""
+
+
+@njit(types.void(types.uint64, types.int64))
+def _settle(team: Any, cycle: int) -> None:
+    memory = memory_at(team_at(team, 0).memory, 0)
+    _advance(memory, team, cycle)
+    _apply_sent(memory, team, FOREVER)
+
+
+settle: Any = boundary("settle", _settle)
+"""`settle(team, cycle)`: the workers have stopped; the memory side does cycle `cycle`, and has all that was sent."""

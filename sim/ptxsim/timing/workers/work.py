@@ -1,0 +1,218 @@
+"""A worker: the cycle loop of some of the SMs.
+
+Workers go through the cycles side by side. A worker waits for the others where the order of SMs matters: before an
+instruction that accesses memory which others see, before a CTA ends, and for CTA dispatch; and for the memory side,
+which it may be ahead of by the cycles that a reply needs at least in the network (a conservative parallel simulation:
+Chandy and Misra, "Distributed simulation", IEEE TSE 1979).
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.atomics import pause
+from ptxsim.base.jit import array_of, entry, for_records, inline, njit, types
+from ptxsim.base.program import CONTEXT
+from ptxsim.execute.boundary import compile_wide
+from ptxsim.timing.core.ahead import may_go_on
+from ptxsim.timing.core.cycle import PAUSED, sm_cycle
+from ptxsim.timing.core.dispatch import dispatch
+from ptxsim.timing.core.faults import keep_fault
+from ptxsim.timing.core.issue import NO_TURN
+from ptxsim.timing.core.ldst import take_reply_asleep
+from ptxsim.timing.core.plain_run import Constants, is_plain
+from ptxsim.timing.memory.memory_state import MEMORY, l1_at
+from ptxsim.timing.residency.decisions import DECIDE
+from ptxsim.timing.schedulers.signature import PICK, WINDOW
+from ptxsim.timing.sm_state import FOREVER, RUN, RUN_WIDE, sm_of
+from ptxsim.timing.workers.catch_up import catch_up, settle
+from ptxsim.timing.workers.ports import first_due, look_for_replies, outbox_has_room
+from ptxsim.timing.workers.team import (
+    LAST,
+    add_done,
+    limit_of,
+    memory_cycle_of,
+    note_fault,
+    position_of,
+    ready_of,
+    set_asleep,
+    set_end,
+    set_left,
+    set_position,
+    set_ready,
+    stop_of,
+    team_at,
+)
+from ptxsim.timing.workers.waits import wait_for_all, wait_for_memory, wait_for_turn
+
+SETTLE = -1
+"""In place of the number of a worker: they have stopped, and the memory side comes up to the run's cycle."""
+
+
+@inline
+def _work(run, dispatching, execution, memory, pick, window, decide):
+    """Run this worker's SMs until the run stops or ends; `dispatching` is the record that CTA dispatch works on."""
+    team = run.team
+    t = team_at(team, 0)
+    me = run.worker
+    while True:
+        now = run.cycle
+        set_position(team, me, now << 8)
+        run.stop_cycle = stop_of(team)
+        if me == 0:
+            catch_up(team)
+        if now >= run.stop_cycle or not wait_for_memory(team, me, now - t.lookahead):
+            return
+        if limit_of(team) < now << 8:
+            return
+        run.known = memory_cycle_of(team) + t.lookahead
+        look_for_replies(team, me)
+        for k in range(t.sms_of[me]):
+            index = np.int64(t.mine[me, k])
+            if run.sm_next[index] <= now or first_due(team, index) + run.response_hops <= now:
+                if not _step(run, dispatching, execution, memory, pick, window, decide, index):
+                    return
+        if run.ctas_done:
+            done = add_done(team, run.ctas_done)
+            run.ctas_done = 0
+            if done >= run.n_ctas:
+                set_end(team, now << 8 | LAST)
+                set_position(team, me, (now + 1) << 8)
+                return
+        if run.open_sms and run.next_cta < run.n_ctas and not _dispatch(run, dispatching, execution):
+            return
+        set_position(team, me, (now + 1) << 8)
+        following = FOREVER
+        for k in range(t.sms_of[me]):
+            index = np.int64(t.mine[me, k])
+            _go_ahead(run, execution, memory, pick, window, decide, index)
+            following = min(following, run.sm_next[index], first_due(team, index) + run.response_hops)
+        set_asleep(team, me, np.int64(following >= FOREVER))
+        run.cycle = min(max(min(following, run.known), now + 1), run.stop_cycle)
+
+
+@njit
+def _step(run, dispatching, execution, memory, pick, window, decide, index):
+    """The cycle of an SM; False if the run has ended before."""
+    team = run.team
+    now = run.cycle
+    t = team_at(team, 0)
+    sm = sm_of(run, index)
+    l1 = l1_at(run.l1s, index)
+    set_asleep(team, run.worker, np.int64(0))
+    set_position(team, run.worker, now << 8 | index)
+    if not outbox_has_room(team, index) and not wait_for_memory(team, run.worker, now):
+        return False
+    if sm.finishing or sm.resident == 0:  # a CTA may end
+        if not wait_for_turn(team, run.worker, now << 8 | index):
+            return False
+        run.next_cta = dispatching.next_cta
+    t.last_step[run.worker, 0] = max(t.last_step[run.worker, 0], now)
+    if run.sm_next[index] > now and take_reply_asleep(run, sm, execution, l1, memory):
+        return True
+    sm_cycle(run, sm, execution, l1, memory, pick, window, decide)
+    if run.fault_kind == NO_TURN:
+        run.fault_kind = 0
+        return False
+    if run.fault_kind:
+        keep_fault(run, execution, index)
+        note_fault(team, run.kept_fault[0])
+    return True
+
+
+@njit
+def _go_ahead(run, execution, memory, pick, window, decide, index):
+    """The cycles that an SM may do ahead of the others."""
+    sm = sm_of(run, index)
+    now = run.cycle
+    while may_go_on(run, sm, memory, now):
+        run.cycle = run.sm_next[index]
+        sm_cycle(run, sm, execution, l1_at(run.l1s, index), memory, pick, window, decide)
+        if run.fault_kind:
+            keep_fault(run, execution, index)
+            note_fault(run.team, run.kept_fault[0])
+    t = team_at(run.team, 0)
+    t.last_step[run.worker, 0] = max(t.last_step[run.worker, 0], run.cycle)
+    run.cycle = now
+
+
+@njit
+def _dispatch(run, dispatching, execution):
+    """CTA dispatch after this cycle, for all workers with SMs that have room: the first of them does it. False if the
+    run has ended before."""
+    team = run.team
+    t = team_at(team, 0)
+    me = run.worker
+    now = run.cycle
+    position = now << 8 | LAST
+    set_position(team, me, position)
+    if not wait_for_turn(team, me, position):
+        return False
+    for k in range(t.sms_of[me]):
+        index = np.int64(t.mine[me, k])
+        dispatching.is_open[index] = run.is_open[index]
+    set_ready(team, me, now)
+    first = me
+    for worker in range(me):
+        if position_of(team, worker) == position:
+            first = worker
+            break
+    if first != me:
+        while position_of(team, first) == position:
+            pause()
+    else:
+        for worker in range(me + 1, t.n):
+            while position_of(team, worker) == position and ready_of(team, worker) != now:
+                pause()
+        dispatching.cycle = now
+        dispatching.open_sms = 0
+        for index in range(run.n_sms):
+            dispatching.open_sms += dispatching.is_open[index]
+            dispatching.sm_next[index] = FOREVER
+        if dispatching.next_cta < run.n_ctas:
+            dispatch(dispatching, execution)
+        set_position(team, me, (now + 1) << 8)
+    run.next_cta = dispatching.next_cta
+    run.open_sms = 0
+    for k in range(t.sms_of[me]):
+        index = np.int64(t.mine[me, k])
+        run.sm_next[index] = min(run.sm_next[index], dispatching.sm_next[index])
+        run.is_open[index] = dispatching.is_open[index]
+        run.open_sms += run.is_open[index]
+    return True
+
+
+def _simulate(runs, contexts, memories, pick, window, decide, worker):
+    """Run as one of several workers, whose records are followed by that for CTA dispatch."""
+    if worker == SETTLE:
+        settle(runs[0].team, runs[0].cycle)
+        return PAUSED
+    run = runs[worker]
+    _work(run, runs[run.n_workers], contexts[worker], memories[0], pick, window, decide)
+    if worker == 0:
+        wait_for_all(run.team)
+    else:
+        set_left(run.team, worker)
+    return PAUSED
+
+
+@cache
+def simulator(is_wide: bool, constants: Constants) -> Any:
+    """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, or SETTLE."""
+    if is_wide:
+        compile_wide()
+    signature = types.int64(
+        array_of(RUN_WIDE if is_wide else RUN, constants),
+        array_of(CONTEXT),
+        array_of(MEMORY, (("has_team", 1),)),
+        types.FunctionType(PICK[is_wide]),
+        types.FunctionType(WINDOW[is_wide]),
+        types.FunctionType(DECIDE),
+        types.int64,
+    )
+    declared = entry(signature)(_simulate)
+    for kind, taken in (("wide", is_wide), ("plain", is_plain(constants))):
+        if taken:
+            for_records(declared, kind)
+    return declared
