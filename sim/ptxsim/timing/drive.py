@@ -96,6 +96,7 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
         if observer is not None:
             observer.loop_stopped()
         if reason != cycle.PAUSED:
+            if crew is not None: crew.report()
             return reason
         if simulation.dynamic is not None:
             simulation.dynamic.end_period(simulation, policy)

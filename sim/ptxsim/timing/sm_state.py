@@ -74,6 +74,7 @@ _RUN = [
     ("team", "u8"),  # address of their TEAM record
     ("worker", "i8"),  # of these the one that has this record
     ("n_workers", "i8"),
+    ("next_turn", "i8"),  # the worker's turn after the issue of this SM; 0: unchanged
     ("known", "i8"),  # cycle up to which all replies to its SMs are known
     ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
     ("n_sms", "i8"),

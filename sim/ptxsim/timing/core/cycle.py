@@ -52,6 +52,7 @@ from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, RUN_WIDE, SCOREBOARD, STA
 from ptxsim.timing.timeline_events import observe
 from ptxsim.timing.warps.register_pool import count_open_waits
 from ptxsim.timing.warps.scoreboard import next_wake, writes_done
+from ptxsim.timing.workers.team import set_turn
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
@@ -196,6 +197,8 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
             issued = issue(run, sm, execution, pick, window)
         else:
             _look(run, sm, window, run.cycle - 1)
+    if run.has_team and run.next_turn:
+        set_turn(run.team, run.worker, run.next_turn)
     for _ in range(run.fetches):
         decode(run, sm)
         fetch(run, sm, memory)

@@ -17,7 +17,7 @@ from ptxsim.timing.memory.requests import drop_request, enter_network
 from ptxsim.timing.workers.ports import POP, drain, set_applied
 from ptxsim.timing.workers.team import (
     WAITING,
-    first_position,
+    first_cycle,
     is_asleep,
     limit_of,
     memory_cycle_of,
@@ -119,7 +119,7 @@ def _nothing_left(team: Any) -> bool:
 
 @njit(types.void(types.uint64))
 def _catch_up(team: Any) -> None:
-    limit = min(first_position(team), limit_of(team)) >> 8
+    limit = min(first_cycle(team), limit_of(team) >> 8)
     if memory_cycle_of(team) <= limit:
         _advance(memory_at(team_at(team, 0).memory, 0), team, limit)
     else:

@@ -101,7 +101,7 @@ class Crew:
             team[name] = 0
         team["port"], team["port"]["due"] = np.zeros((), PORT), FOREVER
         team["first_cycle"] = FOREVER
-        team["last_step"], team["last_memory"], team["idle"] = cycle, cycle, 0
+        team["last_step"][:, 0], team["last_memory"], team["idle"] = cycle, cycle, 0
         team["n"], team["n_sms"] = self._n, n_sms
         team["memory"] = simulation.memory.ctypes.data
         team["yield_cpu"] = _yield_address()
@@ -109,7 +109,7 @@ class Crew:
         # an access, a miss and a code, a constant and a texture request
         team["most_flits"] = 2 * int(memory["requests"]["longest"]) + int(run["fetches"]) + 2
         team["reserve"], team["ahead"] = _reserve(run, memory), run["ahead"]
-        team["memory_cycle"], team["position"] = cycle, cycle << 8
+        team["memory_cycle"], team["cycle"], team["turn"] = cycle, cycle, cycle << 8
         team["stop"], team["fault_at"], team["end_at"] = run["stop_cycle"], FOREVER, FOREVER
         team["ctas_done"] = run["ctas_done"]
         self._divide(team, n_sms)
@@ -139,6 +139,12 @@ class Crew:
             sms = np.flatnonzero(workers == worker)
             team["sms_of"][worker] = len(sms)
             team["mine"][worker, : len(sms)] = sms
+
+    def report(self):
+        for w in range(self._n):
+            v = self._team[0]["last_step"][w][:9].tolist()
+            tot = v[7]
+            print(f"  worker {w}: total {tot/1e6:.0f}M turn {v[1]/tot:.1%} x{v[2]} memory {v[3]/tot:.1%} x{v[4]} catch_up {v[5]/tot:.1%} cycles {v[6]} steps {v[8]}, {(tot-v[1]-v[3]-v[5])/max(v[8],1):.0f} per step")
 
     def _end(self) -> int:
         simulation, team, runs = self._simulation, self._team[0], self._runs

@@ -1,8 +1,9 @@
 """The record that the workers of a run share.
 
-A worker's position is the cycle and the SM that it works at, `cycle << 8 | index`: all before it, of its own SMs, is
-done. The memory side, which the first worker runs, is at a cycle of its own, `memory_cycle`: all cycles before it are
-done. What one thread writes often, and what others write, do not lie in the same cache lines.
+A position is a cycle and an SM, `cycle << 8 | index`. A worker's `cycle` is the one that its SMs do, or have done last
+before they ran ahead; its `turn` is the position before which its SMs do nothing more whose order matters. The memory
+side, which the first worker runs, is at a cycle of its own, `memory_cycle`: all cycles before it are done. What one
+thread writes often, and what others write, do not lie in the same cache lines.
 """
 
 from typing import Any
@@ -18,7 +19,7 @@ OUTBOX = 1024  # entries on their way from a worker to the memory side
 WAITING = 64  # entries of an SM that the memory side has yet to apply
 INBOX = 1024  # replies on their way to an SM
 MOST_SENT = 16  # requests and taken replies of an SM in a cycle, at most
-LAST = 255  # in a position: after the SMs of its cycle
+SMS_DONE, LAST = 254, 255  # in a position: after the SMs of its cycle; and at CTA dispatch
 _LINE = 16  # words of two cache lines
 
 SENT = record(
@@ -73,13 +74,16 @@ TEAM = record(
         ("ctas_done", "i8", (_LINE,)),
         ("idle", "i8", (_LINE,)),  # nothing will happen any more
         # by worker, what it writes
-        ("position", "i8", (MAX_WORKERS, _LINE)),
+        ("cycle", "i8", (MAX_WORKERS, _LINE)),
+        ("turn", "i8", (MAX_WORKERS, _LINE)),
         ("ready", "i8", (MAX_WORKERS, _LINE)),  # the cycle for whose CTA dispatch a worker's SMs are noted
         ("asleep", "i8", (MAX_WORKERS, _LINE)),  # its SMs do nothing unless a reply arrives
         ("left", "i8", (MAX_WORKERS, _LINE)),  # it has stopped
         ("posted", "i8", (MAX_WORKERS, _LINE)),  # entries of its outbox
         ("last_step", "i8", (MAX_WORKERS, _LINE)),  # the last cycle in which one of its SMs did something
         ("seen", "i8", (MAX_WORKERS, _LINE)),  # replies delivered to its SMs, and entries drained, when it last looked
+        ("ordered", "u1", (MAX_WORKERS, MAX_SMS)),  # SMs of a worker whose order matters in a cycle
+        ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # and the others that are due
         ("port", PORT, (MAX_SMS,)),
         ("outbox", SENT, (MAX_WORKERS, OUTBOX)),
         # what the memory side writes
@@ -106,7 +110,7 @@ def offset(name: str) -> int:
 
 
 _MEMORY_CYCLE, _STOP, _FAULT_AT, _END_AT = map(offset, ("memory_cycle", "stop", "fault_at", "end_at"))
-_POSITION, _READY, _ASLEEP, _LEFT = map(offset, ("position", "ready", "asleep", "left"))
+_CYCLE, _TURN, _READY, _ASLEEP, _LEFT = map(offset, ("cycle", "turn", "ready", "asleep", "left"))
 _IDLE, _CTAS_DONE = map(offset, ("idle", "ctas_done"))
 
 
@@ -174,14 +178,25 @@ def add_done(team: Any, ctas: int) -> int:
 
 
 @inline
-def position_of(team: Any, worker: int) -> int:
-    value: int = load_acquire(word_of(team, _POSITION, worker))
+def cycle_of(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _CYCLE, worker))
     return value
 
 
 @inline
-def set_position(team: Any, worker: int, position: int) -> None:
-    store_release(word_of(team, _POSITION, worker), position)
+def set_cycle(team: Any, worker: int, cycle: int) -> None:
+    store_release(word_of(team, _CYCLE, worker), cycle)
+
+
+@inline
+def turn_of(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _TURN, worker))
+    return value
+
+
+@inline
+def set_turn(team: Any, worker: int, position: int) -> None:
+    store_release(word_of(team, _TURN, worker), position)
 
 
 @inline
@@ -222,11 +237,11 @@ def all_left(team: Any) -> bool:
 
 
 @inline
-def first_position(team: Any) -> int:
-    """The least position of a worker."""
+def first_cycle(team: Any) -> int:
+    """The least cycle of a worker."""
     first: int = FOREVER
     for worker in range(team_at(team, 0).n):
-        first = min(first, position_of(team, worker))
+        first = min(first, cycle_of(team, worker))
     return first
 
 

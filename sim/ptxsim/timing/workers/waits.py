@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ptxsim.base.atomics import call_at, pause
+from ptxsim.base.atomics import call_at, pause, tsc
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.workers.catch_up import catch_up
-from ptxsim.timing.workers.team import all_left, limit_of, memory_cycle_of, position_of, team_at
+from ptxsim.timing.workers.team import all_left, limit_of, memory_cycle_of, team_at, turn_of
 
 _SPINS = 500
 """Rounds before another thread may have the core."""
@@ -23,19 +23,31 @@ def wait(team: Any, me: int, spins: int) -> int:
     return spins + 1
 
 
+@inline
+def is_turn(team: Any, me: int, position: int) -> bool:
+    """Whether it is the turn of a position."""
+    for worker in range(team_at(team, 0).n):
+        if worker != me and turn_of(team, worker) < position:
+            return False
+    return True
+
+
 @njit
 def wait_for_turn(team: Any, me: int, position: int) -> bool:
-    """Wait until all other workers have reached a position; False if the run ends before it."""
+    """Wait until it is the turn of a position; False if the run ends before it."""
     spins = 0
     t = team_at(team, 0)
+    t0 = tsc()
     worker = 0
     while worker < t.n:
-        if worker == me or position_of(team, worker) >= position:
+        if worker == me or turn_of(team, worker) >= position:
             worker += 1
         elif limit_of(team) < position:
             return False
         else:
             spins = wait(team, me, spins)
+    t.last_step[me, 1] += tsc() - t0
+    t.last_step[me, 2] += 1
     return limit_of(team) >= position
 
 
@@ -43,10 +55,14 @@ def wait_for_turn(team: Any, me: int, position: int) -> bool:
 def wait_for_memory(team: Any, me: int, cycle: int) -> bool:
     """Wait until the memory side has done a cycle; False if the run ends before it."""
     spins = 0
+    t = team_at(team, 0)
+    t0 = tsc()
     while memory_cycle_of(team) <= cycle:
         if limit_of(team) >> 8 < cycle:
             return False
         spins = wait(team, me, spins)
+    t.last_step[me, 3] += tsc() - t0
+    t.last_step[me, 4] += 1
     return True
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.atomics import pause
+from ptxsim.base.atomics import tsc
 from ptxsim.base.jit import array_of, entry, for_records, inline, njit, types
 from ptxsim.base.program import CONTEXT
 from ptxsim.execute.boundary import compile_wide
@@ -30,21 +30,23 @@ from ptxsim.timing.workers.catch_up import catch_up, settle
 from ptxsim.timing.workers.ports import first_due, look_for_replies, outbox_has_room
 from ptxsim.timing.workers.team import (
     LAST,
+    SMS_DONE,
     add_done,
     limit_of,
     memory_cycle_of,
     note_fault,
-    position_of,
     ready_of,
     set_asleep,
+    set_cycle,
     set_end,
     set_left,
-    set_position,
     set_ready,
+    set_turn,
     stop_of,
     team_at,
+    turn_of,
 )
-from ptxsim.timing.workers.waits import wait_for_all, wait_for_memory, wait_for_turn
+from ptxsim.timing.workers.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
 
 SETTLE = -1
 """In place of the number of a worker: they have stopped, and the memory side comes up to the run's cycle."""
@@ -58,31 +60,29 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
     me = run.worker
     while True:
         now = run.cycle
-        set_position(team, me, now << 8)
+        set_cycle(team, me, now)
+        set_turn(team, me, now << 8)
         run.stop_cycle = stop_of(team)
-        if me == 0:
-            catch_up(team)
         if now >= run.stop_cycle or not wait_for_memory(team, me, now - t.lookahead):
             return
         if limit_of(team) < now << 8:
             return
         run.known = memory_cycle_of(team) + t.lookahead
         look_for_replies(team, me)
-        for k in range(t.sms_of[me]):
-            index = np.int64(t.mine[me, k])
-            if run.sm_next[index] <= now or first_due(team, index) + run.response_hops <= now:
-                if not _step(run, dispatching, execution, memory, pick, window, decide, index):
-                    return
+        if not _all_sms(run, dispatching, execution, memory, pick, window, decide):
+            return
         if run.ctas_done:
             done = add_done(team, run.ctas_done)
             run.ctas_done = 0
             if done >= run.n_ctas:
                 set_end(team, now << 8 | LAST)
-                set_position(team, me, (now + 1) << 8)
+                set_cycle(team, me, now + 1)
+                set_turn(team, me, (now + 1) << 8)
                 return
         if run.open_sms and run.next_cta < run.n_ctas and not _dispatch(run, dispatching, execution):
             return
-        set_position(team, me, (now + 1) << 8)
+        set_cycle(team, me, now + 1)
+        set_turn(team, me, (now + 1) << 8)
         following = FOREVER
         for k in range(t.sms_of[me]):
             index = np.int64(t.mine[me, k])
@@ -92,25 +92,98 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
         run.cycle = min(max(min(following, run.known), now + 1), run.stop_cycle)
 
 
+@inline
+def _all_sms(run, dispatching, execution, memory, pick, window, decide):
+    """The cycle of all SMs that are due: first, each in its turn, of those whose order matters; of the others while it
+    is not their turn, or after them. False if the run has ended before."""
+    team = run.team
+    t = team_at(team, 0)
+    me = run.worker
+    now = run.cycle
+    ordered = others = 0
+    for k in range(t.sms_of[me]):
+        index = np.int64(t.mine[me, k])
+        if run.sm_next[index] <= now or first_due(team, index) + run.response_hops <= now:
+            if _order_matters(run, sm_of(run, index)):
+                t.ordered[me, ordered] = index
+                ordered += 1
+            else:
+                t.others[me, others] = index
+                others += 1
+    set_turn(team, me, _turn_at(t, me, now, 0, ordered))
+    if ordered + others:
+        set_asleep(team, me, np.int64(0))
+    has_caught_up = me != 0
+    k = 0
+    while k < ordered:
+        index = np.int64(t.ordered[me, k])
+        if not is_turn(team, me, now << 8 | index):
+            if not has_caught_up:
+                t0 = tsc()
+                catch_up(team)
+                t.last_step[me, 5] += tsc() - t0
+                has_caught_up = True
+                continue
+            if others:
+                others -= 1
+                if not _step(
+                    run, execution, memory, pick, window, decide, np.int64(t.others[me, others])
+                ):
+                    return False
+                continue
+        set_turn(team, me, now << 8 | index)
+        sm = sm_of(run, index)
+        if sm.finishing or sm.resident == 0:  # a CTA may end
+            if not wait_for_turn(team, me, now << 8 | index):
+                return False
+            run.next_cta = dispatching.next_cta
+        else:
+            run.next_turn = _turn_at(t, me, now, k + 1, ordered)
+        if not _step(run, execution, memory, pick, window, decide, index):
+            return False
+        run.next_turn = 0
+        k += 1
+    while others:
+        others -= 1
+        if not _step(run, execution, memory, pick, window, decide, np.int64(t.others[me, others])):
+            return False
+    t.last_step[me, 6] += 1
+    if not has_caught_up:
+        t0 = tsc()
+        catch_up(team)
+        t.last_step[me, 5] += tsc() - t0
+    return True
+
+
+@inline
+def _turn_at(t, me, now, k, n):
+    """The position of the k-th of n SMs in order."""
+    return now << 8 | (np.int64(t.ordered[me, k]) if k < n else SMS_DONE)
+
+
+@inline
+def _order_matters(run, sm):
+    """Whether an SM may do something in this cycle that others see: access memory, or end a CTA."""
+    may_issue = sm.ready | sm.blocked | sm.wakes[run.cycle & run.wheel]
+    if sm.has_head & sm.outside & may_issue or run.issue_width > 1:
+        return True
+    return sm.finishing != 0 or sm.resident == 0
+
+
 @njit
-def _step(run, dispatching, execution, memory, pick, window, decide, index):
+def _step(run, execution, memory, pick, window, decide, index):
     """The cycle of an SM; False if the run has ended before."""
     team = run.team
     now = run.cycle
     t = team_at(team, 0)
     sm = sm_of(run, index)
     l1 = l1_at(run.l1s, index)
-    set_asleep(team, run.worker, np.int64(0))
-    set_position(team, run.worker, now << 8 | index)
     if not outbox_has_room(team, index) and not wait_for_memory(team, run.worker, now):
         return False
-    if sm.finishing or sm.resident == 0:  # a CTA may end
-        if not wait_for_turn(team, run.worker, now << 8 | index):
-            return False
-        run.next_cta = dispatching.next_cta
     t.last_step[run.worker, 0] = max(t.last_step[run.worker, 0], now)
     if run.sm_next[index] > now and take_reply_asleep(run, sm, execution, l1, memory):
         return True
+    t.last_step[run.worker, 8] += 1
     sm_cycle(run, sm, execution, l1, memory, pick, window, decide)
     if run.fault_kind == NO_TURN:
         run.fault_kind = 0
@@ -146,25 +219,26 @@ def _dispatch(run, dispatching, execution):
     me = run.worker
     now = run.cycle
     position = now << 8 | LAST
-    set_position(team, me, position)
+    set_turn(team, me, position)
     if not wait_for_turn(team, me, position):
         return False
     for k in range(t.sms_of[me]):
         index = np.int64(t.mine[me, k])
         dispatching.is_open[index] = run.is_open[index]
     set_ready(team, me, now)
+    spins = 0
     first = me
     for worker in range(me):
-        if position_of(team, worker) == position:
+        if turn_of(team, worker) == position:
             first = worker
             break
     if first != me:
-        while position_of(team, first) == position:
-            pause()
+        while turn_of(team, first) == position:
+            spins = wait(team, me, spins)
     else:
         for worker in range(me + 1, t.n):
-            while position_of(team, worker) == position and ready_of(team, worker) != now:
-                pause()
+            while turn_of(team, worker) == position and ready_of(team, worker) != now:
+                spins = wait(team, me, spins)
         dispatching.cycle = now
         dispatching.open_sms = 0
         for index in range(run.n_sms):
@@ -172,7 +246,7 @@ def _dispatch(run, dispatching, execution):
             dispatching.sm_next[index] = FOREVER
         if dispatching.next_cta < run.n_ctas:
             dispatch(dispatching, execution)
-        set_position(team, me, (now + 1) << 8)
+        set_turn(team, me, (now + 1) << 8)
     run.next_cta = dispatching.next_cta
     run.open_sms = 0
     for k in range(t.sms_of[me]):
@@ -189,7 +263,10 @@ def _simulate(runs, contexts, memories, pick, window, decide, worker):
         settle(runs[0].team, runs[0].cycle)
         return PAUSED
     run = runs[worker]
+    t0 = tsc()
     _work(run, runs[run.n_workers], contexts[worker], memories[0], pick, window, decide)
+    t = team_at(run.team, 0)
+    t.last_step[worker, 7] += tsc() - t0
     if worker == 0:
         wait_for_all(run.team)
     else:
