@@ -24,11 +24,13 @@ def functions() -> Iterator[Any]:
     from ptxsim.timing.dynamic_period import end_period
     from ptxsim.timing.memory.sectors import copies_fill
     from ptxsim.timing.residency.schemes import DECISIONS, built_in_decision
+    from ptxsim.timing.workers import work
     from ptxsim.timing.schedulers import NUMBERED, SCHEDULERS, policy
 
     numbered = {name: f"{name}:{default or 1}" for name, default in NUMBERED.items()}
     policies = [policy(numbered.get(name, name)) for name in SCHEDULERS]
-    yield from (simulator(False, constants) for constants in kinds(False))
+    yield from (simulator(False, constants) for constants in kinds(has_team=False))
+    yield from (work.simulator(False, constants) for constants in kinds(has_team=True))
     yield from (run_cta, cluster_loop(), end_period(False), copies_fill)
     yield from machine_code.declared()
     yield from dict.fromkeys(function for p in policies for function in (p.pick, p.window))

@@ -53,5 +53,3 @@ pause: Any = _of_compiler("pause", _nothing)
 """Tell the processor that a loop waits for another thread."""
 call_at: Any = _of_compiler("call_at", _nothing)
 """`call_at(address)`: call a C function without arguments."""
-
-tsc: Any = _of_compiler("tsc", _nothing)

@@ -505,16 +505,6 @@ _PAUSES: dict[str, tuple[str, tuple[int, ...]]] = {
 
 
 @intrinsic
-def tsc(typing_context: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        function_type = ir.FunctionType(ir.IntType(64), [])
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.readcyclecounter")
-        return builder.call(function, [])
-
-    return types.int64(), generate
-
-
-@intrinsic
 def pause(typing_context: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         found = _PAUSES.get(platform.machine().lower())

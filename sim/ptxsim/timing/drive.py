@@ -1,10 +1,9 @@
 """Drive the compiled cycle loop in slices, until it says why it stopped.
 
-The loop returns to Python every few hundred milliseconds, so that progress can be shown and Ctrl-C is obeyed. A run
-is one process and one thread: results do not depend on the number of cores.
+The loop returns to Python every few hundred milliseconds, so that progress can be shown and Ctrl-C is obeyed. Several
+threads may share a slice (timing/workers): results do not depend on their number.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from ptxsim.timing.core.plain_run import Constants, constant_fields, is_plain
 from ptxsim.timing.livelock import Livelock, may_spin
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.workers.slices import LEAVE, Crew, most_workers
+from ptxsim.timing.workers.slices import LEAVE, Crew, Pace, most_workers
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,8 @@ LIVELOCK = -1
 _SLICE_SECONDS = 0.2
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
 """Of the first slice: few enough for a large machine, enough for a short run to need one call only."""
+_FIRST_OF_THREADS = 2_000
+"""Of the first slice where several threads may share the following ones."""
 
 
 def account_interrupted(simulation: Simulation, policy: Policy) -> None:
@@ -50,18 +51,22 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
     drive(simulation, policy)
 
 
-def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None) -> int:
-    """Run to the end; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
+def drive(
+    simulation: Simulation, policy: Policy, progress: Progress | None = None, threads: int = 1
+) -> int:
+    """Run to the end, with at most so many threads; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
     readable."""
     watch = Livelock(simulation) if may_spin(simulation.program) else None
     try:
-        return _drive(simulation, policy, watch, progress)
+        return _drive(simulation, policy, watch, progress, threads)
     finally:
         if watch is not None:
             watch.end()
 
 
-def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progress: Progress | None) -> int:
+def _drive(
+    simulation: Simulation, policy: Policy, watch: Livelock | None, progress: Progress | None, threads: int
+) -> int:
     run = simulation.run
     run["has_window"] = policy.has_window
     run["eager_slots"] = (
@@ -73,9 +78,11 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
         simulation.records.clear()  # a user's policy can write anywhere in a record
     loop = _loop(simulation.is_wide, constant_fields(run))
     observer = simulation.observer
-    step = _FIRST_CYCLES
-    n = min(int(os.environ.get("X_THREADS", "1")), most_workers(simulation, policy))
-    crew = Crew(simulation, policy, n) if n > 1 else None
+    if threads > 1:
+        threads = min(threads, most_workers(simulation, policy))
+    step = _FIRST_CYCLES if threads == 1 else _FIRST_OF_THREADS
+    crew = None
+    pace = Pace()
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
@@ -88,15 +95,17 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = crew.run_slice() if crew is not None and simulation.cycles >= _FIRST_CYCLES else LEAVE
-            if reason != cycle.PAUSED:
+            reason = LEAVE
+            if pace.is_shared:
+                crew = crew or Crew(simulation, policy, threads)
+                reason = crew.run_slice()
+            if reason == LEAVE:
                 reason = int(loop(*arguments))
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:
             observer.loop_stopped()
         if reason != cycle.PAUSED:
-            if crew is not None: crew.report()
             return reason
         if simulation.dynamic is not None:
             simulation.dynamic.end_period(simulation, policy)
@@ -107,6 +116,8 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
         ):  # a stop to empty a buffer, for the timeline, for dynamic warp execution, or to look at warps
             continue
         seconds = time.perf_counter() - started
+        if threads > 1:
+            pace.note(step, seconds)
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
             progress(_snapshot(simulation))

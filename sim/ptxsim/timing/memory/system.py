@@ -30,6 +30,7 @@ from ptxsim.timing.memory.requests import drop_request, enter_network, flits_of
 from ptxsim.timing.workers.ports import (
     first_due,
     first_request,
+    full_until,
     most_flits,
     outbox_has_room,
     post,
@@ -75,8 +76,11 @@ def inject_words(
 def _has_room_ahead(memory: Any, sm: int, now: int, flits: int) -> bool:
     """Whether the network has room for what an SM sends that may be ahead of it; where that is not known, the SM waits
     until the network has come so far."""
+    full = full_until(memory.team, sm)
     if room_for(memory.team, memory.requests, sm, flits):
         return True
+    if now < full:
+        return False
     worker = np.int64(team_at(memory.team, 0).worker_of[sm])
     return wait_for_memory(memory.team, worker, now) and room_for(memory.team, memory.requests, sm, flits)
 

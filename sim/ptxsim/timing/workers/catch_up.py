@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import njit, record_at, types
+from ptxsim.base.jit import inline, njit, record_at, types
 from ptxsim.execute.boundary import boundary
 from ptxsim.timing.memory.memory_cycle import memory_cycle
 from ptxsim.timing.memory.memory_state import FOREVER, MEMORY
-from ptxsim.timing.memory.network.interconnect import take
+from ptxsim.timing.memory.network.interconnect import next_grant, take
 from ptxsim.timing.memory.requests import drop_request, enter_network
-from ptxsim.timing.workers.ports import POP, drain, set_applied
+from ptxsim.timing.workers.ports import POP, drain, set_applied, set_full
 from ptxsim.timing.workers.team import (
     WAITING,
     first_cycle,
@@ -79,6 +79,15 @@ def _apply_of(memory: Any, team: Any, sm: int, cycle: int) -> None:
     set_applied(team, sm, at, entered)
 
 
+@inline
+def _tell_full(memory: Any, team: Any) -> None:
+    """Tell how long the inputs of the network that are almost full stay so."""
+    network = memory.requests
+    for sm in range(memory.n_sms):
+        if network.input[sm].flits > network.input_flits - network.longest:
+            set_full(team, sm, next_grant(network, sm))
+
+
 @njit
 def _advance(memory: Any, team: Any, limit: int) -> None:
     """Run the memory side up to cycle `limit`, before which all SMs have sent all."""
@@ -89,6 +98,8 @@ def _advance(memory: Any, team: Any, limit: int) -> None:
         following = _apply_sent(memory, team, cycle)
         if memory.next <= cycle:
             memory_cycle(memory, cycle)
+            if not memory.requests.of_packets:
+                _tell_full(memory, team)
             t.last_memory = cycle
         following = min(following, memory.next)
         if following >= FOREVER and _nothing_left(team):

@@ -19,6 +19,7 @@ POP = 255  # kind of an entry: a reply was taken
 
 _POSTED, _DELIVERED, _DRAINED = map(offset, ("posted", "delivered", "drained"))
 _ARRIVED, _APPLIED, _APPLIED_FLITS = map(offset, ("arrived", "applied", "applied_flits"))
+_FULL_UNTIL = offset("full_until")
 
 
 # ---- the SM's side
@@ -72,6 +73,13 @@ def room_for(team: Any, network: Any, sm: int, flits: int) -> bool:
         port.room_until = applied + network.input_flits - network.input[sm].flits
     known: bool = port.sent_flits + flits <= port.room_until
     return known
+
+
+@inline
+def full_until(team: Any, sm: int) -> int:
+    """The cycle before which an SM's input of the network gets no more room; read before `room_for`."""
+    cycle: int = load_acquire(word(team, _FULL_UNTIL, sm))
+    return cycle
 
 
 @inline
@@ -160,6 +168,13 @@ def set_applied(team: Any, sm: int, entries: int, flits: int) -> None:
     if flits:
         store_release(word(team, _APPLIED_FLITS, sm), team_at(team, 0).applied_flits[sm] + flits)
     store_release(word(team, _APPLIED, sm), entries)
+
+
+@inline
+def set_full(team: Any, sm: int, cycle: int) -> None:
+    """An SM's input gets no more room before this cycle."""
+    if cycle > team_at(team, 0).full_until[sm]:
+        store_release(word(team, _FULL_UNTIL, sm), cycle)
 
 
 @inline

@@ -1,6 +1,8 @@
-"""Slices of a run that several workers simulate, each in a thread of its own; between them the run is as one has left it.
+"""Slices of a run that several workers simulate, each in a thread of its own; between slices the run is as the loop of
+one thread leaves it.
 
-Reference: docs/performance.md.
+`Pace` says which slices: those of the kind that was faster, as it depends on the kernel, on the machine, and on what
+else the cores have to do. Reference: docs/performance.md.
 """
 
 import ctypes
@@ -9,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.machine_code import call
+from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.base.machine_code import address, call
+from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core.cycle import PAUSED
-from ptxsim.timing.core.plain_run import constant_fields
+from ptxsim.timing.core.plain_run import constant_fields, is_plain
+from ptxsim.timing.livelock import may_spin
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
@@ -20,20 +25,27 @@ from ptxsim.timing.workers.team import INBOX, MAX_WORKERS, PORT, TEAM
 
 _COUNTS = (
     *("asleep", "left", "posted", "ready", "seen"),
-    *("delivered", "drained", "arrived", "applied", "applied_flits", "entered"),
+    *("delivered", "drained", "arrived", "applied", "applied_flits", "entered", "full_until"),
 )
 """Fields of the team's record that begin with 0."""
 _COUNTED = ("stall_warps", "stall_cycles", "issues")
 _SENT_BEFORE_STOP = 256
 """Requests that an SM may send until all workers have stopped, at most."""
-_SCRATCH_BYTES = 32 * 8
+_SCRATCH_WORDS = 32
+_MEMORY_SHARE = 0.2
+"""The time of the memory side, as a part of that of all SMs (measured: 0.05 to 0.4)."""
+_TRIED_AGAIN = 8
+"""Slices after which the slower kind of slice is tried again."""
 
 
 def most_workers(simulation: Simulation, policy: Policy) -> int:
-    """How many workers can share a run: 1 where all SMs share something besides memory, or someone looks on."""
+    """How many workers can share a run: 1 where SMs share something besides memory, or someone looks on."""
     run, memory = simulation.run[0], simulation.memory[0]
     alone = (
-        run["ahead"] == 0
+        JIT_DISABLED
+        or run["ahead"] == 0
+        or may_spin(simulation.program)
+        or simulation.program.multiplies_tiles
         or run["has_window"]
         or run["hotspots"]
         or run["timeline"]
@@ -55,6 +67,24 @@ def _reserve(run: Any, memory: Any) -> int:
     return int(memory["sector_margin"]) + _SENT_BEFORE_STOP * int(run["n_sms"])
 
 
+class Pace:
+    """Whether the workers share the next slice: as the last slices were faster."""
+
+    def __init__(self) -> None:
+        self.is_shared = False
+        self._speed: dict[bool, float] = {}
+        self._slices = 0
+
+    def note(self, cycles: int, seconds: float) -> None:
+        """A slice has taken so long."""
+        self._speed[self.is_shared] = cycles / max(seconds, 1e-9)
+        self._slices += 1
+        if len(self._speed) == 1 or self._slices % _TRIED_AGAIN == 0:
+            self.is_shared = not self.is_shared
+        else:
+            self.is_shared = self._speed[True] > self._speed[False]
+
+
 class Crew:
     """The workers of one run, with the records that are theirs alone."""
 
@@ -63,28 +93,44 @@ class Crew:
         run = simulation.run
         self._runs = np.zeros(n + 1, run.dtype)
         self._contexts = np.repeat(simulation.context, n)
-        self._scratch = np.zeros((n, 2, _SCRATCH_BYTES), np.uint8)
+        self._scratch = _apart(n, 2 * _SCRATCH_WORDS)
         for worker, context in enumerate(self._contexts):
-            context["scratch32"], context["scratch64"] = (
-                self._scratch[worker, k].ctypes.data for k in range(2)
-            )
+            scratch = self._scratch[worker].ctypes.data
+            context["scratch32"], context["scratch64"] = scratch, scratch + 8 * _SCRATCH_WORDS
         size = len(simulation.program.instructions)
-        self._counted = {name: np.zeros((n, size), np.int64) for name in _COUNTED}
-        self._first = {name: np.full((n, size), -1, np.int64) for name in ("stall_first", "stall_offset")}
+        self._counted = {name: _apart(n, size) for name in _COUNTED}
+        self._first = {name: _apart(n, size) for name in ("stall_first", "stall_offset")}
+        for array in self._first.values():
+            array[...] = -1
         self._team = np.zeros(1, TEAM)
-        self._loop = work.simulator(simulation.is_wide, constant_fields(run, has_team=True))
-        import os; self.memory_share = float(os.environ.get("X_SHARE","0.2"))
+        constants = constant_fields(run, has_team=True)
+        say_if_compiling(f"threads{' wide' * simulation.is_wide}{'' if is_plain(constants) else ' any'}")
+        self._loop = work.simulator(simulation.is_wide, constants)
+        address(self._loop)  # compiled before a worker waits for another
 
     def run_slice(self) -> int:
-        """Run to the stop cycle of the run; returns PAUSED, or the reason of `core.loop` for which it has ended."""
+        """Run to the stop cycle of the run; returns PAUSED, or LEAVE where it has ended. `KeyboardInterrupt` is raised
+        when all workers have stopped there."""
         self._begin()
-        threads = [threading.Thread(target=self._call, args=(k,), daemon=True) for k in range(1, self._n)]
-        for thread in threads:
-            thread.start()
-        self._call(0)
-        for thread in threads:
-            thread.join()
-        return self._end()
+        self._all_started = False
+        gate = threading.Event()
+        threads = [threading.Thread(target=self._wait_and_call, args=(gate, k)) for k in range(self._n)]
+        try:
+            for thread in threads:
+                thread.start()
+            self._all_started = True
+        finally:
+            gate.set()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+            reason = self._end()
+        return reason
+
+    def _wait_and_call(self, gate: threading.Event, worker: int) -> None:
+        gate.wait()
+        if self._all_started:
+            self._call(worker)
 
     def _call(self, worker: int) -> None:
         simulation, policy = self._simulation, self._policy
@@ -101,7 +147,7 @@ class Crew:
             team[name] = 0
         team["port"], team["port"]["due"] = np.zeros((), PORT), FOREVER
         team["first_cycle"] = FOREVER
-        team["last_step"][:, 0], team["last_memory"], team["idle"] = cycle, cycle, 0
+        team["last_step"], team["last_memory"], team["idle"] = cycle, cycle, 0
         team["n"], team["n_sms"] = self._n, n_sms
         team["memory"] = simulation.memory.ctypes.data
         team["yield_cpu"] = _yield_address()
@@ -118,7 +164,8 @@ class Crew:
         self._runs[:] = simulation.run[0]
         for worker in range(self._n):
             mine = self._runs[worker]
-            mine["has_team"], mine["team"], mine["worker"], mine["n_workers"] = 1, self._team.ctypes.data, worker, self._n
+            mine["has_team"], mine["team"] = 1, self._team.ctypes.data
+            mine["worker"], mine["n_workers"] = worker, self._n
             mine["ctas_done"] = 0
             others = team["worker_of"][:n_sms] != worker
             mine["is_open"][:n_sms][others] = 0
@@ -128,23 +175,15 @@ class Crew:
 
     def _divide(self, team: Any, n_sms: int) -> None:
         """Divide the SMs; the first worker has the memory side as well, and so fewer of them."""
-        others = n_sms * (1 + self.memory_share) / self._n
+        others = n_sms * (1 + _MEMORY_SHARE) / self._n
         first = max(0, round(n_sms - others * (self._n - 1)))
-        # spread the first worker's SMs evenly
-        of_first = np.diff(np.arange(n_sms + 1) * first // n_sms) > 0
         workers = np.zeros(n_sms, np.int64)
-        workers[~of_first] = 1 + np.arange(n_sms - int(of_first.sum())) % (self._n - 1)
+        workers[first:] = 1 + np.arange(n_sms - first) * (self._n - 1) // max(1, n_sms - first)
         team["worker_of"][:n_sms] = workers
         for worker in range(self._n):
             sms = np.flatnonzero(workers == worker)
             team["sms_of"][worker] = len(sms)
             team["mine"][worker, : len(sms)] = sms
-
-    def report(self):
-        for w in range(self._n):
-            v = self._team[0]["last_step"][w][:9].tolist()
-            tot = v[7]
-            print(f"  worker {w}: total {tot/1e6:.0f}M turn {v[1]/tot:.1%} x{v[2]} memory {v[3]/tot:.1%} x{v[4]} catch_up {v[5]/tot:.1%} cycles {v[6]} steps {v[8]}, {(tot-v[1]-v[3]-v[5])/max(v[8],1):.0f} per step")
 
     def _end(self) -> int:
         simulation, team, runs = self._simulation, self._team[0], self._runs
@@ -220,3 +259,9 @@ def _yield_address() -> int:
     except (OSError, AttributeError, TypeError):  # not a POSIX system
         return 0
     return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _apart(n: int, words: int) -> Any:
+    """Rows of int64, none of which shares a cache line with another one."""
+    line = 32  # words: two pairs of lines, wherever the array begins
+    return np.zeros((n, -(-words // line) * line + line), np.int64)[:, line // 2 : line // 2 + words]

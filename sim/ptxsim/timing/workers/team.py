@@ -14,7 +14,7 @@ from ptxsim.base.atomics import add_to, exchange, load_acquire, store_release
 from ptxsim.base.jit import inline, record, record_at
 from ptxsim.timing.memory.memory_state import FOREVER, MAX_SMS
 
-MAX_WORKERS = 32
+MAX_WORKERS = 32  # as base/options.py has it
 OUTBOX = 1024  # entries on their way from a worker to the memory side
 WAITING = 64  # entries of an SM that the memory side has yet to apply
 INBOX = 1024  # replies on their way to an SM
@@ -92,6 +92,7 @@ TEAM = record(
         ("arrived", "i8", (MAX_SMS,)),  # replies in the inbox
         ("applied", "i8", (MAX_SMS,)),  # entries that the network has
         ("applied_flits", "i8", (MAX_SMS,)),
+        ("full_until", "i8", (MAX_SMS,)),  # no packet of an SM leaves its input of the network before this cycle
         ("inbox", REPLY, (MAX_SMS, INBOX)),
         # what it alone reads and writes
         ("entered", "i8", (MAX_SMS,)),  # entries

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ptxsim.base.atomics import call_at, pause, tsc
+from ptxsim.base.atomics import call_at, pause
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.workers.catch_up import catch_up
 from ptxsim.timing.workers.team import all_left, limit_of, memory_cycle_of, team_at, turn_of
@@ -37,7 +37,6 @@ def wait_for_turn(team: Any, me: int, position: int) -> bool:
     """Wait until it is the turn of a position; False if the run ends before it."""
     spins = 0
     t = team_at(team, 0)
-    t0 = tsc()
     worker = 0
     while worker < t.n:
         if worker == me or turn_of(team, worker) >= position:
@@ -46,8 +45,6 @@ def wait_for_turn(team: Any, me: int, position: int) -> bool:
             return False
         else:
             spins = wait(team, me, spins)
-    t.last_step[me, 1] += tsc() - t0
-    t.last_step[me, 2] += 1
     return limit_of(team) >= position
 
 
@@ -55,14 +52,10 @@ def wait_for_turn(team: Any, me: int, position: int) -> bool:
 def wait_for_memory(team: Any, me: int, cycle: int) -> bool:
     """Wait until the memory side has done a cycle; False if the run ends before it."""
     spins = 0
-    t = team_at(team, 0)
-    t0 = tsc()
     while memory_cycle_of(team) <= cycle:
         if limit_of(team) >> 8 < cycle:
             return False
         spins = wait(team, me, spins)
-    t.last_step[me, 3] += tsc() - t0
-    t.last_step[me, 4] += 1
     return True
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.atomics import tsc
 from ptxsim.base.jit import array_of, entry, for_records, inline, njit, types
 from ptxsim.base.program import CONTEXT
 from ptxsim.execute.boundary import compile_wide
@@ -63,6 +62,8 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
         set_cycle(team, me, now)
         set_turn(team, me, now << 8)
         run.stop_cycle = stop_of(team)
+        if me == 0:
+            catch_up(team)
         if now >= run.stop_cycle or not wait_for_memory(team, me, now - t.lookahead):
             return
         if limit_of(team) < now << 8:
@@ -113,24 +114,14 @@ def _all_sms(run, dispatching, execution, memory, pick, window, decide):
     set_turn(team, me, _turn_at(t, me, now, 0, ordered))
     if ordered + others:
         set_asleep(team, me, np.int64(0))
-    has_caught_up = me != 0
     k = 0
-    while k < ordered:
+    while k < ordered or others:
         index = np.int64(t.ordered[me, k])
-        if not is_turn(team, me, now << 8 | index):
-            if not has_caught_up:
-                t0 = tsc()
-                catch_up(team)
-                t.last_step[me, 5] += tsc() - t0
-                has_caught_up = True
-                continue
-            if others:
-                others -= 1
-                if not _step(
-                    run, execution, memory, pick, window, decide, np.int64(t.others[me, others])
-                ):
-                    return False
-                continue
+        if others and (k == ordered or not is_turn(team, me, now << 8 | index)):
+            others -= 1
+            if not _step(run, execution, memory, pick, window, decide, np.int64(t.others[me, others])):
+                return False
+            continue
         set_turn(team, me, now << 8 | index)
         sm = sm_of(run, index)
         if sm.finishing or sm.resident == 0:  # a CTA may end
@@ -143,15 +134,6 @@ def _all_sms(run, dispatching, execution, memory, pick, window, decide):
             return False
         run.next_turn = 0
         k += 1
-    while others:
-        others -= 1
-        if not _step(run, execution, memory, pick, window, decide, np.int64(t.others[me, others])):
-            return False
-    t.last_step[me, 6] += 1
-    if not has_caught_up:
-        t0 = tsc()
-        catch_up(team)
-        t.last_step[me, 5] += tsc() - t0
     return True
 
 
@@ -183,7 +165,6 @@ def _step(run, execution, memory, pick, window, decide, index):
     t.last_step[run.worker, 0] = max(t.last_step[run.worker, 0], now)
     if run.sm_next[index] > now and take_reply_asleep(run, sm, execution, l1, memory):
         return True
-    t.last_step[run.worker, 8] += 1
     sm_cycle(run, sm, execution, l1, memory, pick, window, decide)
     if run.fault_kind == NO_TURN:
         run.fault_kind = 0
@@ -263,10 +244,7 @@ def _simulate(runs, contexts, memories, pick, window, decide, worker):
         settle(runs[0].team, runs[0].cycle)
         return PAUSED
     run = runs[worker]
-    t0 = tsc()
     _work(run, runs[run.n_workers], contexts[worker], memories[0], pick, window, decide)
-    t = team_at(run.team, 0)
-    t.last_step[worker, 7] += tsc() - t0
     if worker == 0:
         wait_for_all(run.team)
     else:

@@ -100,6 +100,21 @@ def _ask(net: Any, word: int, now: int) -> int:
 
 
 @inline
+def next_grant(net: Any, lane: int) -> int:
+    """The earliest cycle in which the first packet of an input, which has one, may leave."""
+    fifo = net.input[lane]
+    if net.heads[lane >> 6] & bit(lane & 63):
+        return fifo.next
+    output = net.output[np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)]
+    following: int = output.next
+    for k in range(output.wait_count):
+        if output.wait[(output.wait_head + k) & (MAX_PORTS - 1)] == lane:
+            break
+        following += 1 + net.gap  # the shortest packet before it
+    return following
+
+
+@inline
 def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first, and note when this input and this output are free again."""
     output = net.output[target]
