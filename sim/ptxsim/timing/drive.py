@@ -81,7 +81,7 @@ def _drive(
     if threads > 1:
         threads = min(threads, most_workers(simulation, policy))
     step = _FIRST_CYCLES if threads == 1 else _FIRST_OF_THREADS
-    crew = None
+    crew = Crew(simulation, policy, threads) if threads > 1 else None
     pace = Pace()
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
@@ -95,12 +95,12 @@ def _drive(
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = LEAVE
-            if pace.is_shared:
-                crew = crew or Crew(simulation, policy, threads)
-                reason = crew.run_slice()
+            before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
+            if crew is not None and pace.is_shared:
+                reason = crew.run_slice(pace.patience(stop - before))
             if reason == LEAVE:
                 reason = int(loop(*arguments))
+        pace.note(simulation.cycles - before, time.perf_counter() - since)
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:
@@ -116,8 +116,6 @@ def _drive(
         ):  # a stop to empty a buffer, for the timeline, for dynamic warp execution, or to look at warps
             continue
         seconds = time.perf_counter() - started
-        if threads > 1:
-            pace.note(step, seconds)
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
             progress(_snapshot(simulation))

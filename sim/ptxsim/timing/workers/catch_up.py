@@ -25,6 +25,7 @@ from ptxsim.timing.workers.team import (
     set_memory_cycle,
     set_stop,
     stop_of,
+    stops_soon,
     team_at,
 )
 
@@ -48,7 +49,6 @@ def _apply_sent(memory: Any, team: Any, cycle: int) -> int:
 def _apply_of(memory: Any, team: Any, sm: int, cycle: int) -> None:
     t = team_at(team, 0)
     at = t.applied[sm]
-    entered = np.int64(0)  # flits
     while True:
         entry = t.waiting[sm, at & (WAITING - 1)]
         if entry.cycle >= cycle:
@@ -59,7 +59,6 @@ def _apply_of(memory: Any, team: Any, sm: int, cycle: int) -> None:
             memory.next = min(memory.next, memory.replies.next)
             drop_request(memory, r)
         else:
-            flits = np.int64(entry.flits)
             enter_network(
                 memory,
                 sm,
@@ -69,14 +68,13 @@ def _apply_of(memory: Any, team: Any, sm: int, cycle: int) -> None:
                 np.int64(entry.kind),
                 np.int64(entry.tag),
                 np.int64(entry.words),
-                flits,
+                np.int64(entry.flits),
             )
-            entered += flits
         at += 1
         if at == t.entered[sm]:
             t.first_cycle[sm] = FOREVER
             break
-    set_applied(team, sm, at, entered)
+    set_applied(team, sm, at)
 
 
 @inline
@@ -107,7 +105,7 @@ def _advance(memory: Any, team: Any, limit: int) -> None:
             set_stop(team, min(stop_of(team), cycle + t.lookahead + t.ahead + 1))
         cycle = max(cycle + 1, min(following, limit + 1))
         set_memory_cycle(team, cycle)
-        if memory.n_free < t.reserve:
+        if memory.n_free < t.reserve or stops_soon(team):
             set_stop(team, min(stop_of(team), cycle + t.lookahead + t.ahead + 1))
 
 
@@ -130,7 +128,7 @@ def _nothing_left(team: Any) -> bool:
 
 @njit(types.void(types.uint64))
 def _catch_up(team: Any) -> None:
-    limit = min(first_cycle(team), limit_of(team) >> 8)
+    limit = min(first_cycle(team), limit_of(team) >> 8, stop_of(team) - 1)
     if memory_cycle_of(team) <= limit:
         _advance(memory_at(team_at(team, 0).memory, 0), team, limit)
     else:
@@ -149,4 +147,5 @@ def _settle(team: Any, cycle: int) -> None:
 
 
 settle: Any = boundary("settle", _settle)
-"""`settle(team, cycle)`: the workers have stopped; the memory side does cycle `cycle`, and has all that was sent."""
+"""`settle(team, cycle)`: the workers have stopped; the memory side does all cycles up to `cycle`, and has all that was
+sent."""

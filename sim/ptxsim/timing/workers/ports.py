@@ -18,7 +18,7 @@ from ptxsim.timing.workers.team import INBOX, MOST_SENT, OUTBOX, WAITING, offset
 POP = 255  # kind of an entry: a reply was taken
 
 _POSTED, _DELIVERED, _DRAINED = map(offset, ("posted", "delivered", "drained"))
-_ARRIVED, _APPLIED, _APPLIED_FLITS = map(offset, ("arrived", "applied", "applied_flits"))
+_ARRIVED, _APPLIED, _LEFT_FLITS = map(offset, ("arrived", "applied", "left_flits"))
 _FULL_UNTIL = offset("full_until")
 
 
@@ -69,8 +69,7 @@ def room_for(team: Any, network: Any, sm: int, flits: int) -> bool:
     """Whether the network is known to have room for what an SM sends: it has at least as much later."""
     port = team_at(team, 0).port[sm]
     if port.sent_flits + flits > port.room_until:
-        applied = load_acquire(word(team, _APPLIED_FLITS, sm))  # before those that wait in the network are read
-        port.room_until = applied + network.input_flits - network.input[sm].flits
+        port.room_until = network.input_flits + load_acquire(word(team, _LEFT_FLITS, sm))
     known: bool = port.sent_flits + flits <= port.room_until
     return known
 
@@ -163,11 +162,14 @@ def drain(team: Any) -> None:
 
 
 @inline
-def set_applied(team: Any, sm: int, entries: int, flits: int) -> None:
-    """After `flits` flits have entered the network."""
-    if flits:
-        store_release(word(team, _APPLIED_FLITS, sm), team_at(team, 0).applied_flits[sm] + flits)
+def set_applied(team: Any, sm: int, entries: int) -> None:
     store_release(word(team, _APPLIED, sm), entries)
+
+
+@inline
+def leave_input(team: Any, sm: int, flits: int) -> None:
+    """A request of an SM has left its input of the network."""
+    store_release(word(team, _LEFT_FLITS, sm), team_at(team, 0).left_flits[sm] + flits)
 
 
 @inline

@@ -24,8 +24,8 @@ from ptxsim.timing.workers import work
 from ptxsim.timing.workers.team import INBOX, MAX_WORKERS, PORT, TEAM
 
 _COUNTS = (
-    *("asleep", "left", "posted", "ready", "seen"),
-    *("delivered", "drained", "arrived", "applied", "applied_flits", "entered", "full_until"),
+    *("asleep", "idle", "left", "stops_soon", "posted", "ready", "seen"),
+    *("delivered", "drained", "arrived", "applied", "entered", "full_until"),
 )
 """Fields of the team's record that begin with 0."""
 _COUNTED = ("stall_warps", "stall_cycles", "issues")
@@ -35,7 +35,9 @@ _SCRATCH_WORDS = 32
 _MEMORY_SHARE = 0.2
 """The time of the memory side, as a part of that of all SMs (measured: 0.05 to 0.4)."""
 _TRIED_AGAIN = 8
-"""Slices after which the slower kind of slice is tried again."""
+"""Slices after which the slower kind of slice is tried again, at first."""
+_PATIENCE = 0.05
+"""Seconds that a shared slice may take, at least: a shared slice is slow where the cores have other work."""
 
 
 def most_workers(simulation: Simulation, policy: Policy) -> int:
@@ -68,21 +70,29 @@ def _reserve(run: Any, memory: Any) -> int:
 
 
 class Pace:
-    """Whether the workers share the next slice: as the last slices were faster."""
+    """Whether the workers share the next slice: the kind of slice that was faster, once both were tried."""
 
     def __init__(self) -> None:
         self.is_shared = False
         self._speed: dict[bool, float] = {}
-        self._slices = 0
+        self._slices, self._next_try, self._interval = 0, 4, _TRIED_AGAIN
 
     def note(self, cycles: int, seconds: float) -> None:
-        """A slice has taken so long."""
+        """The slice has taken so long."""
         self._speed[self.is_shared] = cycles / max(seconds, 1e-9)
         self._slices += 1
-        if len(self._speed) == 1 or self._slices % _TRIED_AGAIN == 0:
+        if self._slices < self._next_try:
+            self.is_shared = len(self._speed) == 1 or self._speed[True] > self._speed[False]
+        elif self._slices == self._next_try:
             self.is_shared = not self.is_shared
         else:
-            self.is_shared = self._speed[True] > self._speed[False]
+            better = self._speed[True] > self._speed[False]
+            self._interval = _TRIED_AGAIN if better == self.is_shared else 2 * self._interval
+            self._next_try, self.is_shared = self._slices + self._interval, better
+
+    def patience(self, cycles: int) -> float:
+        """The seconds after which a shared slice is slow: twice those of a slice that is not."""
+        return max(_PATIENCE, 2 * cycles / self._speed[False])
 
 
 class Crew:
@@ -108,9 +118,9 @@ class Crew:
         self._loop = work.simulator(simulation.is_wide, constants)
         address(self._loop)  # compiled before a worker waits for another
 
-    def run_slice(self) -> int:
-        """Run to the stop cycle of the run; returns PAUSED, or LEAVE where it has ended. `KeyboardInterrupt` is raised
-        when all workers have stopped there."""
+    def run_slice(self, patience: float) -> int:
+        """Run to the stop cycle of the run, or until it has taken so many seconds; returns PAUSED, or LEAVE where the run
+        has ended. `KeyboardInterrupt` is raised when all workers have stopped."""
         self._begin()
         self._all_started = False
         gate = threading.Event()
@@ -119,7 +129,10 @@ class Crew:
             for thread in threads:
                 thread.start()
             self._all_started = True
+            gate.set()
+            threads[0].join(patience)  # the last to stop
         finally:
+            self._team["stops_soon"] = 1
             gate.set()
             for thread in threads:
                 if thread.ident is not None:
@@ -147,7 +160,7 @@ class Crew:
             team[name] = 0
         team["port"], team["port"]["due"] = np.zeros((), PORT), FOREVER
         team["first_cycle"] = FOREVER
-        team["last_step"], team["last_memory"], team["idle"] = cycle, cycle, 0
+        team["last_step"], team["last_memory"] = cycle, cycle
         team["n"], team["n_sms"] = self._n, n_sms
         team["memory"] = simulation.memory.ctypes.data
         team["yield_cpu"] = _yield_address()
@@ -159,6 +172,7 @@ class Crew:
         team["stop"], team["fault_at"], team["end_at"] = run["stop_cycle"], FOREVER, FOREVER
         team["ctas_done"] = run["ctas_done"]
         self._divide(team, n_sms)
+        team["left_flits"][:n_sms] = -memory["requests"]["input"]["flits"][:n_sms].astype(np.int64)
         _fill_inboxes(memory, team, n_sms)
         memory["has_team"], memory["team"] = 1, self._team.ctypes.data
         self._runs[:] = simulation.run[0]
@@ -192,7 +206,7 @@ class Crew:
         fault, ended = int(team["fault_at"][0]), int(team["end_at"][0])
         stop = int(team["stop"][0])
         cycle = min(fault >> 8, ended >> 8, stop)
-        runs[0]["cycle"] = cycle
+        runs[0]["cycle"] = cycle - (cycle == stop)  # the next slice begins with what memory does in its cycle
         self._call(work.SETTLE)
         simulation.memory[0]["has_team"] = 0
         dispatching = runs[self._n]

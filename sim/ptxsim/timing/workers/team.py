@@ -69,6 +69,7 @@ TEAM = record(
         # words that all read
         ("memory_cycle", "i8", (_LINE,)),
         ("stop", "i8", (_LINE,)),  # the cycle at which the workers stop
+        ("stops_soon", "i8", (_LINE,)),  # as soon as all can
         ("fault_at", "i8", (_LINE,)),  # position of the first fault; FOREVER: none
         ("end_at", "i8", (_LINE,)),  # position after the cycle in which the last CTA ended
         ("ctas_done", "i8", (_LINE,)),
@@ -91,7 +92,7 @@ TEAM = record(
         ("drained", "i8", (MAX_WORKERS, _LINE)),  # entries of a worker's outbox
         ("arrived", "i8", (MAX_SMS,)),  # replies in the inbox
         ("applied", "i8", (MAX_SMS,)),  # entries that the network has
-        ("applied_flits", "i8", (MAX_SMS,)),
+        ("left_flits", "i8", (MAX_SMS,)),  # that the network has taken out of an SM's input, less those in it at first
         ("full_until", "i8", (MAX_SMS,)),  # no packet of an SM leaves its input of the network before this cycle
         ("inbox", REPLY, (MAX_SMS, INBOX)),
         # what it alone reads and writes
@@ -112,7 +113,7 @@ def offset(name: str) -> int:
 
 _MEMORY_CYCLE, _STOP, _FAULT_AT, _END_AT = map(offset, ("memory_cycle", "stop", "fault_at", "end_at"))
 _CYCLE, _TURN, _READY, _ASLEEP, _LEFT = map(offset, ("cycle", "turn", "ready", "asleep", "left"))
-_IDLE, _CTAS_DONE = map(offset, ("idle", "ctas_done"))
+_IDLE, _CTAS_DONE, _STOPS_SOON = map(offset, ("idle", "ctas_done", "stops_soon"))
 
 
 @inline
@@ -147,6 +148,12 @@ def stop_of(team: Any) -> int:
 @inline
 def set_stop(team: Any, cycle: int) -> None:
     store_release(word(team, _STOP, 0), cycle)
+
+
+@inline
+def stops_soon(team: Any) -> int:
+    value: int = load_acquire(word(team, _STOPS_SOON, 0))
+    return value
 
 
 @inline

@@ -25,7 +25,7 @@ import numpy as np
 from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
 from ptxsim.timing.memory.network import crossbar
-from ptxsim.timing.workers.ports import deliver
+from ptxsim.timing.workers.ports import deliver, leave_input
 
 
 @inline
@@ -156,8 +156,11 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     net.queue[target, (output.head + output.count) & (FIFO - 1)] = packet
     output.count += 1
     q.due = arrival
-    if memory.has_team and net.is_reply:
-        deliver(memory.team, target, packet, arrival)
+    if memory.has_team:
+        if net.is_reply:
+            deliver(memory.team, target, packet, arrival)
+        else:
+            leave_input(memory.team, source, flits)
     if not net.is_reply:
         memory.slice_next[target] = min(memory.slice_next[target], net.out_due[target])
 
