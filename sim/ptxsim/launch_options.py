@@ -202,19 +202,24 @@ class LadderKeywords(_Keywords, total=False):
     event_skip: bool
     lock_as_stall: bool
     bank_conflicts: bool
-    threads: int
     hotspots: bool
     timeline: "Timeline | str | Path | None"
     progress: "Progress | None"
     on_interrupt: Literal["raise", "return"]
 
 
-class MachineKeywords(LadderKeywords, total=False):
-    """The options of a `ptxsim.Machine` and its launches."""
+class PageKeywords(LadderKeywords, total=False):
+    """The options of the runs of `ptxtool.page`, where `threads` are those of a CTA."""
 
     share_registers: Percent
     share_scratchpad: Percent
     dynamic: "bool | str | DynamicExecution"
+
+
+class MachineKeywords(PageKeywords, total=False):
+    """The options of a `ptxsim.Machine` and its launches."""
+
+    threads: int
 
 
 class LaunchKeywords(MachineKeywords, total=False):

@@ -24,8 +24,8 @@ def functions() -> Iterator[Any]:
     from ptxsim.timing.dynamic_period import end_period
     from ptxsim.timing.memory.sectors import copies_fill
     from ptxsim.timing.residency.schemes import DECISIONS, built_in_decision
-    from ptxsim.timing.workers import work
     from ptxsim.timing.schedulers import NUMBERED, SCHEDULERS, policy
+    from ptxsim.timing.workers import work
 
     numbered = {name: f"{name}:{default or 1}" for name, default in NUMBERED.items()}
     policies = [policy(numbered.get(name, name)) for name in SCHEDULERS]

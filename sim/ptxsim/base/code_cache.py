@@ -71,7 +71,7 @@ HOST_ONLY = (
 ACROSS_BOUNDARY = (
     "ptxsim.timing.core.reasons",
     "ptxsim.timing.timeline_events",
-    "ptxsim.timing.workers.catch_up",
+    "ptxsim.timing.memory.side.catch_up",
     "ptxsim.execute.bulk.copies",
     "ptxsim.execute.bulk.engines",
     "ptxsim.execute.calls",

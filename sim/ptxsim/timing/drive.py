@@ -51,11 +51,9 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
     drive(simulation, policy)
 
 
-def drive(
-    simulation: Simulation, policy: Policy, progress: Progress | None = None, threads: int = 1
-) -> int:
-    """Run to the end, with at most so many threads; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
-    readable."""
+def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None, threads: int = 1) -> int:
+    """Run to the end, with at most so many threads; returns one of `core.cycle`'s reasons, or LIVELOCK.
+    `KeyboardInterrupt` leaves the state readable."""
     watch = Livelock(simulation) if may_spin(simulation.program) else None
     try:
         return _drive(simulation, policy, watch, progress, threads)

@@ -41,9 +41,10 @@ from ptxsim.timing.core.retire import next_retirement
 from ptxsim.timing.kernels.launches import any_half_full
 from ptxsim.timing.memory.l1_pipes import next_look_up
 from ptxsim.timing.memory.l1_sectors import forget
-from ptxsim.timing.memory.memory_cycle import memory_cycle
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
+from ptxsim.timing.memory.side.memory_cycle import memory_cycle
 from ptxsim.timing.memory.system import reply_next
+from ptxsim.timing.memory.team.team import set_turn
 from ptxsim.timing.residency.decisions import DECIDE
 from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
@@ -52,7 +53,6 @@ from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, RUN_WIDE, SCOREBOARD, STA
 from ptxsim.timing.timeline_events import observe
 from ptxsim.timing.warps.register_pool import count_open_waits
 from ptxsim.timing.warps.scoreboard import next_wake, writes_done
-from ptxsim.timing.workers.team import set_turn
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 

@@ -6,7 +6,9 @@ from ptxsim.base.jit import njit
 from ptxsim.timing.sm_state import FOREVER
 
 # places of a kept fault: its position, `cycle << 8 | SM`, which is not 0, then what a report reads
-(_POSITION, _KIND, _SM, _KERNEL, _CTA, _INSTRUCTION, _THREAD, _WARP, _ERROR, _LANE, _ADDRESS, _SPACE) = range(12)
+(_POSITION, _KIND, _SM, _KERNEL, _CTA, _INSTRUCTION, _THREAD, _WARP, _ERROR, _LANE, _ADDRESS, _SPACE) = range(
+    12
+)
 
 
 @njit

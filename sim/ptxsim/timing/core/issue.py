@@ -43,6 +43,7 @@ from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.kernels.launches import count_issue, shift_targets
+from ptxsim.timing.memory.side.waits import wait_for_turn
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import IDLE, SCOREBOARD, STALL
@@ -50,7 +51,6 @@ from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.clusters import enter_cluster, threads_exited, threads_left
 from ptxsim.timing.warps.register_pool import set_registers
 from ptxsim.timing.warps.scoreboard import class_of, new_head, reserve
-from ptxsim.timing.workers.waits import wait_for_turn
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 WRONG_WARP = 101

@@ -396,7 +396,7 @@ TURNAROUNDS = ("tRTW", "tWTR", "tWTP", "tRTPL", "tBURST")
 MEMORY = record(
     [
         ("has_team", "i8"),  # several workers share the run, and
-        ("team", "u8"),  # this is the address of their TEAM record (workers/team.py)
+        ("team", "u8"),  # this is the address of their TEAM record (memory/team/team.py)
         ("n_sms", "i8"),
         ("n_slices", "i8"),
         ("n_channels", "i8"),

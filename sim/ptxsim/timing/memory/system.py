@@ -1,9 +1,10 @@
 """The memory system beyond the L1 as the SMs see it: requests in, replies out, one call per cycle.
 
-A cycle of the machine is `memory_cycle(m, now)` (memory_cycle.py), then each SM, which may `inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
-data, a store or atomic once it is done; WRITEBACK and SAVE are not answered. Where the L2 has sectors, each sector of a
-request has a reply of its own, except of RESTORE. `reply_next` is the cycle in which the next reply can be taken, so
-that an SM can sleep.
+A cycle of the machine is `memory_cycle(m, now)` (side/memory_cycle.py), then each SM, which may `inject` requests, send
+its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its data, a store or atomic
+once it is done; WRITEBACK and SAVE are not answered. Where the L2 has sectors, each sector of a request has a reply of
+its own, except of RESTORE. `reply_next` is the cycle in which the next reply can be taken, so that an SM can sleep.
+Where workers share a run, requests and replies go through `team/ports.py`.
 
 Order within a cycle: DRAM, slices, networks (a crossbar of packets moves replies before the slices); a request injected
 in cycle t asks for its output in t + 1. Everything is deterministic: only the order of calls matters.
@@ -27,7 +28,8 @@ from ptxsim.timing.memory.memory_state import (
 from ptxsim.timing.memory.network.crossbar import first_reply
 from ptxsim.timing.memory.network.interconnect import has_room, take
 from ptxsim.timing.memory.requests import drop_request, enter_network, flits_of
-from ptxsim.timing.workers.ports import (
+from ptxsim.timing.memory.side.waits import wait_for_memory
+from ptxsim.timing.memory.team.ports import (
     first_due,
     first_request,
     full_until,
@@ -37,8 +39,7 @@ from ptxsim.timing.workers.ports import (
     room_for,
     take_first,
 )
-from ptxsim.timing.workers.team import team_at
-from ptxsim.timing.workers.waits import wait_for_memory
+from ptxsim.timing.memory.team.team import team_at
 
 _ALL_WORDS = 0xFFFFFFFF
 

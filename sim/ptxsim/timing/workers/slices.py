@@ -18,10 +18,10 @@ from ptxsim.timing.core.cycle import PAUSED
 from ptxsim.timing.core.plain_run import constant_fields, is_plain
 from ptxsim.timing.livelock import may_spin
 from ptxsim.timing.memory.memory_state import FOREVER
+from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS, PORT, TEAM
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.workers import work
-from ptxsim.timing.workers.team import INBOX, MAX_WORKERS, PORT, TEAM
 
 _COUNTS = (
     *("asleep", "idle", "left", "stops_soon", "posted", "ready", "seen"),
@@ -35,7 +35,7 @@ _SCRATCH_WORDS = 32
 _MEMORY_SHARE = 0.2
 """The time of the memory side, as a part of that of all SMs (measured: 0.05 to 0.4)."""
 _TRIED_AGAIN = 8
-"""Slices after which the slower kind of slice is tried again, at first."""
+"""Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
 _PATIENCE = 0.05
 """Seconds that a shared slice may take, at least: a shared slice is slow where the cores have other work."""
 
@@ -119,12 +119,15 @@ class Crew:
         address(self._loop)  # compiled before a worker waits for another
 
     def run_slice(self, patience: float) -> int:
-        """Run to the stop cycle of the run, or until it has taken so many seconds; returns PAUSED, or LEAVE where the run
-        has ended. `KeyboardInterrupt` is raised when all workers have stopped."""
+        """Run to the stop cycle of the run, or until it has taken so many seconds; returns PAUSED, or LEAVE where the
+        run has ended. `KeyboardInterrupt` is raised when all workers have stopped."""
         self._begin()
         self._all_started = False
         gate = threading.Event()
-        threads = [threading.Thread(target=self._wait_and_call, args=(gate, k)) for k in range(self._n)]
+        threads = [
+            threading.Thread(target=self._wait_and_call, args=(gate, k), name=f"ptxsim-{k}")
+            for k in range(self._n)
+        ]
         try:
             for thread in threads:
                 thread.start()
@@ -139,6 +142,11 @@ class Crew:
                     thread.join()
             reason = self._end()
         return reason
+
+    @property
+    def cycle(self) -> int:
+        """The cycle of the run."""
+        return self._simulation.cycles
 
     def _wait_and_call(self, gate: threading.Event, worker: int) -> None:
         gate.wait()

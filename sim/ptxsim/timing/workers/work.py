@@ -22,12 +22,10 @@ from ptxsim.timing.core.issue import NO_TURN
 from ptxsim.timing.core.ldst import take_reply_asleep
 from ptxsim.timing.core.plain_run import Constants, is_plain
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
-from ptxsim.timing.residency.decisions import DECIDE
-from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxsim.timing.sm_state import FOREVER, RUN, RUN_WIDE, sm_of
-from ptxsim.timing.workers.catch_up import catch_up, settle
-from ptxsim.timing.workers.ports import first_due, look_for_replies, outbox_has_room
-from ptxsim.timing.workers.team import (
+from ptxsim.timing.memory.side.catch_up import catch_up, settle
+from ptxsim.timing.memory.side.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
+from ptxsim.timing.memory.team.ports import first_due, look_for_replies, outbox_has_room
+from ptxsim.timing.memory.team.team import (
     LAST,
     SMS_DONE,
     add_done,
@@ -45,7 +43,9 @@ from ptxsim.timing.workers.team import (
     team_at,
     turn_of,
 )
-from ptxsim.timing.workers.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
+from ptxsim.timing.residency.decisions import DECIDE
+from ptxsim.timing.schedulers.signature import PICK, WINDOW
+from ptxsim.timing.sm_state import FOREVER, RUN, RUN_WIDE, sm_of
 
 SETTLE = -1
 """In place of the number of a worker: they have stopped, and the memory side comes up to the run's cycle."""

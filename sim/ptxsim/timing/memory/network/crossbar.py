@@ -18,7 +18,7 @@ import numpy as np
 
 from ptxsim.base.jit import bit, ctz, from_bit, inline, njit
 from ptxsim.timing.memory.memory_state import FOREVER, MAX_PORTS
-from ptxsim.timing.workers.ports import deliver, leave_input
+from ptxsim.timing.memory.team.ports import deliver, leave_input
 
 
 @inline

@@ -25,7 +25,7 @@ import numpy as np
 from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
 from ptxsim.timing.memory.network import crossbar
-from ptxsim.timing.workers.ports import deliver, leave_input
+from ptxsim.timing.memory.team.ports import deliver, leave_input
 
 
 @inline

@@ -13,7 +13,7 @@ import numpy as np
 from ptxsim.base.atomics import load_acquire, store_release
 from ptxsim.base.jit import inline
 from ptxsim.timing.memory.memory_state import FOREVER
-from ptxsim.timing.workers.team import INBOX, MOST_SENT, OUTBOX, WAITING, offset, team_at, word, word_of
+from ptxsim.timing.memory.team.team import INBOX, MOST_SENT, OUTBOX, WAITING, offset, team_at, word, word_of
 
 POP = 255  # kind of an entry: a reply was taken
 

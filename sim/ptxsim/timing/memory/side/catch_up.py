@@ -10,12 +10,12 @@ import numpy as np
 
 from ptxsim.base.jit import inline, njit, record_at, types
 from ptxsim.execute.boundary import boundary
-from ptxsim.timing.memory.memory_cycle import memory_cycle
 from ptxsim.timing.memory.memory_state import FOREVER, MEMORY
 from ptxsim.timing.memory.network.interconnect import next_grant, take
 from ptxsim.timing.memory.requests import drop_request, enter_network
-from ptxsim.timing.workers.ports import POP, drain, set_applied, set_full
-from ptxsim.timing.workers.team import (
+from ptxsim.timing.memory.side.memory_cycle import memory_cycle
+from ptxsim.timing.memory.team.ports import POP, drain, set_applied, set_full
+from ptxsim.timing.memory.team.team import (
     WAITING,
     first_cycle,
     is_asleep,

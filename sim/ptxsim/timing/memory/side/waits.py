@@ -4,8 +4,8 @@ from typing import Any
 
 from ptxsim.base.atomics import call_at, pause
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.workers.catch_up import catch_up
-from ptxsim.timing.workers.team import all_left, limit_of, memory_cycle_of, team_at, turn_of
+from ptxsim.timing.memory.side.catch_up import catch_up
+from ptxsim.timing.memory.team.team import all_left, limit_of, memory_cycle_of, team_at, turn_of
 
 _SPINS = 500
 """Rounds before another thread may have the core."""

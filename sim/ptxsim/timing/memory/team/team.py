@@ -57,7 +57,7 @@ TEAM = record(
         ("n_sms", "i8"),
         ("memory", "u8"),  # address of the MEMORY record
         ("yield_cpu", "u8"),  # address of a C function; 0: none
-        ("lookahead", "i8"),  # a reply arrives this number of cycles after the network lets it pass, at the earliest
+        ("lookahead", "i8"),  # cycles from the network to an SM, at the least
         ("response_hops", "i8"),
         ("most_flits", "i8"),  # that an SM may send in a cycle
         ("reserve", "i8"),  # free requests below which the workers stop
@@ -81,8 +81,8 @@ TEAM = record(
         ("asleep", "i8", (MAX_WORKERS, _LINE)),  # its SMs do nothing unless a reply arrives
         ("left", "i8", (MAX_WORKERS, _LINE)),  # it has stopped
         ("posted", "i8", (MAX_WORKERS, _LINE)),  # entries of its outbox
-        ("last_step", "i8", (MAX_WORKERS, _LINE)),  # the last cycle in which one of its SMs did something
-        ("seen", "i8", (MAX_WORKERS, _LINE)),  # replies delivered to its SMs, and entries drained, when it last looked
+        ("last_step", "i8", (MAX_WORKERS, _LINE)),  # last cycle of an SM
+        ("seen", "i8", (MAX_WORKERS, _LINE)),  # last seen: replies delivered, entries drained
         ("ordered", "u1", (MAX_WORKERS, MAX_SMS)),  # SMs of a worker whose order matters in a cycle
         ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # and the others that are due
         ("port", PORT, (MAX_SMS,)),
@@ -92,8 +92,8 @@ TEAM = record(
         ("drained", "i8", (MAX_WORKERS, _LINE)),  # entries of a worker's outbox
         ("arrived", "i8", (MAX_SMS,)),  # replies in the inbox
         ("applied", "i8", (MAX_SMS,)),  # entries that the network has
-        ("left_flits", "i8", (MAX_SMS,)),  # that the network has taken out of an SM's input, less those in it at first
-        ("full_until", "i8", (MAX_SMS,)),  # no packet of an SM leaves its input of the network before this cycle
+        ("left_flits", "i8", (MAX_SMS,)),  # that have left an input, less those in it at first
+        ("full_until", "i8", (MAX_SMS,)),  # cycle before which no packet leaves an input
         ("inbox", REPLY, (MAX_SMS, INBOX)),
         # what it alone reads and writes
         ("entered", "i8", (MAX_SMS,)),  # entries
