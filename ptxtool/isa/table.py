@@ -19,6 +19,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ptxtool.isa.forms import Form, ModifierGroup
 from ptxtool.isa.operands import SLOTS, OperandSpec, TableError
 from ptxtool.isa.rows import DEFAULT_UNIT, read_forms
@@ -38,8 +40,7 @@ _UNIT = re.compile(r'unit = "(\w+)"')  # `\b` before it takes twenty times as lo
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True, dict=True):
     """An opcode read by its form: `type`, `stype`, `utype`, `vtype` are its types' names ("" where absent)."""
 
     form: Form
@@ -47,7 +48,7 @@ class Match:
     stype: str
     utype: str = ""
     vtype: str = ""
-    modifiers: frozenset[str] = field(default_factory=frozenset)
+    modifiers: frozenset[str] = frozenset()
 
     @cached_property
     def operands(self) -> tuple[OperandSpec, ...]:
