@@ -179,7 +179,7 @@ class _Builder:
         exposed = _by_register(keys[reads[counts[first]]], n)
         for register in result_registers(cfg.kernel):
             exposed.setdefault(register, set()).add(cfg.exit)
-        killed = np.unique((named * n + block)[kills])
+        killed = (named * n + block)[kills]
         overwritten = _by_register(killed[np.isin(killed // n, np.array([*exposed], np.int64))], n)
         at_end = live_at_ends(cfg, exposed, overwritten)
         at_start = {k for k, blocks in exposed.items() if cfg.entry in blocks}
