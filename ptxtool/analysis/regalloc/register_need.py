@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise
 
+import msgspec
+
 from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.regalloc.assignment import Assignment, assign
@@ -179,8 +181,7 @@ class _FunctionNeed:
         return [name.text for value in values for name in names(value)]
 
 
-@dataclass(frozen=True)
-class _Need:
+class _Need(msgspec.Struct, frozen=True):
     """The need of a function with all it calls."""
 
     live: int
