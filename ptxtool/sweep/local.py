@@ -27,9 +27,9 @@ Results = Generator[tuple[str, StoredResult], None, None]
 
 
 _RUN_SECONDS = 1.0
-"""A run that takes longer is left to a worker: it takes as long to start one."""
-_REST_SECONDS = 3.0
-"""Of work for which no workers are started: two would have done it no sooner."""
+"""Of CPU. A run that takes longer is left to a worker: it takes as long to start one."""
+_REST_SECONDS = 4.0
+"""Of work for which no workers are started: two would not be much sooner."""
 
 
 def run_here(tasks: Sequence[Task], jobs: int | None) -> Results:
@@ -70,12 +70,12 @@ def _short(tasks: Sequence[Task]) -> Results:
         rest = (len(tasks) - len(spent)) * sum(later) / len(later)
         if (sum(spent) > _RUN_SECONDS and rest > _REST_SECONDS) or _has_code(task):
             return
-        started = time.monotonic()
+        started = time.process_time()
         try:
             outcome = execute(_limited(task, started + _RUN_SECONDS))
         except _TooLong:
             return
-        spent.append(time.monotonic() - started)
+        spent.append(time.process_time() - started)
         yield task.key, outcome
 
 
@@ -92,7 +92,7 @@ def _limited(task: Task, end: float) -> Task:
     """The task, stopped by `_TooLong` at this time."""
 
     def progress(_: object) -> None:
-        if time.monotonic() > end:
+        if time.process_time() > end:
             raise _TooLong
 
     assert task.options is not None

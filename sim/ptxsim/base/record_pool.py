@@ -11,7 +11,7 @@ No two launches hold one array at the same time. The pool is small: enough for a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -87,13 +87,13 @@ def _fields(
 
 
 _pool: list[PooledRecords] = []
-_lock = Lock()
+_lock = RLock()  # the garbage collector may end a machine while it is held
 
 
 def acquire(create: Callable[[Gpu], PooledRecords], gpu: Gpu) -> PooledRecords:
     """The records that `create` returns for this machine: from the pool, or new ones."""
     with _lock:
-        for records in reversed(_pool):
+        for records in tuple(reversed(_pool)):
             if records.create is create and records.gpu is gpu:
                 _pool.remove(records)
                 return records
