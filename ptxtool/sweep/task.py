@@ -76,7 +76,7 @@ def execute(task: Task) -> StoredResult:
 
 
 _one_at_a_time = threading.Lock()
-"""The simulator reuses its records from run to run; a Dask worker may have several threads."""
+"""A Dask worker may have several threads; files of the user's are imported by one at a time."""
 
 
 def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> StoredResult:
