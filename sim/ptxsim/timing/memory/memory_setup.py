@@ -113,7 +113,7 @@ def _set_sectors(caches: Any, gpu: Gpu) -> None:
 def make_memory(gpu: Gpu) -> Any:
     """An array of one `MEMORY` record, all caches empty. Raises E502 for a machine that the records cannot hold."""
     _check(gpu)
-    memory = np.zeros(1, MEMORY)
+    memory = _zeros(MEMORY)
     m = memory[0]
     icnt, l2, dram = gpu.icnt, gpu.l2, gpu.dram
     m["next"] = FOREVER
@@ -171,6 +171,13 @@ def make_memory(gpu: Gpu) -> Any:
     m["channel"]["bank"]["row"] = -1
     _set_cache(m["slice"][: l2.slices]["cache"], "l2", l2)
     return memory
+
+
+def _zeros(dtype: np.dtype[Any]) -> Any:
+    """An array of one record that begins with a cache line of the host."""
+    room = np.zeros(dtype.itemsize + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + dtype.itemsize].view(dtype)
 
 
 def _set_slices(m: Any, gpu: Gpu, chunk: int) -> None:
