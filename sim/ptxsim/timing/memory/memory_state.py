@@ -165,28 +165,31 @@ ON_THEIR_WAY = record(
 )
 """The sectors that an L1 waits for which allocates on a fill (`on_their_way.py`)."""
 
-L1 = record(
+L1 = _of_lines(
     [
-        ("stores", "i8"),  # accesses that are stores
-        ("store_hits", "i8"),
+        ("miss_head", "i8"),
+        ("miss_count", "i8"),
         ("miss_capacity", "i8"),
         ("miss_read_max", "i8"),  # a load miss needs at most this many in the miss queue
         ("merge_in_queue", "i8"),  # a merge needs as many
-        ("miss_head", "i8"),
-        ("miss_count", "i8"),
+        ("replies_per_line", "i8"),
+        ("pipe_count", "i8"),  # accesses in all pipes before the tags
+        ("pipe_cycles", "i8"),  # 0: there is none
+        ("n_banks", "i8"),  # each with a pipe of its own
+        ("bank_shift", "i8"),
+        ("bank_hashed", "i8"),  # the bank is mixed with the next higher bits of the address
+        ("stores", "i8"),  # accesses that are stores
+        ("store_hits", "i8"),
+        ("kept", "i8"),  # the last store was not sent on
+        ("flush", "i8"),  # forget all lines when the SM has nothing to run
+        ("flushed_at", "i8"),  # accesses when that was done last
+        ("cache", CACHE),
+        ("pipe", LOOK_UPS, (BANKS,)),
         ("miss_line", "i8", (RING,)),
         ("miss_bytes", "i2", (RING,)),
         ("miss_kind", "u1", (RING,)),
         ("miss_tag", "i2", (RING,)),
         ("miss_words", "u4", (RING,)),
-        ("replies_per_line", "i8"),
-        # the pipes before the tags, one for each bank
-        ("pipe_cycles", "i8"),  # 0: there is none
-        ("n_banks", "i8"),
-        ("bank_shift", "i8"),
-        ("bank_hashed", "i8"),  # the bank is mixed with the next higher bits of the address
-        ("pipe_count", "i8"),  # accesses in all pipes
-        ("pipe", LOOK_UPS, (BANKS,)),
         # sectors: `l1_sectors.py`
         ("sectored", "i8"),
         (
@@ -196,14 +199,10 @@ L1 = record(
         ("sends", "i8"),  # a store that is kept goes on to the L2, too
         ("allocates", "i8"),  # a store that misses takes a sector
         ("on_fill", "i8"),  # a line gets its place when its first sector arrives
-        ("waits", ON_THEIR_WAY),
         ("dirty_percent", "i8"),  # a dirty line is replaced from so many dirty lines on
         ("n_dirty", "i8"),
-        ("kept", "i8"),  # the last store was not sent on
+        ("waits", ON_THEIR_WAY),
         ("line_order", SECTOR_LINE_ORDER),
-        ("flush", "i8"),  # forget all lines when the SM has nothing to run
-        ("flushed_at", "i8"),  # accesses when that was done last
-        ("cache", CACHE),
     ]
 )
 
