@@ -2,7 +2,8 @@
 
     python benchmarks/bench_start.py [--runs N] [--cold]
 
-`--cold` also compiles the simulator into an empty cache folder, which takes most of a minute.
+`--cold` also compiles the simulator into an empty cache folder, which takes half a minute.
+`sweep_runs_per_cpu_second`: of a sweep of 1,500 runs of a small kernel, start and end included.
 """
 
 import argparse
@@ -13,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+from bench_sim import STORE
 
 PTXTOOL = [sys.executable, "-c", "from ptxtool.cli.main import main; main()"]
 
@@ -31,6 +35,36 @@ def median(arguments: list[str], runs: int) -> float:
     return round(statistics.median(seconds(arguments) for _ in range(runs)), 3)
 
 
+_LAUNCH = """file = "store.ptx"
+kernel = "store"
+grid = 1
+block = 64
+[[args]]
+name = "out"
+type = "u32"
+count = 64
+output = true
+value = 0
+"""
+
+
+def sweep_rate() -> float:
+    """Runs of a sweep per second of CPU."""
+    registers = ", ".join(map(str, range(4, 254)))
+    machines = '"", "l2.rop_cycles=110", "l2.rop_cycles=120"'
+    axes = f'schedulers = ["lrr", "gto"]\nset = [{machines}]\nregisters = [{registers}]'
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "store.ptx").write_text(STORE)
+        (folder / "store.toml").write_text(_LAUNCH)
+        (folder / "tiny.toml").write_text(f'kernels = ["store.ptx"]\n{axes}\n')
+        before = os.times()
+        seconds(["sweep", "-q", str(folder / "tiny.toml")])
+        after = os.times()
+    used = after.children_user - before.children_user + after.children_system - before.children_system
+    return round(1500 / used)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
@@ -42,6 +76,7 @@ def main() -> None:
         "first_use_sgemm": median(["first-use", "sgemm"], options.runs),
         "check_sgemm": median(["check", "sgemm"], options.runs),
         "sim_reduction_warm": median(["sim", "reduction"], options.runs),
+        "sweep_runs_per_cpu_second": sweep_rate(),
     }
     if options.cold:
         with tempfile.TemporaryDirectory() as folder:

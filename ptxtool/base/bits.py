@@ -6,8 +6,7 @@ significant first.
 """
 
 import struct
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 WORD_BITS = 64
 _SPARSE = 512
@@ -41,21 +40,6 @@ def indices(bits: int) -> tuple[int, ...]:
             found.append(first + low.bit_length())
             word ^= low
     return tuple(found)
-
-
-def successive_indices(sets: Iterable[int]) -> Iterator[list[int]]:
-    """`indices` of sets of which each resembles the one before: only what is different costs something."""
-    elements: list[int] = []
-    before = 0
-    for bits in sets:
-        for element in indices(bits ^ before):
-            place = bisect_left(elements, element)
-            if bits >> element & 1:
-                elements.insert(place, element)
-            else:
-                del elements[place]
-        before = bits
-        yield elements.copy()
 
 
 def word_count(n_bits: int) -> int:

@@ -8,6 +8,8 @@ command line; a W in place of the E is a warning of the same family. Each code h
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
 from ptxtool.base.render import render
 from ptxtool.base.source import Source
 
@@ -75,8 +77,7 @@ CODES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """A second place that explains a diagnostic, such as "first declared here"."""
 
     message: str
@@ -85,8 +86,7 @@ class Note:
     end: int
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(msgspec.Struct, frozen=True):
     """The edit that a next step asks for where it leaves nothing to choose: `text` in place of `start` to `end`."""
 
     start: int

@@ -1,7 +1,6 @@
 """Phrases of messages and reports: numbers with nouns, lists of words, the name that a misspelt one was meant to be."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 _LONGEST = 100
 """Longer words get no suggestion: they are no misspellings, and comparing them takes long."""
@@ -41,6 +40,8 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
         for choice in choices:
             if choice.translate(_LOOK_ALIKE) == plain:
                 return choice
+    from difflib import get_close_matches  # only misspelt words need it
+
     found = get_close_matches(word, choices, n=4, cutoff=cutoff)
     return max(found, key=lambda choice: _common_beginning(word, choice), default="")
 
@@ -50,6 +51,8 @@ def alike(word: str, candidates: Iterable[str], most: int = 3) -> list[str]:
     if not word or len(word) > _LONGEST:
         return []
     choices = sorted(set(candidates))
+    from difflib import get_close_matches
+
     inside = (choice for choice in choices if word.lower() in choice.lower())
     return list(dict.fromkeys((*inside, *get_close_matches(word, choices, n=most))))[:most]
 

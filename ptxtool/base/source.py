@@ -5,9 +5,11 @@ as UTF-8 with surrogate escapes, so that writing it back gives the same bytes wh
 """
 
 import re
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,9 +31,9 @@ class Source:
         return self.text.encode("utf-8", "surrogateescape")
 
     @cached_property
-    def line_starts(self) -> list[int]:
+    def line_starts(self) -> "array[int]":
         """Offset of the first character of every line."""
-        return [0, *[end.end() for end in re.finditer("\n", self.text)]]
+        return array("q", chain((0,), (end.end() for end in re.finditer("\n", self.text))))
 
     @cached_property
     def cuda(self) -> "CudaPlaces":

@@ -13,15 +13,15 @@ importing networkx takes longer than most commands that need a tree.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.cfg.postorder import reverse_postorder
 
 
-@dataclass(frozen=True)
-class DominatorTree:
+class DominatorTree(msgspec.Struct, frozen=True, dict=True):
     """`idom[b]` is the immediate (post-)dominator of block b; None for the root and for blocks without one.
 
     Blocks are numbered as in the graph, the virtual exit included.

@@ -1,7 +1,6 @@
 """What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
 
 import contextlib
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -344,6 +343,8 @@ def put_parts(parts: "Sequence[Part]", output: str | None) -> None:
 
 def put_json(data: Any, output: str | None) -> None:
     """Print JSON, or write it to `output`."""
+    import json
+
     put_text(json.dumps(data, indent=2), output)
 
 

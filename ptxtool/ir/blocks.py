@@ -5,16 +5,16 @@ For launches, occupancy, and the passes that lay out memory for every thread. Re
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+
+import msgspec
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Directive, Function
 from ptxtool.isa.literals import integer
 
 
-@dataclass(frozen=True)
-class BlockBound:
+class BlockBound(msgspec.Struct, frozen=True):
     """The bound that a kernel's head sets for its CTAs: `extent` in x, y and z."""
 
     directive: Directive

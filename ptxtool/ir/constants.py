@@ -11,7 +11,8 @@ Reference: PTX ISA, sections 4.5.5 and 4.5.6 (constant expressions, summary of t
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from ptxtool.ir.nodes import Binary, Cast, Conditional, Group, Immediate, Operand, Unary
 from ptxtool.isa.literals import float_bits, literal
@@ -21,8 +22,7 @@ _BITS = 64
 _MASK = (1 << _BITS) - 1
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """A fraction, or a whole number from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1 if it is unsigned."""
 
     number: int | float

@@ -21,9 +21,10 @@ Reference: PTX ISA, sections 5.1.1 (register state space), 5.4.4 (parameterized 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
+
+import msgspec
 
 from ptxtool.ir.nodes import Declaration, Directive, Function, Label, ScopeClose, ScopeOpen
 from ptxtool.ir.scopes import NameHistory, Scopes
@@ -47,8 +48,7 @@ NAMES_PER_STATEMENT = 4
 """Ranges with more names per statement than that are looked up name by name."""
 
 
-@dataclass(frozen=True)
-class Register:
+class Register(msgspec.Struct, frozen=True):
     """One declared register. `type` has no dot; `vector` is its number of elements (1, 2, 4 or 8).
 
     `role` is "zero" or "sink" for PTXPlus's hard-wired zero and bit bucket, "" otherwise.
@@ -105,8 +105,7 @@ class Register:
         return self.name
 
 
-@dataclass(frozen=True)
-class Duplicate:
+class Duplicate(msgspec.Struct, frozen=True):
     """A name declared again in the same block: which, where, and the index of the register that has it already."""
 
     name: str
@@ -114,8 +113,7 @@ class Duplicate:
     first: int
 
 
-@dataclass(frozen=True)
-class _DeclaredRegisters:
+class _DeclaredRegisters(msgspec.Struct, frozen=True):
     """Consecutive registers of one declarator, from index `first`: one name, or the numbers of a range from `low` on.
 
     `depth` is the number of blocks around the declaration; `outer` are the registers that have the same name or prefix

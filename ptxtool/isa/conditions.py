@@ -9,14 +9,13 @@ Formulas use `&`, `|`, `^`, `~` on the flags, so that they work on one flag (0 o
 Reference: G80 condition codes as GPGPU-Sim's PTXPlus has them; all 32 rows against its 32 x 16 truth table.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 FLAGS = ("Z", "S", "C", "O")
 """The rows of a condition-code register, in order."""
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """One condition: its names as guards write them, the hardware's number, and when it holds."""
 
     names: tuple[str, ...]

@@ -4,14 +4,14 @@ For all that asks what an instruction looks like; `rows` reads forms, `table` ch
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from ptxtool.isa.operands import OperandSpec
 
 
-@dataclass(frozen=True)
-class ModifierGroup:
+class ModifierGroup(msgspec.Struct, frozen=True):
     """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, `name` that of a `$name`; else "".
 
     One that is `leading` stands directly after the opcode.
@@ -24,16 +24,14 @@ class ModifierGroup:
     leading: bool = False
 
 
-@dataclass(frozen=True)
-class Since:
+class Since(msgspec.Struct, frozen=True):
     """What has a form, or a modifier of it: a PTX version as (major, minor), and targets, one of which is needed."""
 
     version: tuple[int, int] = (1, 0)
     targets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """Part of an exclusion: one of the words is there, or with `absent` none of them."""
 
     words: frozenset[str]
@@ -43,8 +41,7 @@ class Term:
         return self.words.isdisjoint(words) == self.absent
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(msgspec.Struct, frozen=True, dict=True):
     """One row. `since` is keyed by modifier or type, "" for the form itself.
 
     An opcode of which all terms of one of `exclusions` hold does not fit.

@@ -9,7 +9,8 @@ Reference: PTX ISA, sections 9.7.3 and 9.7.6 ("Subnormal numbers", "PTX ISA Note
 """
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ptxtool.isa.table import Match
 

@@ -6,14 +6,14 @@ floating-point immediates as plain hexadecimal integers: the bits of the value i
 """
 
 import struct
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from ptxtool.isa.types import Type
 
 
-@dataclass(frozen=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """A literal: `kind` is "int", "f32" (written as `0f...`) or "f64" (`0d...` or a decimal fraction).
 
     `payload` is the integer itself (with its sign, not masked), or the bits of the floating-point value.

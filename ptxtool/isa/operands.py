@@ -41,7 +41,9 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
 """
 
 import re
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from ptxtool.isa.types import TYPES
 
@@ -59,8 +61,7 @@ class TableError(Exception):
     """The table contradicts itself: our bug, found by the tests."""
 
 
-@dataclass(frozen=True)
-class Length:
+class Length(msgspec.Struct, frozen=True):
     """The number of elements of a vector operand: `fixed`, or where that is 0 the modifiers' N times a ratio."""
 
     fixed: int = 1
@@ -72,8 +73,7 @@ class Length:
         return self.fixed or max(1, n * self.times // self.over)
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(msgspec.Struct, frozen=True):
     """One alternative of a class. `kind` is "value" (a register or constant of `type`), "imm" or a plain word."""
 
     kind: str
@@ -93,8 +93,7 @@ class Fit:
     is_fraction: bool = False
 
 
-@dataclass(frozen=True)
-class OperandSpec:
+class OperandSpec(msgspec.Struct, frozen=True):
     """One operand of a form; `fits` is empty where the role says it all (m, l, s)."""
 
     role: str

@@ -9,15 +9,15 @@ PTXPlus writes the same registers, also with `.0 .1 .2` for `.x .y .z`, and has 
 Reference: PTX ISA, chapter 10 (special registers).
 """
 
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 PART_ALIASES = {"0": "x", "1": "y", "2": "z", "3": "w"}
 """PTXPlus spellings of the parts."""
 
 
-@dataclass(frozen=True)
-class SpecialRegister:
+class SpecialRegister(msgspec.Struct, frozen=True):
     """One special register. `parts` is empty for a scalar; `type` is the type of a part."""
 
     name: str

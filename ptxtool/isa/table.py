@@ -1,7 +1,8 @@
 """The instruction table: the choice of the form that fits an opcode.
 
 `ptxtool.isa.rows` describes the files it is read from. A key's rows are read when an instruction first asks for them: a
-kernel uses a few of the hundreds of opcodes, and every command waits for this.
+kernel uses a few of the hundreds of opcodes, and every command waits for this. For the same reason two expressions read
+them, which know the TOML that the files use: `load` compares with all of TOML (tested).
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does, and then without the
 words that ptxas lets stand twice (`.sat.sat`) or for nothing (`add.s32.pred`); types keep their order, and so do the
@@ -12,12 +13,12 @@ PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from ptxtool.isa.forms import Form, ModifierGroup
 from ptxtool.isa.operands import SLOTS, OperandSpec, TableError
@@ -35,11 +36,15 @@ _LAYOUTS = frozenset({"row", "col"})
 _COUNTED = re.compile(r"[vx](\d+)|m\d+n(\d+)k\d+")
 _LONGEST_KEY = 6
 _UNIT = re.compile(r'unit = "(\w+)"')  # `\b` before it takes twenty times as long (measured)
+_STRING = r'(\w+) = (?:"""((?:[^"\\]|\\\n)*)"""|"([^"\\\n]*)")'
+_JOINT = re.compile(r"\\\n\s*")
+_CELL = re.compile(_STRING)
+_LINE = re.compile(f"^{_STRING}", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*#.*|\{([^{}\n]*)\}", re.MULTILINE)
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True, dict=True):
     """An opcode read by its form: `type`, `stype`, `utype`, `vtype` are its types' names ("" where absent)."""
 
     form: Form
@@ -47,7 +52,7 @@ class Match:
     stype: str
     utype: str = ""
     vtype: str = ""
-    modifiers: frozenset[str] = field(default_factory=frozenset)
+    modifiers: frozenset[str] = frozenset()
 
     @cached_property
     def operands(self) -> tuple[OperandSpec, ...]:
@@ -227,16 +232,19 @@ class _Rows(Mapping[str, tuple[Form, ...]]):
 
     def __init__(self, texts: Mapping[str, tuple[str, str]], macros: Mapping[str, str]):
         self._texts = texts  # key -> family, TOML text
-        self._macros = macros
+        self.macros = macros
         self._read: dict[str, tuple[Form, ...]] = {}
 
     def __getitem__(self, key: str) -> tuple[Form, ...]:
         found = self._read.get(key)
         if found is None:
             family, text = self._texts[key]
-            (rows,) = tomllib.loads(text).values()
-            found = self._read[key] = read_forms(key, rows, self._macros, family)
+            found = self._read[key] = read_forms(key, rows_of(text), self.macros, family)
         return found
+
+    def rows_of(self, family: str) -> dict[str, list[dict[str, str]]]:
+        """The rows of every key of a family."""
+        return {key: rows_of(text) for key, (own, text) in self._texts.items() if own == family}
 
     def __contains__(self, key: object) -> bool:
         return key in self._texts
@@ -246,6 +254,16 @@ class _Rows(Mapping[str, tuple[Form, ...]]):
 
     def __len__(self) -> int:
         return len(self._texts)
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """The rows of a key."""
+    return [_strings(_CELL, row) for row in _ROW.findall(text) if row]  # comments are empty
+
+
+def _strings(pattern: re.Pattern[str], text: str) -> dict[str, str]:
+    """The values of `name = "text"`, where a backslash joins lines."""
+    return {name: _JOINT.sub("", long) or short for name, long, short in pattern.findall(text)}
 
 
 def _read(texts: Mapping[str, str]) -> Table:
@@ -260,13 +278,13 @@ def _read(texts: Mapping[str, str]) -> Table:
             key = m[1] or m[2]
             part = text[m.start() : end]
             if key is None:
-                groups: dict[str, Any] = tomllib.loads(text[m.start() :])["groups"]
+                groups = _strings(_LINE, text[m.start() :])
                 if clash := macros.keys() & groups.keys():
                     raise TableError(f"two groups {sorted(clash)}")
                 macros |= groups
                 break
             if key == "title":
-                titles[family] = tomllib.loads(part)["title"]
+                titles[family] = _strings(_LINE, part).get("title", "")
             elif key in entries:
                 raise TableError(f"{key}: twice")
             else:
@@ -277,11 +295,24 @@ def _read(texts: Mapping[str, str]) -> Table:
 
 def load(texts: Mapping[str, str]) -> Table:
     """Read and check a whole table from TOML texts, by family. Raises `TableError`."""
-    made = _read(texts)
+    import tomllib
+
+    made, groups = _read(texts), dict[str, str]()
+    forms = made.forms
+    assert isinstance(forms, _Rows)
     for family, text in texts.items():
-        keys = tomllib.loads(text).keys() - {"title", "groups"}
-        if keys != {key for key, forms in made.forms.items() if forms and forms[0].family == family}:
-            raise TableError(f"{family}: a key does not begin its line")
+        data = tomllib.loads(text)
+        groups |= data.pop("groups", {})
+        if data.pop("title", "") != made.titles.get(family, ""):
+            raise TableError(f"{family}: the title is no plain string")
+        if data != forms.rows_of(family):
+            raise TableError(
+                f"{family}: a key does not begin its line, or a row is no plain strings on a line"
+            )
+    if groups != forms.macros:
+        raise TableError("a group is no plain string on a line of its own")
+    for key in forms:
+        _ = forms[key]  # reads and checks them
     return made
 
 

@@ -1,14 +1,14 @@
 """Fundamental types: width in bits and kind (PTX ISA, fundamental types; PTXPlus pairs: GPGPU-Sim's dialect)."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 ArithmeticClass = Literal["int", "fp32", "fp64"]
 """How the units of a machine tell types apart."""
 
 
-@dataclass(frozen=True)
-class Type:
+class Type(msgspec.Struct, frozen=True):
     """`kind` is "u", "s", "f", "b" (untyped bits) or "pred"; `bits` is the width of one value."""
 
     name: str

@@ -7,7 +7,7 @@ the records of one sweep in the order in which they were asked for.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -158,8 +158,13 @@ class StoredResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for the store and `--json`."""
-        plain = asdict(self)
-        return plain | {"checked": list(self.checked), "problems": list(plain["problems"])}
+        return {
+            "status": self.status,
+            "counters": self.counters,
+            "checked": list(self.checked),
+            "problems": list(self.problems),
+            "memory": self.memory,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "StoredResult":

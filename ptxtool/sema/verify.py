@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.kept import kept
@@ -32,7 +33,6 @@ from ptxtool.ir.symbols import RegisterTable, hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
-from ptxtool.sema.hints.explain import explain
 from ptxtool.sema.hints.name_hints import NameHints
 from ptxtool.sema.hints.newer import (
     explain_newer,
@@ -42,7 +42,9 @@ from ptxtool.sema.hints.newer import (
     next_step,
     not_in_table,
 )
-from ptxtool.sema.hints.repair import Explanation
+
+if TYPE_CHECKING:
+    from ptxtool.sema.hints.repair import Explanation
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
@@ -373,8 +375,10 @@ class FunctionCheck:
         end = start + len(node.opcode.text)
         self.found.append(Diagnostic("W201", f"{message}, passed through", source, start, end, help))
 
-    def _explain(self, node: nodes.Instruction) -> Explanation:
+    def _explain(self, node: nodes.Instruction) -> "Explanation":
         """Why no form of the table fits an instruction."""
+        from ptxtool.sema.hints.explain import explain  # few texts have such an instruction
+
         if self.is_newer:
             return explain_newer(self.module, node.opcode.text, len(node.operands))
         return explain(node.opcode.text, len(node.operands), self.is_ptxplus)

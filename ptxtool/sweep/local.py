@@ -1,5 +1,9 @@
 """Making runs on this machine: in this process, or in several with joblib's loky.
 
+A sweep of a few short runs is over before workers have started: runs are made in this process for as long as the rest
+seems to be that short. Runs with schedulers or schemes of the user's own are not, as these are code. (Threads would
+make them no faster: most of a run of milliseconds is Python.)
+
 Every worker imports the simulator once and makes a run at a time; a result is returned as soon as it is there. A
 worker that is killed from outside (most often for want of memory) breaks the pool: the runs that may have been in it
 are made again one by one, each in a process of its own, so that only a run that kills its process again is lost.
@@ -11,28 +15,41 @@ import threading
 import time
 import warnings
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.results.sweeps import StoredResult
+from ptxtool.runs.parallel.side_by_side import check_jobs
 from ptxtool.sweep.task import Task, execute, failed
 
 Results = Generator[tuple[str, StoredResult], None, None]
 """Outcomes by key, as they come."""
 
 
+_RUN_SECONDS = 1.0
+"""Of CPU. A run that takes longer is left to a worker: it takes as long to start one."""
+_REST_SECONDS = 4.0
+"""Of work for which no workers are started: two would not be much sooner."""
+
+
 def run_here(tasks: Sequence[Task], jobs: int | None) -> Results:
     """Make runs in so many processes, by default as many as there are CPUs."""
-    import joblib
-
-    jobs = min(joblib.cpu_count() if jobs is None else jobs, len(tasks))
-    if jobs <= 1:
+    if min(check_jobs(jobs), len(tasks)) <= 1:
         for task in tasks:
             yield task.key, execute(task)
         return
     import ptxsim
 
-    _ = ptxsim.launch  # compiles: several processes must not compile the same code at the same time
+    _ = ptxsim.launch  # says that it compiles, once
     left = {task.key: task for task in tasks}
+    for key, outcome in _short(tasks):
+        del left[key]
+        yield key, outcome
+    if not left:
+        return
+    import joblib
+
+    jobs = joblib.cpu_count() if jobs is None else jobs
     while left:
         try:
             for key, outcome in _pool(list(left.values()), jobs):
@@ -43,6 +60,43 @@ def run_here(tasks: Sequence[Task], jobs: int | None) -> Results:
             for task in suspects:
                 del left[task.key]
                 yield task.key, _alone(task)
+
+
+def _short(tasks: Sequence[Task]) -> Results:
+    """Make the first runs in this process, until the rest is worth workers."""
+    spent: list[float] = []
+    for task in tasks:
+        later = spent[1:] or [0.0]  # the first one loads the simulator
+        rest = (len(tasks) - len(spent)) * sum(later) / len(later)
+        if (sum(spent) > _RUN_SECONDS and rest > _REST_SECONDS) or _has_code(task):
+            return
+        started = time.process_time()
+        try:
+            outcome = execute(_limited(task, started + _RUN_SECONDS))
+        except _TooLong:
+            return
+        spent.append(time.process_time() - started)
+        yield task.key, outcome
+
+
+def _has_code(task: Task) -> bool:
+    """Whether a run imports a file of the user's."""
+    return ".py:" in task.scheduler_path or ".py:" in str(task.options and task.options.scheme)
+
+
+class _TooLong(BaseException):
+    """What stops a run that is left to a worker: no error of the run."""
+
+
+def _limited(task: Task, end: float) -> Task:
+    """The task, stopped by `_TooLong` at this time."""
+
+    def progress(_: object) -> None:
+        if time.process_time() > end:
+            raise _TooLong
+
+    assert task.options is not None
+    return replace(task, options=replace(task.options, progress=progress))
 
 
 def _pool(tasks: Sequence[Task], jobs: int) -> Results:

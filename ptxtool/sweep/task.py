@@ -6,6 +6,7 @@ part of the task. Every error becomes part of the outcome: the only exception th
 """
 
 import hashlib
+import pickle
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
@@ -75,7 +76,7 @@ def execute(task: Task) -> StoredResult:
 
 
 _one_at_a_time = threading.Lock()
-"""The simulator reuses its records from run to run; a Dask worker may have several threads."""
+"""A Dask worker may have several threads; files of the user's are imported by one at a time."""
 
 
 def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> StoredResult:
@@ -102,7 +103,9 @@ def _run(task: Task) -> "Run | SequenceRun":
     assert task.options is not None
     functions = _module(task.kernel_file, task.text).functions
     launch = _launch(task.launch_file, task.launch_text, task.folder)
-    options = replace(task.options, scheduler=replace(policy(task.scheduler_path), name=task.scheduler))
+    scheduler = replace(policy(task.scheduler_path), name=task.scheduler)
+    gpu = _unpickled(pickle.dumps(task.options.gpu))  # in a worker every task has one of its own
+    options = replace(task.options, scheduler=scheduler, gpu=gpu)
     if launch.steps:
         return simulate_sequence(lambda name: functions[name or task.entry], launch, options)
     return run_launch(functions[task.entry], launch, options)
@@ -116,6 +119,12 @@ def _check_place(task: Task) -> None:
     for path, digest in task.files:
         if digest_of(path, "the worker needs this file under the same path") != digest:
             raise error("E501", f"'{path}' has changed since the sweep began", help="start it again")
+
+
+@lru_cache(maxsize=16)
+def _unpickled(data: bytes) -> Any:
+    """One object for equal machines: records and programs of the last ones are kept for them."""
+    return pickle.loads(data)
 
 
 @lru_cache(maxsize=16)

@@ -152,10 +152,7 @@ def prepare_launch(
     gpu, own = machine_of(options.gpu), own_scheme(options.scheme_name)
     if own is not None:
         gpu = _machines.get(gpu, own.settings, lambda: own.applied(machine_of(options.gpu)))
-    try:
-        check_machine(gpu)
-    except PtxError as problem:
-        raise gpu.placed(problem) from None
+    _checked.get(gpu, None, lambda: _check(gpu))
     policy = options.scheduler or built_in_policy(gpu.scheduler)
     if not isinstance(policy, Policy):
         policy = policy_named(policy)
@@ -314,6 +311,16 @@ def _warp_slots(gpu: Gpu, scheme: RegisterScheme, grid: Size, threads: int) -> i
     return gpu.sm.count * gpu.sm.warps * -(-resident // gpu.sm.warps)
 
 
+def _check(gpu: Gpu) -> None:
+    """Raise E502, placed in its file, for a machine that the simulator cannot hold."""
+    try:
+        check_machine(gpu)
+    except PtxError as problem:
+        raise gpu.placed(problem) from None
+
+
+_checked: IdentityCache[None] = IdentityCache(32)
+"""Machines that have been checked."""
 _plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
 _machines: IdentityCache[Gpu] = IdentityCache(32)

@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
+from weakref import finalize
 
 from ptxsim.base.options import Extent, RawParameters
 from ptxsim.launch_options import LaunchOptions, MachineKeywords, RunKeywords, options_of
@@ -69,6 +70,7 @@ class Machine:
         self._waiting = WaitingLaunches()
         self._n_streams = self._on_streams = 0
         self._state = MachineState(self.gpu)
+        finalize(self, self._state.recycle).atexit = False
         self._cycles = 0
         self._memory = MEMORY_BYTES if memory is None else memory
         if memory is not None:

@@ -51,7 +51,7 @@ def test_a_graph_with_junctions_is_the_graph_with_all_edges(random: Random) -> N
     assert str(loops_of(full)) == str(loops_of(cfg))
     one, other = live_registers(full, kernel.def_uses), live_registers(cfg, kernel.def_uses)
     assert (one.block_in, one.block_out) == (other.block_in, other.block_out)
-    webs, others = ranges_of(one), ranges_of(other)
+    webs, others = ranges_of(full), ranges_of(cfg)
     assert (webs.register, [*webs.intervals], [*webs.reads]) == (
         others.register,
         [*others.intervals],

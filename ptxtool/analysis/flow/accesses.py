@@ -5,11 +5,12 @@ kept in arrays, web by web: ten times as fast as a Python object for every web (
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 Interval = tuple[int, int]
 """A live interval: the points from the first one on, up to but without the second one."""
@@ -20,8 +21,7 @@ Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Accesses:
+class Accesses(msgspec.Struct, frozen=True, eq=False):
     """Per web its accesses in textual order: those of web w are `first[w]` to `first[w + 1]` in the other arrays.
 
     A guarded or partial write that continues a value reads it; `names` is true of reads that are written as such.
@@ -68,8 +68,7 @@ def accesses_of(
     return Accesses(instruction, names, names | continues, is_written, first)
 
 
-@dataclass(frozen=True, eq=False)
-class Intervals:
+class Intervals(msgspec.Struct, frozen=True, eq=False):
     """Per web or value its live range: its live intervals in ascending order.
 
     Those of web w are `first[w]` to `first[w + 1]` in `start` and `end`.

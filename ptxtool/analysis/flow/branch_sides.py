@@ -11,7 +11,10 @@ Calls of PTXPlus are followed. A guarded `retp` is a split as well, whose lanes 
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec.structs import replace
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.bits import from_indices
@@ -20,8 +23,7 @@ from ptxtool.cfg.reconvergence import points_of
 from ptxtool.ir.nodes import Function
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(msgspec.Struct, frozen=True):
     """One branch: its instruction and block, the block where its lanes rejoin, its successors, the first one's number.
 
     The sides of a function are numbered split by split; splits that have them in common, with the same `first`, have

@@ -51,7 +51,7 @@ def constant_definitions(function: Function, def_uses: Sequence[DefUse]) -> Mapp
         if len(defs) != 1 or not constant.issuperset(sets.uses) or defined[defs[0]] != 1:
             continue
         register = _only_register(function, i, instruction, sets)
-        if register < 0 or function.registers[register].name in heads:
+        if register < 0 or function.registers.name_of(register) in heads:
             continue
         if not _is_pure(function, instruction, in_parameter):
             continue

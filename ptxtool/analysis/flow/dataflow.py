@@ -15,18 +15,18 @@ edition, section 9.2.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from operator import and_, or_
 from typing import Literal
 
+import msgspec
+
 from ptxtool.cfg.postorder import reverse_postorder
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(msgspec.Struct, frozen=True):
     """The sets at the entry and the exit of every node, in program order whatever the direction."""
 
     entry: tuple[int, ...]

@@ -11,13 +11,14 @@ Reference: A. Aho et al., "Compilers", 2nd edition, section 9.6.
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
+
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.dominance import dominators
 from ptxtool.ir.nodes import Function
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(msgspec.Struct, frozen=True):
     """One loop. `depth` is 1 for an outermost one; `parent` indexes `Loops.loops`; `latches` jump back."""
 
     index: int

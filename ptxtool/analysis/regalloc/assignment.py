@@ -35,7 +35,6 @@ from ptxtool.analysis.regalloc.linear_scan import (
 from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.analysis.regalloc.register_tuples import AdjacentWebs, register_tuples
-from ptxtool.analysis.regalloc.spill_inputs import spill_inputs
 from ptxtool.analysis.regalloc.spills import FILES, SpillInputs, SpillState, ValueTable, reduce_demand
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.identity_cache import IdentityCache
@@ -202,6 +201,10 @@ class _Assigner:
         """Unspillable are webs in register tuples, which would be loaded and stored as a whole, those in flight, and
         those with a value at entry."""
         unspillable = self.ranges.at_entry.union(self.tuples, self.in_flight)
+        from ptxtool.analysis.regalloc.spill_inputs import (
+            spill_inputs,  # where all values fit, nothing is weighed
+        )
+
         return spill_inputs(self.ranges, unspillable, self._by_words)
 
     def _allocate(

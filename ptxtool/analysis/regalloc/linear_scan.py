@@ -19,7 +19,6 @@ Reference: M. Poletto, V. Sarkar, "Linear scan register allocation", 1999; C. Wi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from heapq import heappop, heappush
 from itertools import accumulate
@@ -53,8 +52,7 @@ class RegisterTuple(msgspec.Struct, frozen=True, gc=False):
     avoid: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Singles:
+class Singles(msgspec.Struct, frozen=True, eq=False):
     """Tuples of one web each, aligned to their widths, in columns: an object is made only of those that need one."""
 
     webs: Numbers
@@ -78,8 +76,7 @@ def _single(web: int, intervals: Sequence[Interval], width: int) -> RegisterTupl
 Tuples = Sequence[RegisterTuple] | Singles
 
 
-@dataclass(frozen=True)
-class Allocation:
+class Allocation(msgspec.Struct, frozen=True):
     """The first unit of every web that has one, the number of units needed, and the tuples that found none."""
 
     unit: Mapping[int, int]

@@ -10,7 +10,7 @@ out of a block and one that is live into a successor belong to the same web (uni
 continues its local range, unless no definition can precede it: a register without a value takes no place. That holds
 for PTX; in PTXPlus, where a register that was never written reads as zero, such a value is live from the entry on.
 
-Live ranges are per thread (`ptxtool.analysis.flow.liveness`): every lane has registers of its own.
+Live ranges are per thread (`ptxtool.analysis.flow.live_at_ends`): every lane has registers of its own.
 
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, section 2.1 (webs); C. Wimmer and
 M. Franz, "Linear scan register allocation on SSA form", 2010 (live intervals with holes).
@@ -27,10 +27,11 @@ import numpy as np
 
 from ptxtool.analysis.flow.accesses import Accesses, Flags, Intervals, Numbers, accesses_of, rows
 from ptxtool.analysis.flow.dataflow import solve
-from ptxtool.analysis.flow.liveness import Liveness, liveness
-from ptxtool.base.bits import from_indices, indices, successive_indices
+from ptxtool.analysis.flow.live_at_ends import live_at_ends
+from ptxtool.analysis.flow.liveness import result_registers
+from ptxtool.base.bits import from_indices, indices
 from ptxtool.base.identity_cache import IdentityCache
-from ptxtool.cfg.blocks import Cfg
+from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 
@@ -92,16 +93,16 @@ class Ranges:
 
 def live_ranges(function: Function) -> Ranges:
     """The webs of a function. Raises `PtxError` (E202) on an undeclared label."""
-    return _known.get(function, None, lambda: ranges_of(liveness(function, per="thread")))
+    return _known.get(function, None, lambda: ranges_of(build(function, interprocedural=True)))
 
 
 _known: IdentityCache[Ranges] = IdentityCache(3)
 """The last functions': a caller counts the registers of one, then assigns them."""
 
 
-def ranges_of(live: Liveness) -> Ranges:
-    """`live_ranges` from a liveness per thread."""
-    return _Builder(live).result()
+def ranges_of(cfg: Cfg) -> Ranges:
+    """`live_ranges` of a graph with calls followed."""
+    return _Builder(cfg).result()
 
 
 class _Builder:
@@ -111,9 +112,9 @@ class _Builder:
     order of a backward walk through every block: those at its end, then per instruction the writes and the reads.
     """
 
-    def __init__(self, live: Liveness):
-        self._live = live
-        cfg, def_uses, n = live.cfg, live.def_uses, len(live.def_uses)
+    def __init__(self, cfg: Cfg):
+        self._cfg, self._def_uses = cfg, cfg.kernel.def_uses
+        def_uses, n = self._def_uses, len(self._def_uses)
         starts = self._starts = np.array([block.start for block in cfg.blocks], np.int64)
         ends = self._ends = np.array([block.end for block in cfg.blocks], np.int64)
         block_of = np.repeat(np.arange(len(starts)), ends - starts)
@@ -135,14 +136,13 @@ class _Builder:
             first = self._first_named[k]
             kills_one[first : first + n_defs[k]] = [r in steps[k].kills for r in steps[k].defs]
 
-        at_start = frozenset(indices(live.block_in[0]) if live.block_in else ())
-        undefined = _undefined_at_start(live, at_start)
-        at_end = [*successive_indices(live.block_out)]
+        at_end, at_start = self._live(named, block_of[instruction], ~is_def, kills_one)
+        undefined = _undefined_at_start(cfg, at_start)
         # blocks with the registers that have no value yet at their start
-        cut: list[tuple[int, tuple[int, ...]]] = []
+        self._cut: list[tuple[int, tuple[int, ...]]] = []
         for block, bits in enumerate(undefined):
             if bits:
-                cut.append((block, indices(bits)))
+                self._cut.append((block, indices(bits)))
                 at_end[block] = self._without_value(block, bits, at_end[block], kills_one)
         self._n_out = np.fromiter(map(len, at_end), np.int64, len(at_end))
         out = np.fromiter(chain.from_iterable(at_end), np.int64)
@@ -165,16 +165,35 @@ class _Builder:
         self._is_def = merged(0, is_def) > 0
         self._kills = merged(0, kills_one) > 0
         self._apart = self._registers_apart(at_start)
-        self._find_local_ranges(cut)
+
+    def _live(
+        self, named: Numbers, block: Numbers, reads: Flags, kills: Flags
+    ) -> tuple[list[list[int]], frozenset[int]]:
+        """The registers that are live out of every block, and those live at the function's start.
+
+        Of registers in the order of the walk: the blocks that name them, whether they are read there, and killed.
+        """
+        cfg, n = self._cfg, self._cfg.exit + 1
+        counts = np.flatnonzero(reads | kills)[::-1]  # from the first of the text to the last
+        keys, first = np.unique((named * n + block)[counts], return_index=True)
+        exposed = _by_register(keys[reads[counts[first]]], n)
+        for register in result_registers(cfg.kernel):
+            exposed.setdefault(register, set()).add(cfg.exit)
+        killed = (named * n + block)[kills]
+        overwritten = _by_register(killed[np.isin(killed // n, np.array([*exposed], np.int64))], n)
+        at_end = live_at_ends(cfg, exposed, overwritten)
+        at_start = {k for k, blocks in exposed.items() if cfg.entry in blocks}
+        at_start.update(k for k in at_end[cfg.entry] if cfg.entry not in overwritten.get(k, ()))
+        return at_end[: cfg.exit], frozenset(at_start)
 
     def _without_value(self, block: int, bits: int, at_end: list[int], kills: Flags) -> list[int]:
         """What is live out of a block at whose start the registers of `bits` surely have no value.
 
         The first definition of such a register in the block kills.
         """
-        def_uses = self._live.def_uses
+        def_uses = self._def_uses
         first_def: dict[int, int] = {}
-        for i in self._live.cfg.blocks[block].instructions:
+        for i in self._cfg.blocks[block].instructions:
             for k in def_uses[i].defs:
                 if bits >> k & 1:
                     first_def.setdefault(k, i)
@@ -192,15 +211,16 @@ class _Builder:
         n_defs = np.bincount(self._rank[self._is_def], minlength=n)
         apart: Flags = n_defs != 1
         apart[np.isin(self._registers, np.array([*at_start], np.int64))] = True
-        unreachable = [block for block in self._live.cfg.unreachable if block != self._live.cfg.exit]
+        unreachable = [block for block in self._cfg.unreachable if block != self._cfg.exit]
         if unreachable:
             apart[self._rank[np.isin(self._block, unreachable)]] = True
         return apart
 
-    def _find_local_ranges(self, cut: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+    def _local_ranges(self) -> tuple["_LocalRanges", Numbers]:
         """The runs of events that belong together, in the order in which the walk opens them.
 
-        A definition that overwrites the register closes its run, as does one whose value is never read.
+        A definition that overwrites the register closes its run, as does one whose value is never read. With them, the
+        run of every register that an instruction names.
         """
         n = len(self._rank)
         # the events by block and register, of each in the order of the walk
@@ -219,27 +239,28 @@ class _Builder:
         first = events[first][order]
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        self._range_of = np.empty(n, np.int64)  # of every event
-        self._range_of[events] = number[np.cumsum(opens) - 1]
+        range_of = np.empty(n, np.int64)
+        range_of[events] = number[np.cumsum(opens) - 1]
+        range_of = range_of[self._named_place]
         block = self._block[first]
         start = np.where(is_closed, 2 * self._instruction[last] + 1, 2 * self._starts[block])
         at = self._instruction[first]
         end = np.where(at < 0, 2 * self._ends[block], 2 * at + 1 + self._is_def[first])
         is_in = start == 2 * self._starts[block]
-        if cut:
-            blocks = np.repeat([b for b, _ in cut], [len(registers) for _, registers in cut])
-            rank = np.searchsorted(self._registers, [k for _, registers in cut for k in registers])
+        if self._cut:
+            blocks = np.repeat([b for b, _ in self._cut], [len(registers) for _, registers in self._cut])
+            rank = np.searchsorted(self._registers, [k for _, registers in self._cut for k in registers])
             keys = blocks * len(self._registers) + rank
             is_in &= ~np.isin(block * len(self._registers) + self._rank[first], keys)
-        self._ranges = _LocalRanges(self._rank[first], start, end, block, is_in)
+        return _LocalRanges(self._rank[first], start, end, block, is_in), range_of
 
     def result(self) -> Ranges:
-        cfg, ranges = self._live.cfg, self._ranges
+        cfg, place = self._cfg, self._named_place
+        ranges, range_of = self._local_ranges()
         webs = _webs(cfg, ranges, self._n_out, self._apart)
         register = np.zeros(webs.max(initial=-1) + 1, np.int64)
         register[webs] = self._registers[ranges.rank]
-        place = self._named_place
-        named = webs[self._range_of[place]]
+        named = webs[range_of]
         of_named = array("q", named.tobytes())
         bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
         k = 2 * self._place
@@ -247,7 +268,7 @@ class _Builder:
         return Ranges(
             cfg.kernel,
             cfg,
-            self._live.def_uses,
+            self._def_uses,
             tuple(register.tolist()),
             _intervals(webs, ranges),
             Operands(of_named, middle, end),
@@ -255,6 +276,14 @@ class _Builder:
             frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
             (named, self._instruction[place], self._is_def[place]),
         )
+
+
+def _by_register(keys: Numbers, n: int) -> dict[int, set[int]]:
+    """The blocks of every register, from keys that are registers times n plus blocks."""
+    found: dict[int, set[int]] = {}
+    for register, block in zip(*(each.tolist() for each in np.divmod(keys, n)), strict=True):
+        found.setdefault(register, set()).add(block)
+    return found
 
 
 class _LocalRanges(NamedTuple):
@@ -281,21 +310,27 @@ def _webs(cfg: Cfg, ranges: _LocalRanges, n_out: Numbers, apart: Flags) -> Numbe
     first_of_block = np.searchsorted(ranges.block, np.arange(len(n_out) + 1))
     ins = number[ranges.is_in & is_apart]
     outs = number[(number - first_of_block[ranges.block] < n_out[ranges.block]) & is_apart]
-    blocks = np.arange(len(n_out) + 1)
-    first_in = np.searchsorted(ranges.block[ins], blocks)
+    label = _components(label, *_joined_at_edges(cfg, ranges, outs, ins, len(apart)))
+    if cfg.junctions:
+        label = _components(label, *_joined_at_junctions(cfg, ranges, outs, ins, len(apart)))
+    return (np.cumsum(label == number) - 1)[label]
+
+
+def _joined_at_edges(
+    cfg: Cfg, ranges: _LocalRanges, outs: Numbers, ins: Numbers, n_registers: int
+) -> tuple[Numbers, Numbers]:
+    """Pairs of ranges of one register, live out of the source of an edge between blocks and into its target."""
+    first_in = np.searchsorted(ranges.block[ins], np.arange(cfg.exit + 1))
     # every edge between blocks with every range that is live into its target
     source, target = _edges(cfg, range(cfg.exit), range(cfg.exit))
     index, _ = rows(first_in, target)
     after = ins[index]
     # and the range of the same register that is live out of its source, if there is one
-    keys = ranges.block[outs] * len(apart) + ranges.rank[outs]
-    wanted = np.repeat(source, np.diff(first_in)[target]) * len(apart) + ranges.rank[after]
+    keys = ranges.block[outs] * n_registers + ranges.rank[outs]
+    wanted = np.repeat(source, np.diff(first_in)[target]) * n_registers + ranges.rank[after]
     place = np.searchsorted(keys, wanted)
     found = np.append(keys, -1)[place] == wanted
-    label = _components(label, outs[place[found]], after[found])
-    if cfg.junctions:
-        label = _components(label, *_joined_at_junctions(cfg, ranges, outs, ins, len(apart)))
-    return (np.cumsum(label == number) - 1)[label]
+    return outs[place[found]], after[found]
 
 
 def _joined_at_junctions(
@@ -361,15 +396,14 @@ def _intervals(webs: Numbers, ranges: _LocalRanges) -> Intervals:
     return Intervals(start[begins], end[ends], first)
 
 
-def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[int]:
+def _undefined_at_start(cfg: Cfg, at_start: frozenset[int]) -> Sequence[int]:
     """Per block, the registers that surely have no value yet when it starts, among those live at the function's."""
-    cfg = live.cfg
-    n = len(cfg.blocks)
-    waiting = at_start.difference(live.registers.head)
-    if live.registers.is_ptxplus or not waiting:
+    n, registers, def_uses = len(cfg.blocks), cfg.kernel.registers, cfg.kernel.def_uses
+    waiting = at_start.difference(registers.head)
+    if registers.is_ptxplus or not waiting:
         return [0] * n
     defined = [
-        from_indices(waiting.intersection(k for i in block.instructions for k in live.def_uses[i].defs))
+        from_indices(waiting.intersection(k for i in block.instructions for k in def_uses[i].defs))
         for block in cfg.blocks
     ]
     reached = solve(cfg.successors_by_node, [*defined, 0], [0] * (n + 1), direction="forward").entry

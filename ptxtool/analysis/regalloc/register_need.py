@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise
 
+import msgspec
+
 from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.pressure import pressure
-from ptxtool.analysis.occupancy.entry_registers import adjusts_registers, entry_registers
 from ptxtool.analysis.regalloc.assignment import Assignment, assign
 from ptxtool.analysis.regalloc.physical import PREDICATES
 from ptxtool.analysis.regalloc.spills import FILES
@@ -80,6 +81,11 @@ def registers_per_thread(kernel: Function) -> int:
     PTXPlus: the general registers that are declared. PTX: what the allocator needs, with the functions that the kernel
     calls; where it declines (E301: vector registers), the most that are live at once in the kernel.
     """
+    from ptxtool.analysis.occupancy.entry_registers import (  # `pressure` needs none
+        adjusts_registers,
+        entry_registers,
+    )
+
     if kernel.registers.is_ptxplus:
         return sum(r.units for r in kernel.registers if r.kind == "general") or 1
     if adjusts_registers(kernel) and (at_entry := entry_registers(kernel)) is not None:
@@ -175,8 +181,7 @@ class _FunctionNeed:
         return [name.text for value in values for name in names(value)]
 
 
-@dataclass(frozen=True)
-class _Need:
+class _Need(msgspec.Struct, frozen=True):
     """The need of a function with all it calls."""
 
     live: int

@@ -5,7 +5,8 @@ adjacent, and keep their alignment if they have it; a post-incremented register 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from ptxtool.analysis.regalloc.live_ranges import Ranges
 from ptxtool.ir.defuse import adjacent_words, is_wide
@@ -13,8 +14,7 @@ from ptxtool.ir.names import memory_in
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand
 
 
-@dataclass
-class AdjacentWebs:
+class AdjacentWebs(msgspec.Struct):
     """Webs that stay as far apart as their registers' numbers are, on units with the same residues."""
 
     numbers: dict[int, int]

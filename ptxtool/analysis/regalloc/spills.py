@@ -16,9 +16,9 @@ Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -174,8 +174,7 @@ class SpillState:
         return webs[values]
 
 
-@dataclass(frozen=True)
-class SpillInputs:
+class SpillInputs(msgspec.Struct, frozen=True, eq=False):
     """What spilling needs to know of a function.
 
     Per web its accesses; per instruction its block, the weight of an access there, and whether a load before it and a

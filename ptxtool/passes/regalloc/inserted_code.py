@@ -5,7 +5,6 @@ For `renaming.py`. A spill or reload that is only needed where a guarded instruc
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from ptxtool.analysis.demotion.targets import WORD_BYTES
@@ -32,7 +31,7 @@ class InsertedCode:
     def __init__(self, names: NewNames, slots: SharedSlots | None = None):
         self._slots = slots
         self._names, self._assignment, self._function = names, names.assignment, names.function
-        self._spill_access = cache(self._access)
+        self._accesses: dict[int, _SpillAccess] = {}  # by value
 
     def lines(
         self, i: int, kind: InsertionKind, temporary: int, value: int, is_guarded: bool
@@ -44,7 +43,7 @@ class InsertedCode:
             guard = self._guard(i) if is_guarded else ""
             return [*self._in_shared(self._slots, kind, temporary, value, guard)]
         if kind == "load" or kind == "store":
-            access = self._spill_access(value)
+            access = self._accesses.get(value) or self._access(value)
             name = access.spelling[self._assignment.unit[temporary]]
             line = f"{access.load}{name}{access.address}" if kind == "load" else f"{access.store}{name};"
             return [self._guard(i) + line if is_guarded else line]
@@ -72,7 +71,9 @@ class InsertedCode:
             spills = spelled.spills
             address, type_ = f"[{spills}+{offset}]" if offset else f"[{spills}]", f"b{bits}"
         load, store = f"ld.local.{type_} ", f"st.local.{type_} {address}, "
-        return _SpillAccess(self._names.spelling_of(value, bits), load, f", {address};", store)
+        found = _SpillAccess(self._names.spelling_of(value, bits), load, f", {address};", store)
+        self._accesses[value] = found
+        return found
 
     def _in_shared(
         self, slots: SharedSlots, kind: InsertionKind, temporary: int, value: int, guard: str

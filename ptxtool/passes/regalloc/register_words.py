@@ -5,6 +5,7 @@ that nothing in them is taken for a word.
 """
 
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, repeat
 
@@ -28,7 +29,7 @@ class Words:
 
     def __init__(self, text: str, start: int, end: int, pattern: re.Pattern[str], names: Mapping[str, str]):
         pieces = self._pieces = pattern.split(text[start:end])  # every other one is a word
-        ends = [*accumulate(map(len, pieces), initial=start)]
+        ends = array("q", accumulate(map(len, pieces), initial=start))  # half of a list's memory
         self._words, self._starts, self._gaps = pieces[1::2], np.array(ends[1:-1:2]), ends[:-1:2]
         pieces[1::2] = map(names.get, self._words, self._words)
 

@@ -7,6 +7,7 @@ better guess: each is reported as unknown, without a suggestion.
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.phrases import counted
@@ -16,8 +17,9 @@ from ptxtool.isa import targets
 from ptxtool.isa.targets import NEWEST
 from ptxtool.parse.hints import directives
 from ptxtool.parse.specifiers import DECLARABLE, TUNING
-from ptxtool.sema.hints.explain import forms_of, words_of
-from ptxtool.sema.hints.repair import Explanation
+
+if TYPE_CHECKING:
+    from ptxtool.sema.hints.repair import Explanation
 
 _SPECIAL = re.compile(r"%[a-z][a-z0-9]*_\w+|%[a-z]{3,}\w*")
 """Names that a special register may have and registers of compilers (`%r7`, `%rd1`, `%fd3`) have not."""
@@ -40,8 +42,11 @@ def next_step(module: nodes.Module) -> str:
     return f"look it up in the manual of PTX {major}.{minor}, or ask its ptxas"
 
 
-def explain_newer(module: nodes.Module, text: str, n_operands: int) -> Explanation:
+def explain_newer(module: nodes.Module, text: str, n_operands: int) -> "Explanation":
     """The word of an opcode that the table does not have; the opcode itself where all of its words are known."""
+    from ptxtool.sema.hints.explain import forms_of, words_of
+    from ptxtool.sema.hints.repair import Explanation
+
     base, *words = text.split(".")
     forms = forms_of(base)
     known = words_of(forms)

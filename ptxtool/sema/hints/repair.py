@@ -6,9 +6,10 @@ has most in common with the opcode is named.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+import msgspec
 
 from ptxtool.base.phrases import nearest, series
 from ptxtool.isa.forms import Form, ModifierGroup
@@ -34,8 +35,7 @@ class Explanation(NamedTuple):
     better: str = ""
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(msgspec.Struct, frozen=True, dict=True):
     """An opcode that fits no form, and the words that forms of it have."""
 
     base: str

@@ -8,7 +8,8 @@ Not checked: limits that come from values at run time, and which modifiers a tar
 """
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ptxtool.isa.operands import SLOTS, Fit
 from ptxtool.isa.types import TYPES

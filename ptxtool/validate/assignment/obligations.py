@@ -62,8 +62,6 @@ class Obligations:
         # the state, while a block is walked
         self._at: dict[int, set[int]] = {}  # by place, the values that it must hold
         self._times: dict[int, int] = {}  # by value, in how many places it must be
-        # per block, what it writes: obligations of other values and places pass it
-        self._changes: dict[int, tuple[set[int], set[int]]] = {}
 
     def is_right(self) -> bool:
         """Whether every read finds its value, as far as this problem can tell."""
@@ -78,26 +76,24 @@ class Obligations:
     def _solve(self) -> None:
         """The fixed point. Raises `_Lost`."""
         cfg, rank = self._cfg, self._cfg.rank
-        at_end = self._boundary.at_end
-        pending = {node: {*at_end} if node in cfg.before_exit else set[Obligation]() for node in rank}
-        out: dict[int, set[Obligation]] = {node: set() for node in rank}
-        into: dict[int, set[Obligation]] = {node: set() for node in rank}
+        pending = {node: {*self._boundary.at_end} for node in cfg.before_exit if node in rank}
+        passed: dict[int, tuple[Obligation, ...]] = {}  # smaller than sets, and few blocks are walked again
         work = sorted((-place, node) for node, place in rank.items() if node != cfg.exit)
         waiting = {node for _, node in work}
         while work:
             _, node = heappop(work)
             waiting.discard(node)
-            fresh = pending[node] - out[node]
-            out[node] |= fresh
-            pending[node] = set()
-            before = self._before(node, fresh) if node < cfg.exit else fresh
-            before -= into[node]
-            into[node] |= before
+            is_first = node not in passed
+            fresh = pending.pop(node, set()).difference(passed.get(node, ()))
+            if not fresh and not is_first:
+                continue
+            passed[node] = (*passed.get(node, ()), *fresh)
+            before = self._before(node, fresh, is_first) if node < cfg.exit else fresh
             if node == cfg.entry:
                 self._check_start(before)
             for other in cfg.predecessors_by_node[node] if before else ():
                 if other in rank:
-                    pending[other] |= before
+                    pending.setdefault(other, set()).update(before)
                     if other not in waiting:
                         waiting.add(other)
                         heappush(work, (-rank[other], other))
@@ -110,24 +106,23 @@ class Obligations:
             if has_value and (value, place) not in at_start:
                 raise _Lost
 
-    def _before(self, block: int, after: set[Obligation]) -> set[Obligation]:
-        """The obligations before a block for some after it; with those of its own reads when it is first walked."""
-        is_first = block not in self._changes
-        if is_first:
-            self._changes[block] = self._changed(block)
-        values, places = self._changes[block]
+    def _before(self, block: int, after: set[Obligation], reads: bool) -> set[Obligation]:
+        """The obligations before a block for some after it; with `reads`, those of its own reads too."""
+        values, places = self._changed(block)
         n = self._n
         stopped = {one for one in after if one[1] in places or one[0] % n in values}
-        if not stopped and not is_first:
+        if not stopped and not reads:
             return after
-        return (after - stopped) | self._walk(block, stopped, is_first)
+        before = self._walk(block, stopped, reads)
+        before |= after - stopped
+        return before
 
     def _changed(self, block: int) -> tuple[set[int], set[int]]:
-        """The values and the places that the steps of a block change."""
+        """The values and the places that the steps of a block change: obligations of others pass it."""
         values: set[int] = set()
         places: set[int] = set()
         for step in self._steps[self._cfg.blocks[block].start : self._cfg.blocks[block].end]:
-            if isinstance(step, Kept):
+            if type(step) is Kept:
                 for value, place, _ in step.writes:
                     values.add(value)
                     places.add(place)
@@ -135,7 +130,7 @@ class Obligations:
                 values.update((step.value, *step.lost))
             elif isinstance(step, Halves):
                 places.update((step.whole,) if step.is_whole else (step.low, step.high))
-            elif not isinstance(step, Known):
+            elif not isinstance(step, Kept | Known):
                 places.add(step.to)
         return values, places.union(*[self._overlaps[place] for place in places])
 
@@ -264,16 +259,13 @@ class Obligations:
     def _defined(self) -> Sequence[int]:
         """Per block, the values that some definition reaches at its start."""
         cfg = self._cfg
-        written = [from_indices(self._changes_of(block.index)) for block in cfg.blocks]
+        written = [from_indices(self._changed(block.index)[0]) for block in cfg.blocks]
         at_start = from_indices(value for value, _ in self._boundary.at_start)
         gen = [*written, 0]
         found = solve(
             cfg.successors_by_node, gen, [0] * len(gen), direction="forward", boundaries={cfg.entry: at_start}
         )
         return found.entry
-
-    def _changes_of(self, block: int) -> set[int]:
-        return (self._changes.get(block) or self._changed(block))[0]
 
     def _may_be_defined(self, value: int, item: int) -> bool:
         """Whether a definition of a value may reach the point after an item."""

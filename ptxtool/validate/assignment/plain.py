@@ -8,7 +8,7 @@ of their operands are the same, and so do their registers in pairs. Other instru
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import accumulate, chain, pairwise
 
 from ptxtool.base.bits import indices
 from ptxtool.base.kept import kept
@@ -22,21 +22,30 @@ Meaning = tuple[int, tuple[int, ...]]
 """The shape of an operand and the registers in it."""
 NO_SHAPE = -1
 """Of operands that are not plain."""
+_STRETCH = 1024
+"""Items at a time: what is found of their operands on the way is in memory for these alone."""
 LABEL = -2
 """In place of the number of written operands: the only one is a label."""
 
 
 class _Names(dict[str, Meaning]):
-    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once."""
+    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once.
+
+    They share names and indices with `RegisterTable.everywhere`, which has a whole text's.
+    """
 
     def __init__(self, side: "_Side", most: int):
         super().__init__()
         self._side = side
+        shapes: dict[int, int] = {}
         for _, prefix, numbers, first in side.registers.ranges_everywhere():
-            if len(numbers) <= most and side.special.isdisjoint(range(first, first + len(numbers))):
+            indices = range(first, first + len(numbers))
+            if len(numbers) <= most and side.special.isdisjoint(indices):
                 shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
-                indices = zip(range(first, first + len(numbers)))  # tuples of one
-                self.update(zip([f"{prefix}{k}" for k in numbers], zip(repeat(shape), indices), strict=False))
+                shapes |= dict.fromkeys(indices, shape)
+        for name, index in side.registers.everywhere.items():
+            if index and index[0] in shapes:
+                self[name] = shapes[index[0]], index
 
     def __missing__(self, name: str) -> Meaning:
         found = self[name] = self._side.look(Name(name))
@@ -48,6 +57,7 @@ class _Side:
 
     def __init__(self, function: Function, numbers: dict[object, int]):
         self.registers, self.numbers = function.registers, numbers
+        self.instructions = function.instructions
         self.special = frozenset(indices(self.registers.special_bits))
         self._classes: dict[int, object] = {}  # by declarator
         self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
@@ -122,11 +132,21 @@ def plain_pairs(
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """Kept instructions by their item, with the registers that they write, all of them wholly, and that they read.
 
-    Those of guards are not among them. `take` is called with each register of `after`.
+    Those of guards are not among them. `take` is called with registers of `after`, with each at least once.
     """
-    olds, news = before.instructions, after.instructions
-    both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
-    written = _written([old for _, old, _ in both], before.registers.is_ptxplus)
+    left = _before(before)
+    right = left if after is before else _Side(after, left.numbers)
+    for start in range(0, len(items), _STRETCH):
+        yield from _pairs_of(left, right, start, items[start : start + _STRETCH], take)
+
+
+def _pairs_of(
+    left: _Side, right: _Side, first: int, items: Sequence[tuple[int, int]], take: Callable[[int], object]
+) -> Iterator[tuple[int, Pairs, Pairs]]:
+    """`plain_pairs` for some items, which are numbered from `first` on."""
+    olds, news = left.instructions, right.instructions
+    both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items, first) if i != NONE and j != NONE]
+    written = _written([old for _, old, _ in both], left.registers.is_ptxplus)
     plain = [
         (item, old, new, n_written)
         for (item, old, new), n_written in zip(both, written, strict=True)
@@ -135,9 +155,6 @@ def plain_pairs(
     for (item, old, new), n_written in zip(both, written, strict=True):
         if n_written == LABEL and old.operands == new.operands and same_operation(old, new):
             yield item, (), ()
-    del both, written  # here and below: the proof is where `allocate` has most in memory
-    left = _before(before)
-    right = left if after is before else _Side(after, left.numbers)
 
     def meanings() -> tuple[list[Meaning], list[Meaning]]:
         return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
@@ -149,12 +166,10 @@ def plain_pairs(
         plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
         olds_mean, news_mean = meanings()
     found, new_found = [registers for _, registers in olds_mean], [registers for _, registers in news_mean]
-    del olds_mean, news_mean
     pairs = tuple(zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True))
     for register in {*chain.from_iterable(new_found)}:
         take(register)
     ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
-    del found, new_found
     at = 0  # the operand
     for item, old, _, n_written in plain:
         after_last = at + len(old.operands)

@@ -84,7 +84,9 @@ ACROSS_BOUNDARY = (
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
 """The modules of `ptxtool` that compiled code uses, and their data files (a test checks this)."""
 
-_COMPILER = "ptxsim.base.numba_compiler", "ptxsim.base.fixed_fields", "ptxsim.base.wide_types"
+_COMPILER = tuple(
+    f"ptxsim.base.{name}" for name in ("numba_compiler", "compiler_passes", "fixed_fields", "wide_types")
+)
 """What makes all machine code, and is imported by name (base/jit.py)."""
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from numba import types
 from numba.core import ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.datamodel import models, register_default
 from numba.core.typeconv import Conversion
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import lower_cast
+
+from ptxsim.base.compiler_passes import Passes
 
 
 class FixedRecord(types.Record):  # type: ignore[misc]
@@ -76,7 +78,7 @@ class Compiler(CompilerBase):  # type: ignore[misc]
     """numba's compiler, which knows of such records."""
 
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = Passes(self.state)
         passes.add_pass_after(_FixFields, IRProcessing)
         passes.finalize()
         return [passes]

@@ -13,11 +13,13 @@ Imported when something has to be compiled and never before (`jit.py`): importin
 import contextlib
 import dis
 import hashlib
+import itertools
 import os
 import pickle
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from time import process_time
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar
@@ -26,7 +28,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types as types
-from numba.core import cgutils, config, event, typeinfer
+from numba.core import cgutils, config, cpu, errors, event, postproc, typeinfer
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -37,11 +39,13 @@ from numba.core.caching import (
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.types import functions
 from numba.extending import intrinsic, typeof_impl
 from numba.np import arrayobj
 
 from ptxsim.base import wide_masks
 from ptxsim.base.code_cache import folder
+from ptxsim.base.compiler_passes import call_type, plain, post_process, refresh_registries
 from ptxsim.base.fixed_fields import Compiler, FixedRecord
 from ptxsim.base.later import Later, now
 from ptxsim.base.wide_types import INT128, WideRecordType
@@ -63,32 +67,50 @@ def _index_from_the_start(context: Any, builder: Any, index_type: Any, index: An
     return _fix_integer_index(context, builder, index_type, index, size)
 
 
+def _nothing(*_: Any, **__: Any) -> None:
+    pass
+
+
+_ADAPTED: tuple[tuple[Any, str, Any], ...] = (
+    (arrayobj, "fix_integer_index", _index_from_the_start),
+    (config, "SLP_VECTORIZE", 1),  # LLVM unrolls the loops over 32 lanes before it could vectorise them
+    (event, "install_timer", lambda *_: nullcontext()),  # two for each function that waits for a callee
+    (event, "start_event", _nothing),  # two for each call of LLVM
+    (event, "end_event", _nothing),
+    (cpu.CPUContext, "load_additional_registries", refresh_registries),
+    (postproc.PostProcessor, "run", post_process),
+    (functions.BaseFunction, "get_call_type", call_type),
+    (type(errors.termcolor()), "_markup", plain),
+)
+"""What is another one in numba while it compiles a function of ours."""
+cpu_target.target_context.refresh()  # loads numba's registries
+
+
 @contextmanager
 def _adapted() -> Iterator[None]:
-    """Adapt numba for a compilation: `_index_from_the_start`, LLVM's vectoriser of straight code (SLP), and no timers.
-
-    LLVM unrolls the loops over 32 lanes before it could vectorise them. Under numba's compiler lock, so that no other
-    thread compiles meanwhile; a compilation that starts another one enters twice.
+    """Adapt numba for a compilation, under its compiler lock, so that no other thread compiles meanwhile; a
+    compilation that starts another one enters twice.
     """
     with global_compiler_lock:
-        before = arrayobj.fix_integer_index, config.SLP_VECTORIZE, event.install_timer
-        arrayobj.fix_integer_index, config.SLP_VECTORIZE = _index_from_the_start, 1
-        event.install_timer = lambda *_: nullcontext()  # two for each function that waits for a callee
+        before = [(owner, name, getattr(owner, name, None)) for owner, name, _ in _ADAPTED]
+        for owner, name, value in _ADAPTED:
+            setattr(owner, name, value)
         try:
             yield
         finally:
-            arrayobj.fix_integer_index, config.SLP_VECTORIZE, event.install_timer = before
+            for owner, name, value in before:
+                setattr(owner, name, value)
 
 
 # ---- names of a function as numba's own objects
 
 
-def _names(code: CodeType) -> Iterator[str]:
+@cache
+def _names(code: CodeType) -> tuple[str, ...]:
     """The global names that a function and those within it read."""
-    yield from (str(i.argval) for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
+    names = [str(i.argval) for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"]
+    within = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return tuple(dict.fromkeys(itertools.chain(names, *within)))
 
 
 def _copied(function: FunctionType) -> FunctionType:

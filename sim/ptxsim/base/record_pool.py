@@ -10,7 +10,8 @@ No two launches hold one array at the same time. The pool is small: enough for a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from threading import Lock
+from functools import lru_cache
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class PooledRecords:
         """Restore each of these records, which are all alike; of the fields in `used` (`name`, or `name.name` for a
         field of a field) only that many entries."""
         rows = np.asarray(records).view(np.uint8).reshape(len(records), -1)
-        for start, end in _pieces(records.dtype, used):
+        for start, end in _pieces(records.dtype, tuple(used.items())):
             self._parts.append((rows[:, start:end], rows[:1, start:end].copy()))
 
     def restore_while_used(self, steps: Callable[[], Iterable[RestoreStep]]) -> None:
@@ -58,10 +59,11 @@ class PooledRecords:
                 part[...] = initial
 
 
-def _pieces(record: np.dtype[Any], used: Mapping[str, int]) -> list[tuple[int, int]]:
+@lru_cache(maxsize=32)
+def _pieces(record: np.dtype[Any], used: tuple[tuple[str, int], ...]) -> list[tuple[int, int]]:
     """Start and end of the bytes of a record that are restored; adjacent ranges are merged."""
     pieces: list[tuple[int, int]] = []
-    for start, end in _fields(record, used, "", 0):
+    for start, end in _fields(record, dict(used), "", 0):
         if pieces and start - pieces[-1][1] < 8:
             pieces[-1] = pieces[-1][0], end
         elif end > start:
@@ -85,13 +87,13 @@ def _fields(
 
 
 _pool: list[PooledRecords] = []
-_lock = Lock()
+_lock = RLock()  # the garbage collector may end a machine while it is held
 
 
 def acquire(create: Callable[[Gpu], PooledRecords], gpu: Gpu) -> PooledRecords:
     """The records that `create` returns for this machine: from the pool, or new ones."""
     with _lock:
-        for records in reversed(_pool):
+        for records in tuple(reversed(_pool)):
             if records.create is create and records.gpu is gpu:
                 _pool.remove(records)
                 return records

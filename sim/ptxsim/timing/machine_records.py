@@ -257,7 +257,7 @@ def l1_records(gpu: Gpu) -> PooledRecords:
         used = _of_cache(gpu.l1d, lines * SECTORS) | {"line_order.written": lines * SECTORS}
         used |= {f"line_order.{name}": lines for name in ("chain", "newer", "older")}
         used |= {f"line_order.{name}": gpu.l1d.sets for name in ("newest", "oldest", "filled")}
-    records.restore_fields(l1s, used | {"pipe": gpu.l1d.banks})
+    records.restore_fields(l1s, used)
     return records
 
 

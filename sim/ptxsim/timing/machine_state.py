@@ -12,7 +12,9 @@ Reference: timing-model sections 1.8 and 3.3; timing-model-42 sections 1.2, 1.8,
 from collections.abc import Sequence
 from typing import Any
 
+from ptxsim.base import record_pool
 from ptxsim.base.program import Program
+from ptxsim.base.record_pool import PooledRecords
 from ptxsim.lowering.lower import lower
 from ptxsim.memory_image.device import Device
 from ptxsim.timing.memory.clock import rewind_l1, rewind_memory, rewind_readonly
@@ -31,11 +33,34 @@ class MachineState:
     def __init__(self, gpu: Gpu):
         self.gpu = gpu
         self.device = Device(gpu)
-        self.memory: Any = None
-        self.l1s: Any = None
+        self._memory: Any = None
+        self._l1s: Any = None
+        self._cycles: int | None = None
+        """By which the clocks of memory and caches still have to go back."""
         self._last: Simulation | None = None
+        self._records: list[PooledRecords] = []
+        """Those of memory and caches, for the pool."""
         self._scheduler = ""
         self._running = ""
+
+    @property
+    def memory(self) -> Any:
+        """The record of the memory side, for the next launch; None before the first."""
+        self._rewind()
+        return self._memory
+
+    @property
+    def l1s(self) -> Any:
+        """Those of the L1 data caches."""
+        self._rewind()
+        return self._l1s
+
+    def _rewind(self) -> None:
+        """Only where a launch follows: it takes longer than a short launch."""
+        if self._cycles is not None:
+            rewind_l1(self._l1s, self._cycles)
+            rewind_memory(self._memory, self._cycles)
+            self._cycles = None
 
     def program(
         self, kernel: Function, block: Sequence[int], ptxplus_semantics: str, stack_bytes: int
@@ -68,10 +93,20 @@ class MachineState:
         if self._last is not None:
             self._last.recycle()
         self._last = simulation
-        simulation.keep_memory()
+        self._records += simulation.keep_memory()
+        if not simulation.records:  # code of the user's can have written anywhere in them
+            self._records.clear()
         for name in ("l1i", "l1c", "l1t"):
             rewind_readonly(simulation.sms[name], cycles)
-        rewind_l1(simulation.l1s, cycles)
-        rewind_memory(simulation.memory, cycles)
-        self.memory, self.l1s = simulation.memory, simulation.l1s
+        self._memory, self._l1s, self._cycles = simulation.memory, simulation.l1s, cycles
         self._running = ""
+
+    def recycle(self) -> None:
+        """Return the records to the pool: no launch follows."""
+        if self._running:
+            return
+        if self._last is not None:
+            self._last.recycle()
+        for records in self._records:
+            record_pool.release(records)
+        self._records, self._last = [], None

@@ -110,9 +110,10 @@ class Simulation:
     def cycles(self) -> int:
         return int(self.run["cycle"][0])
 
-    def keep_memory(self) -> None:
-        """Do not recycle memory and caches: the next run uses them."""
-        self.records = self.records[:1]
+    def keep_memory(self) -> list[PooledRecords]:
+        """Do not recycle memory and caches, which the next run uses: their records."""
+        kept, self.records = self.records[1:], self.records[:1]
+        return kept
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""

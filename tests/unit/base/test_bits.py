@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxtool.base.bits import from_indices, from_words, indices, successive_indices, to_words, word_count
+from ptxtool.base.bits import from_indices, from_words, indices, to_words, word_count
 
 
 @given(st.sets(st.integers(0, 300)))
@@ -24,8 +24,3 @@ def test_words() -> None:
 @given(st.sets(st.integers(0, 20_000), max_size=8))
 def test_elements_of_sparse_sets(elements: set[int]) -> None:
     assert indices(from_indices(elements)) == tuple(sorted(elements))
-
-
-@given(st.lists(st.sets(st.integers(0, 100))))
-def test_elements_of_sets_one_after_the_other(sets: list[set[int]]) -> None:
-    assert list(successive_indices(map(from_indices, sets))) == [sorted(elements) for elements in sets]

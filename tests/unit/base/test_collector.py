@@ -27,4 +27,7 @@ def test_collection_is_rare_and_afterwards_as_before() -> None:
     with rare_collection():
         assert gc.get_threshold()[0] > before[0]
         assert gc.get_threshold()[1:] == before[1:]
+        kept = [[n] for n in range(2 * before[0])]
     assert gc.get_threshold() == before
+    assert gc.get_count()[0] < before[0]  # no collection is due
+    assert any(one is kept for one in gc.get_objects(generation=2))

@@ -83,6 +83,11 @@ def test_the_opcode_stands_before_what_is_wrong(columns: dict[str, str], message
         'add = [{ ops = "w:d", mods = "a|b", not = "a c" }]',  # .c is no modifier of the form
         'add = [{ ops = "w:d r:a?c", mods = "a|b" }]',
         'add = [{ ops = "w:d", types = "u32" }, { ops = "w:d", types = "u32" }]',  # twice the same
+        "add = [{ ops = 'w:d' }]",  # TOML that the table's expressions do not read
+        'add = [{ ops = "w:\\u0064" }]',
+        'add = [{ "ops" = "w:d" }]',
+        "title = 'Sums'",
+        "[groups]\nrnd = 'rn|rz'",
     ],
 )
 def test_a_contradiction_is_refused(text: str) -> None:
@@ -106,3 +111,9 @@ def test_a_contradiction_is_refused(text: str) -> None:
 def test_until(until: str, version: tuple[int, int], target: int, gone: bool) -> None:
     (form,) = load({"family": f'add = [{{ ops = "w:d", until = "{until}" }}]'}).forms["add"]
     assert form.is_gone(version, target) is gone
+
+
+def test_a_group_may_go_on_in_further_lines() -> None:
+    text = 'add = [\n  # of {integers}\n  { ops = "w:d", mods = "$all" },\n]\n[groups]\nall = """\\\n  a|b|\\\n  c"""\n'
+    (form,) = load({"family": text}).forms["add"]
+    assert [group.alternatives for group in form.groups] == [("a", "b", "c")]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scalekernel import LAUNCH
-from tinysweep import swept, write
+from tinysweep import long_sweep, swept, write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.results.sweeps import Configuration
+from ptxtool.sweep import local
 from ptxtool.sweep.export import encode
 from ptxtool.sweep.local import run_here
 from ptxtool.sweep.plan import plan
@@ -68,13 +69,45 @@ def test_a_cycle_limit_is_a_failure_with_counters(tmp_path: Path) -> None:
     assert result["scale"].value("cycles") == 50
 
 
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many tasks went to workers, each time that some were started."""
+    started: list[int] = []
+
+    def pool(tasks: Any, jobs: int) -> Any:
+        started.append(len(tasks))
+        return original(tasks, jobs)
+
+    original = local._pool
+    monkeypatch.setattr(local, "_pool", pool)
+    return started
+
+
 @pytest.mark.slow
-def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+def test_results_do_not_depend_on_the_number_of_processes(
+    tmp_path: Path, processes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write(tmp_path)
     one = swept(path, store=tmp_path / "one.db")
+    short = swept(path, store=tmp_path / "short.db", jobs=2)
+    assert processes == []
+    monkeypatch.setattr(local, "_RUN_SECONDS", -1)
+    monkeypatch.setattr(local, "_REST_SECONDS", -1)
     two = swept(path, store=tmp_path / "two.db", jobs=2)
-    assert two.simulated == 4
-    assert encode(one, "json") == encode(two, "json")
+    assert processes == [4]
+    assert short.simulated == two.simulated == 4
+    assert encode(one, "json") == encode(short, "json") == encode(two, "json")
+
+
+def test_a_long_run_is_left_to_a_worker(
+    tmp_path: Path, processes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = long_sweep(tmp_path, 2)
+    alone = swept(path, store=tmp_path / "alone.db")
+    monkeypatch.setattr(local, "_RUN_SECONDS", 0.001)
+    there = swept(path, store=tmp_path / "there.db", jobs=2)
+    assert processes == [2]
+    assert encode(alone, "json") == encode(there, "json")
 
 
 def test_a_run_that_kills_its_process_is_lost_and_the_others_are_not(tmp_path: Path) -> None:

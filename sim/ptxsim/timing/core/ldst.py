@@ -271,7 +271,7 @@ def _take_reply(run, sm, execution, l1, memory):
         if l1.sectored:
             sector_fill(l1, tag)
         else:
-            l1_fill(l1, memory.request[found].line)
+            l1_fill(l1, tag)
         _l1_changed(sm, l1)
 
 
@@ -282,7 +282,7 @@ def take_reply_asleep(run, sm, execution, l1, memory):
     found = next_reply(memory, sm.index)
     kind = memory.request[found].kind
     if kind == requests.READ:
-        if not l1_fill_part(l1, memory.request[found].line):
+        if not l1_fill_part(l1, memory.request[found].tag):
             return False
     elif memory.request[found].tag < -1:
         if is_last_reply(run, sm, execution, memory.request[found].tag):

@@ -77,7 +77,7 @@ def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
         return FAIL
     was_dirty, evicted = c.state[place] == DIRTY, c.tag[place]
     reserve(c, place, line, waiter, 0, now)
-    enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+    enqueue(l1, line, c.line_bytes, READ, np.int64(c.entry[place]), ALL_WORDS)
     if was_dirty:
         enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1, ALL_WORDS)
     c.accesses += 1
@@ -129,29 +129,20 @@ def l1_pass(l1: Any, line: int, kind: int, tag: int) -> bool:
 
 
 @inline
-def l1_fill(l1: Any, address: int) -> None:
-    """The line of `address`, or its next sector, has arrived from the network (a READ reply)."""
-    c = l1.cache
-    line = np.int64(address) & -c.line_bytes
-    place = lookup(c, set_of(c, line >> c.line_shift), line)
-    if place >= 0 and c.state[place] == RESERVED:
-        entry = c.entry[place]
-        c.miss[entry].n_here += 1
-        if c.miss[entry].n_here >= l1.replies_per_line:
-            arrive(c, place, entry)
+def l1_fill(l1: Any, entry: int) -> None:
+    """The line of a miss entry, the tag of its READ, or its next sector has arrived from the network."""
+    miss = l1.cache.miss[entry]
+    miss.n_here += 1
+    if miss.n_here >= l1.replies_per_line:
+        arrive(l1.cache, np.int64(miss.key), entry)
 
 
 @inline
-def l1_fill_part(l1: Any, address: int) -> bool:
+def l1_fill_part(l1: Any, entry: int) -> bool:
     """`l1_fill` if more sectors of the line are still to arrive; otherwise False, and nothing is done."""
     if l1.replies_per_line == 1:
         return False
-    c = l1.cache
-    line = np.int64(address) & -c.line_bytes
-    place = lookup(c, set_of(c, line >> c.line_shift), line)
-    if place < 0 or c.state[place] != RESERVED:
-        return False
-    miss = c.miss[c.entry[place]]
+    miss = l1.cache.miss[entry]
     if miss.n_here + 1 >= l1.replies_per_line:
         return False
     miss.n_here += 1

@@ -191,7 +191,8 @@ def _ripe(memory: Any, s: Any, now: int) -> int:
         if s.ripe_sector == sectors:
             s.ripened += 1
             s.ripe_sector = 0
-    return s.ripe
+    ripe: Any = np.int64(s.ripe)
+    return ripe
 
 
 @njit

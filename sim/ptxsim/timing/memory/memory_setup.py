@@ -55,7 +55,7 @@ _POLYNOMIALS = f"there are polynomials for {', '.join(map(str, POLYNOMIALS))}"
 
 def make_l1(gpu: Gpu, n_sms: int) -> Any:
     """An array of `n_sms` empty `L1` records. Raises E502 for a cache larger than the records."""
-    caches = np.zeros(n_sms, L1)
+    caches = _zeros(n_sms, L1)
     given = gpu.l1d
     _at_most("l1d.miss_queue", given.miss_queue, RING // 2)
     caches["miss_capacity"] = given.miss_queue
@@ -113,7 +113,7 @@ def _set_sectors(caches: Any, gpu: Gpu) -> None:
 def make_memory(gpu: Gpu) -> Any:
     """An array of one `MEMORY` record, all caches empty. Raises E502 for a machine that the records cannot hold."""
     _check(gpu)
-    memory = np.zeros(1, MEMORY)
+    memory = _zeros(1, MEMORY)
     m = memory[0]
     icnt, l2, dram = gpu.icnt, gpu.l2, gpu.dram
     m["next"] = FOREVER
@@ -171,6 +171,14 @@ def make_memory(gpu: Gpu) -> Any:
     m["channel"]["bank"]["row"] = -1
     _set_cache(m["slice"][: l2.slices]["cache"], "l2", l2)
     return memory
+
+
+def _zeros(n: int, dtype: np.dtype[Any]) -> Any:
+    """An array of n records that begins with a cache line of the host."""
+    size = n * dtype.itemsize
+    room = np.zeros(size + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + size].view(dtype)
 
 
 def _set_slices(m: Any, gpu: Gpu, chunk: int) -> None:

@@ -11,6 +11,10 @@ Times are core cycles, except in `CHANNEL`, where they are DRAM cycles unless a 
 Reference: timing-model sections 0 and 3.
 """
 
+from typing import Any
+
+import numpy as np
+
 from ptxsim.base.jit import record, record_at
 
 FOREVER = 1 << 62
@@ -64,6 +68,13 @@ MAX_BANKS = 32
 MAX_FLITS = 16
 MAX_DATA = 256  # bytes of a packet
 
+
+def _of_lines(fields: list[Any]) -> np.dtype[Any]:
+    """A record of whole cache lines of the host, 64 bytes each: as few as possible are touched for a part of it."""
+    rest = -record(fields).itemsize % 64 // 8
+    return record([*fields, ("unused", "i8", (rest,))]) if rest else record(fields)
+
+
 MISS_ENTRY = record(
     [
         ("n_waiters", "u1"),
@@ -78,7 +89,10 @@ MISS_ENTRY = record(
 
 CACHE = record(
     [
-        ("sets", "i8"),
+        ("n_free", "i8"),
+        ("n_ready", "u4"),  # ring of entries whose line has arrived
+        ("ready_head", "u4"),
+        ("max_waiters", "i8"),
         ("ways", "i8"),
         ("line_bytes", "i8"),
         ("line_shift", "i8"),
@@ -87,23 +101,20 @@ CACHE = record(
             "hashed",
             "i8",
         ),  # LINEAR, FERMI or POLYNOMIAL: how the set index is mixed with higher bits of the address
-        ("set_bits", "i8"),
-        (
-            "set_poly",
-            "i8",
-            (MAX_POLY,),
-        ),  # of each bit of a POLYNOMIAL index: the higher bits that it is mixed with
-        ("max_waiters", "i8"),
-        ("n_free", "i8"),
         # counters: a refused access counts only as a reservation fail, once per try
         ("accesses", "i8"),
         ("hits", "i8"),
         ("misses", "i8"),
         ("pending_hits", "i8"),
         ("reservation_fails", "i8"),
+        ("sets", "i8"),
+        ("set_bits", "i8"),
+        (
+            "set_poly",
+            "i8",
+            (MAX_POLY,),
+        ),  # of each bit of a POLYNOMIAL index: the higher bits that it is mixed with
         # miss entries
-        ("n_ready", "u4"),  # ring of entries whose line has arrived
-        ("ready_head", "u4"),
         ("free", "u2", (MAX_ENTRIES,)),  # stack of free entries
         ("ready", "u2", (MAX_ENTRIES,)),
         ("miss", MISS_ENTRY, (MAX_ENTRIES,)),
@@ -154,28 +165,31 @@ ON_THEIR_WAY = record(
 )
 """The sectors that an L1 waits for which allocates on a fill (`on_their_way.py`)."""
 
-L1 = record(
+L1 = _of_lines(
     [
-        ("stores", "i8"),  # accesses that are stores
-        ("store_hits", "i8"),
+        ("miss_head", "i8"),
+        ("miss_count", "i8"),
         ("miss_capacity", "i8"),
         ("miss_read_max", "i8"),  # a load miss needs at most this many in the miss queue
         ("merge_in_queue", "i8"),  # a merge needs as many
-        ("miss_head", "i8"),
-        ("miss_count", "i8"),
+        ("replies_per_line", "i8"),
+        ("pipe_count", "i8"),  # accesses in all pipes before the tags
+        ("pipe_cycles", "i8"),  # 0: there is none
+        ("n_banks", "i8"),  # each with a pipe of its own
+        ("bank_shift", "i8"),
+        ("bank_hashed", "i8"),  # the bank is mixed with the next higher bits of the address
+        ("stores", "i8"),  # accesses that are stores
+        ("store_hits", "i8"),
+        ("kept", "i8"),  # the last store was not sent on
+        ("flush", "i8"),  # forget all lines when the SM has nothing to run
+        ("flushed_at", "i8"),  # accesses when that was done last
+        ("cache", CACHE),
+        ("pipe", LOOK_UPS, (BANKS,)),
         ("miss_line", "i8", (RING,)),
         ("miss_bytes", "i2", (RING,)),
         ("miss_kind", "u1", (RING,)),
         ("miss_tag", "i2", (RING,)),
         ("miss_words", "u4", (RING,)),
-        ("replies_per_line", "i8"),
-        # the pipes before the tags, one for each bank
-        ("pipe_cycles", "i8"),  # 0: there is none
-        ("n_banks", "i8"),
-        ("bank_shift", "i8"),
-        ("bank_hashed", "i8"),  # the bank is mixed with the next higher bits of the address
-        ("pipe_count", "i8"),  # accesses in all pipes
-        ("pipe", LOOK_UPS, (BANKS,)),
         # sectors: `l1_sectors.py`
         ("sectored", "i8"),
         (
@@ -185,21 +199,17 @@ L1 = record(
         ("sends", "i8"),  # a store that is kept goes on to the L2, too
         ("allocates", "i8"),  # a store that misses takes a sector
         ("on_fill", "i8"),  # a line gets its place when its first sector arrives
-        ("waits", ON_THEIR_WAY),
         ("dirty_percent", "i8"),  # a dirty line is replaced from so many dirty lines on
         ("n_dirty", "i8"),
-        ("kept", "i8"),  # the last store was not sent on
+        ("waits", ON_THEIR_WAY),
         ("line_order", SECTOR_LINE_ORDER),
-        ("flush", "i8"),  # forget all lines when the SM has nothing to run
-        ("flushed_at", "i8"),  # accesses when that was done last
-        ("cache", CACHE),
     ]
 )
 
 l1_at = record_at(L1)
 """`l1_at(address of the L1 records, i)`"""
 
-REQUEST = record(
+REQUEST = _of_lines(
     [
         ("line", "i8"),  # address as the sender passed it
         ("due", "i8"),  # cycle at which it may leave the queue it is in
@@ -286,12 +296,15 @@ NETWORK = record(
     ]
 )
 
-SLICE = record(
+SLICE = _of_lines(
     [
-        ("port_free", "i8"),  # data port
-        ("fill_free", "i8"),  # fill port
+        ("place", "i4"),  # of the line of the last access, in a cache of sectors
         ("rop_head", "u2"),
         ("rop_count", "u2"),
+        ("ripe", "u2"),  # sectors that have left the ROP queue and wait for the tags
+        ("ripened", "u2"),  # requests all of whose sectors have
+        ("ripe_sector", "u1"),  # sectors of the next request that have
+        ("sector", "u1"),  # sectors of the first request that are done
         ("miss_head", "u1"),
         ("miss_count", "u1"),
         ("dram_head", "u1"),
@@ -299,13 +312,10 @@ SLICE = record(
         ("fill_head", "u1"),
         ("fill_count", "u1"),
         ("stuck", "u1"),  # the access at the head failed, and nothing has changed since
+        ("port_free", "i8"),  # data port
+        ("fill_free", "i8"),  # fill port
         ("stuck_since", "i8"),
-        ("sector", "i8"),  # sectors of the first request that are done
-        ("place", "i8"),  # of the line of the last access, in a cache of sectors
-        ("ripe", "i8"),  # sectors that have left the ROP queue and wait for the tags
-        ("ripened", "i8"),  # requests all of whose sectors have
-        ("ripe_sector", "i8"),  # sectors of the next request that have
-        ("ripe_next", "i8"),  # first cycle in which the next sector may
+        ("ripe_next", "i8"),  # first cycle in which the next sector may leave the ROP queue
         ("cache", CACHE),
         ("rop", "u4", (ROP_RING,)),  # ROP delay and the queue before the tags
         ("miss", "u4", (RING,)),
@@ -350,8 +360,9 @@ QUEUE = record(
 )
 """A scheduler queue: its places, and in which order each bank's requests stand in them."""
 
-CHANNEL = record(
+CHANNEL = _of_lines(
     [
+        ("bank", BANK, (MAX_BANKS,)),
         ("next", "i8"),  # next DRAM cycle at which a command or a choice is possible
         ("return_due", "i8"),  # when the first returning request arrives; FOREVER: none
         ("entry_due", "i8"),  # core cycle in which the first request's fixed delay ends; FOREVER: none
@@ -383,7 +394,6 @@ CHANNEL = record(
         ("row_hits", "i8"),
         ("group_free", "i8", (MAX_BANKS,)),
         ("group_precharge", "i8", (MAX_BANKS,)),  # of any bank of a group, after a read of the group
-        ("bank", BANK, (MAX_BANKS,)),
         ("queue", QUEUE, (2,)),  # reads and writes, or all requests
         ("latency", "u4", (LATENCY_RING,)),  # `due` in core cycles
         ("returned", "u4", (LATENCY_RING,)),  # `due` in DRAM cycles
@@ -395,6 +405,10 @@ TURNAROUNDS = ("tRTW", "tWTR", "tWTP", "tRTPL", "tBURST")
 
 MEMORY = record(
     [
+        # records of whole cache lines come first
+        ("request", REQUEST, (POOL,)),
+        ("slice", SLICE, (MAX_SLICES,)),
+        ("channel", CHANNEL, (MAX_CHANNELS,)),
         ("has_team", "i8"),  # several workers share the run, and
         ("team", "u8"),  # this is the address of their TEAM record (memory/team/team.py)
         ("n_sms", "i8"),
@@ -468,15 +482,12 @@ MEMORY = record(
         ("n_free", "i8"),
         ("requests", NETWORK),
         ("replies", NETWORK),
-        ("channel", CHANNEL, (MAX_CHANNELS,)),
-        ("slice", SLICE, (MAX_SLICES,)),
         # chunks that have got a slice: their numbers + 1, by a hash of them; and the generator of the next one
         ("n_chunks", "i8"),
         ("random_at", "i8"),
         ("random_word", "u4", (RANDOM_WORDS,)),
         ("chunk_slice", "u1", (CHUNKS,)),
         ("chunk", "i8", (CHUNKS,)),
-        ("request", REQUEST, (POOL,)),
         ("free", "i4", (POOL,)),  # stack of free requests, each less the one that is in this place at first
     ]
 )

@@ -167,10 +167,10 @@ def access_sector(memory: Any, s: Any, index: int, r: int, now: int) -> bool:
     """One tag access, for the next sector of request r; False if it must be tried again."""
     c = s.cache
     q = memory.request[r]
-    sector = q.sector + s.sector
+    sector = np.int64(q.sector) + np.int64(s.sector)
     is_store = q.kind == WRITE or q.kind == WRITEBACK
     line = q.line & -c.line_bytes
-    place = s.place
+    place = np.int64(s.place)
     if s.sector == 0 or c.tag[place & (MAX_LINES - 1)] != line:
         place = find_line(c, q.set, line)
         s.place = place

@@ -1,13 +1,13 @@
 """Spilling: what stays of spilled values, what is inserted for them, and which values are spilled."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec.structs import replace
 
 from ptxtool.analysis.flow.accesses import Access, Accesses, Interval, Intervals
 from ptxtool.analysis.regalloc.spills import (

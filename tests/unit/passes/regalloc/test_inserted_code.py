@@ -1,13 +1,16 @@
 """The instructions that an assignment inserts."""
 
+import gc
 import re
 
 from kernels import ptx, ptxplus
 
 from ptxtool.analysis.regalloc.assignment import assign
+from ptxtool.base.collector import paused_collector
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
+from ptxtool.passes.regalloc.inserted_code import InsertedCode
 from ptxtool.passes.regalloc.renaming import rename
 
 
@@ -59,3 +62,11 @@ def test_a_predicate_without_a_register_is_a_word() -> None:
     assert {re.sub(r"%([rp])\d", r"%\1", line) for line in lines} == {
         *("selp.b32 %r, 1, 0, %p;", "setp.ne.b32 %p, %r, 0;")
     }
+
+
+def test_nothing_of_it_waits_for_the_collector() -> None:
+    """The assignment would stay in memory while the new text is proved."""
+    with paused_collector():
+        before = sum(isinstance(one, InsertedCode) for one in gc.get_objects())
+        assert len(inserted(ptx(crowd(4, "%r{}", "st.shared.u32 [0], {};")), 3)) == 2
+        assert sum(isinstance(one, InsertedCode) for one in gc.get_objects()) == before

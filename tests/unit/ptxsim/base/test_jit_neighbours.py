@@ -16,7 +16,8 @@ USER = """import json
 from pathlib import Path
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config, cpu, errors, event, postproc
+from numba.core.types.functions import BaseFunction
 from numba.np import arrayobj
 
 @numba.njit(cache=True)
@@ -25,7 +26,10 @@ def before(values):
 
 def settings():
     values = {name: repr(value) for name, value in vars(config).items() if name.isupper()}
-    return values, arrayobj.fix_integer_index, numba.core.caching.FunctionCache, numba.core.registry.CPUDispatcher
+    classes = numba.core.caching.FunctionCache, numba.core.registry.CPUDispatcher
+    functions = arrayobj.fix_integer_index, event.start_event, event.end_event, event.install_timer
+    methods = BaseFunction.get_call_type, cpu.CPUContext.load_additional_registries, postproc.PostProcessor.run
+    return values, classes, functions, methods, getattr(type(errors.termcolor()), "_markup", None)
 
 old = settings()
 import ptxsim

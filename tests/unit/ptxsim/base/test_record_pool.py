@@ -141,6 +141,20 @@ def test_a_sequence_of_kernels_gives_back_each_ones_sms_as_they_were_made(
         machine.launch(kernels["all"], 56, 256, [x, N], textures={"image": image}, registers=24)
     (records,) = stock(gpu)  # the memory goes on, and so do the last one's SMs
     assert_new(records)
+    del machine
+    assert len(stock(gpu)) == 4
+    for records in stock(gpu):
+        assert_new(records)
+
+
+def test_a_machine_in_the_middle_of_a_launch_gives_nothing_back(kernels: dict[str, Function]) -> None:
+    gpu = load_gpu("tesla-c2050")
+    machine = ptxsim.Machine(gpu)
+    with pytest.raises(PtxError, match="E404"):
+        machine.launch(kernels["bad"], 1, 256, [np.zeros(32, np.uint32)])
+    before = [id(records) for records in stock(gpu)]
+    del machine
+    assert [id(records) for records in stock(gpu)] == before
 
 
 def assert_new(records: record_pool.PooledRecords) -> None:

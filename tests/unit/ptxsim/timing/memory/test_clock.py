@@ -13,7 +13,7 @@ from ptxsim.timing.memory.clock import rewind_l1, rewind_memory
 from ptxsim.timing.memory.counts import l1_counts, memory_counts
 from ptxsim.timing.memory.l1 import l1_fill, l1_forget, l1_load, l1_next_waiter
 from ptxsim.timing.memory.memory_setup import make_l1
-from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, MISS, READ, WRITE, WRITEBACK
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 
@@ -86,7 +86,8 @@ def test_an_l1_that_is_rewound_replaces_the_same_lines() -> None:
         for k, address in enumerate(l1_calls()):
             now += 10
             found.append(load(l1, address, k, now))
-            fill(l1, address)
+            if found[-1] == MISS:
+                fill(l1, int(l1["miss_tag"][l1["miss_head"]]))
             waiter(l1)
             l1["miss_count"] = 0
             if rewound and k == 100:
@@ -104,7 +105,7 @@ def test_an_l1_is_forgotten_behind_a_rewound_clock_too() -> None:
     l1 = array[0]
     load(l1, 0, 1, 5)
     for _ in range(4):
-        fill(l1, 0)
+        fill(l1, int(l1["miss_tag"][l1["miss_head"]]))
     assert l1_counts(array)["accesses"] == 1
     rewind_l1(array, 20)
     assert l1_counts(array)["accesses"] == 0

@@ -10,7 +10,7 @@ from ptxsim.timing.memory.memory_setup import make_l1
 from ptxsim.timing.memory.memory_state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK
 from ptxtool.formats.gpu import Gpu, load_gpu
 
-l1_fill = for_python(_l1.l1_fill)
+fill_entry = for_python(_l1.l1_fill)
 l1_load = for_python(_l1.l1_load)
 l1_next_waiter = for_python(_l1.l1_next_waiter)
 l1_store = for_python(_l1.l1_store)
@@ -20,6 +20,7 @@ l1_forget = for_python(_l1.l1_forget)
 GPU = load_gpu("tesla-c2050")
 GPU42 = load_gpu("gpgpusim42-c2050")
 LINE = 128
+LAST_ENTRY = GPU.l1d.mshr_entries - 1  # the first one that is taken
 
 
 def empty(gpu: Gpu = GPU) -> Any:
@@ -33,6 +34,12 @@ def drain(l1: Any) -> list[tuple[int, int, int, int]]:
     l1["miss_head"] = (l1["miss_head"] + l1["miss_count"]) % size
     l1["miss_count"] = 0
     return [tuple(int(l1[f"miss_{name}"][p]) for name in ("line", "bytes", "kind", "tag")) for p in places]
+
+
+def l1_fill(l1: Any, address: int) -> None:
+    """A line that is on its way, or its next sector, arrives."""
+    place = l1["cache"]["tag"].tolist().index(address & -LINE)
+    fill_entry(l1, int(l1["cache"]["entry"][place]))
 
 
 def waiters(l1: Any) -> list[int]:
@@ -53,7 +60,7 @@ def bring(l1: Any, line: int, now: int) -> None:
 def test_a_miss_asks_for_the_line_and_tells_its_waiter() -> None:
     l1 = empty()
     assert l1_load(l1, 0x1234, 7, 0) == MISS
-    assert drain(l1) == [(0x1200, LINE, READ, -1)]
+    assert drain(l1) == [(0x1200, LINE, READ, LAST_ENTRY)]
     assert l1_next_waiter(l1) == -1
     l1_fill(l1, 0x1200)
     assert waiters(l1) == [7]
@@ -144,7 +151,7 @@ def test_a_local_store_that_hits_stays_and_is_written_back_later() -> None:
     for way in range(1, 4):
         assert l1_load(l1, 4096 * way, 0, 10 + way) == HIT
     assert l1_load(l1, 4096 * 4, 0, 20) == MISS
-    assert drain(l1) == [(4096 * 4, LINE, READ, -1), (0, LINE, WRITEBACK, -1)]
+    assert [request[:3] for request in drain(l1)] == [(4096 * 4, LINE, READ), (0, LINE, WRITEBACK)]
 
 
 def test_a_local_store_that_misses_is_sent_on() -> None:

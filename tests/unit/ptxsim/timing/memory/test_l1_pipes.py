@@ -41,7 +41,7 @@ def test_an_access_is_looked_up_35_cycles_after_it_enters_the_pipe() -> None:
     assert [pipe_look_up(l1, 0, 35)] == [MISS]
     pipe_leave(l1, 0)
     assert pipe_enter(l1, 0, 128, 0, 35, 0, 35)
-    assert first_miss(l1) == (0, LINE, READ, -1)
+    assert first_miss(l1) == (0, LINE, READ, GPU42.l1d.mshr_entries - 1)
 
 
 def test_stores_pass_the_pipe_with_their_words() -> None:
