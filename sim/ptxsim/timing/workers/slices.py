@@ -16,7 +16,6 @@ from ptxsim.base.machine_code import address, call
 from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core.cycle import PAUSED
 from ptxsim.timing.core.plain_run import constant_fields, is_plain
-from ptxsim.timing.livelock import may_spin
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS, PORT, TEAM
 from ptxsim.timing.schedulers import Policy
@@ -46,7 +45,6 @@ def most_workers(simulation: Simulation, policy: Policy) -> int:
     alone = (
         JIT_DISABLED
         or run["ahead"] == 0
-        or may_spin(simulation.program)
         or simulation.program.multiplies_tiles
         or run["has_window"]
         or run["hotspots"]
