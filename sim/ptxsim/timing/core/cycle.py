@@ -35,7 +35,6 @@ from ptxsim.timing.core.ldst import (
     take_reply_asleep,
 )
 from ptxsim.timing.core.operands import collect, is_frozen
-from ptxsim.timing.core.plain_run import Constants, is_plain
 from ptxsim.timing.core.reasons import charge
 from ptxsim.timing.core.retire import next_retirement
 from ptxsim.timing.kernels.launches import any_half_full
@@ -356,7 +355,7 @@ def _loop(run, execution, memory, pick, window, decide):
 
 
 @cache
-def simulator(is_wide: bool, constants: Constants) -> Any:
+def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
     """The compiled loop, for narrow or wide records, and for runs whose records have these values (plain_run.py).
     Compiling takes a while the first time after an installation or an edit; then it is cached.
 
@@ -373,7 +372,7 @@ def simulator(is_wide: bool, constants: Constants) -> Any:
         types.FunctionType(DECIDE),
     )
     declared = entry(signature)(_simulate)
-    for kind, taken in (("wide", is_wide), ("plain", is_plain(constants))):
+    for kind, taken in (("wide", is_wide), ("plain", len(constants) > 1)):
         if taken:
             for_records(declared, kind)
     return declared

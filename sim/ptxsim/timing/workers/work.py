@@ -20,7 +20,6 @@ from ptxsim.timing.core.dispatch import dispatch
 from ptxsim.timing.core.faults import keep_fault
 from ptxsim.timing.core.issue import NO_TURN
 from ptxsim.timing.core.ldst import take_reply_asleep
-from ptxsim.timing.core.plain_run import Constants, is_plain
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
 from ptxsim.timing.memory.side.catch_up import catch_up, settle
 from ptxsim.timing.memory.side.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
@@ -253,7 +252,7 @@ def _simulate(runs, contexts, memories, pick, window, decide, worker):
 
 
 @cache
-def simulator(is_wide: bool, constants: Constants) -> Any:
+def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
     """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, or SETTLE."""
     if is_wide:
         compile_wide()
@@ -267,7 +266,7 @@ def simulator(is_wide: bool, constants: Constants) -> Any:
         types.int64,
     )
     declared = entry(signature)(_simulate)
-    for kind, taken in (("wide", is_wide), ("plain", is_plain(constants))):
+    for kind, taken in (("wide", is_wide), ("plain", len(constants) > 1)):
         if taken:
             for_records(declared, kind)
     return declared
