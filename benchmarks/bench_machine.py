@@ -1,6 +1,6 @@
 """How the timing model scales: event skipping, grid sizes, and GPGPU-Sim 4.2's processor seconds. Prints tables.
 
-    python benchmarks/bench_machine.py [skip] [grids] [gpgpusim [CONFIG|LAUNCH ...]]
+    python benchmarks/bench_machine.py [skip] [grids] [gpgpusim [CONFIG|LAUNCH ...]] [threads [CONFIG|LAUNCH ...]]
 
 * `skip`: a chain of dependent loads that miss, one warp; every cycle against only those that matter.
 * `grids`: the sample `saxpy` over a hundredfold range of CTAs: time per CTA, and the memory of the process.
@@ -8,7 +8,9 @@
   of its simulation thread by those of a warm `ptxsim.launch`, the best of three. A configuration is what runs were
   recorded with, such as C2050-gto or QV100q; C2050-lrr where none is named.
 
-All times are processor times; figures of one call belong together, as machines differ and are shared.
+* `threads`: the same launches with one thread and with two: seconds of the clock, the best of three each.
+
+All other times are processor times; figures of one call belong together, as machines differ and are shared.
 """
 
 import math
@@ -19,6 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean
+from typing import Any
 
 import numpy as np
 
@@ -97,15 +100,18 @@ def grids() -> None:
 
 
 def launch_seconds(
-    simulate: Callable[[], ptxsim.SimResult], times: int = 3
+    simulate: Callable[[], ptxsim.SimResult],
+    times: int = 3,
+    clock: Callable[[], float] = time.process_time,
+    **more: Any,
 ) -> tuple[ptxsim.SimResult, float]:
     """A warm simulation, and the least processor time of its launch, without what prepares and checks its buffers."""
     launch, seconds = ptxsim.launch, []
 
     def timed(*arguments: object, **options: object) -> ptxsim.SimResult:
-        started = time.process_time()
-        result = launch(*arguments, **options)  # type: ignore[arg-type]
-        seconds.append(time.process_time() - started)
+        started = clock()
+        result = launch(*arguments, **options, **more)  # type: ignore[arg-type]
+        seconds.append(clock() - started)
         return result
 
     ptxsim.launch = timed
@@ -116,23 +122,30 @@ def launch_seconds(
     return results[0], min(seconds[1:])
 
 
-def gpgpusim(names: list[str]) -> None:
-    """Processor seconds against those recorded of GPGPU-Sim 4.2: of launches, and configurations, with these names."""
+def recorded_launches(names: list[str]) -> list[tuple[dict[str, Any], Callable[[], ptxsim.SimResult]]]:
+    """Recorded launches and configurations with these names: what was recorded, and a function that simulates it."""
     if not accuracy.SHARED.is_dir():
         print(f"no {accuracy.SHARED}: nothing to compare with")
-        return
+        return []
     fermi = [(row, accuracy.simulate) for row in recorded_runs(accuracy.SHARED)]
     later = [(row, partial(simulate_modern, accuracy.SHARED)) for row in modern_runs(accuracy.SHARED)]
     recorded = [(row, simulate) for row, simulate in [*fermi, *later] if row.get("cpu_s")]
     configs = {row["config"] for row, _ in recorded} & set(names) or {"C2050-lrr"}
     launches = set(names) - configs
+    return [
+        (row, partial(simulate, row))
+        for row, simulate in recorded
+        if row["config"] in configs and not (launches and row["launch"] not in launches)
+    ]
+
+
+def gpgpusim(names: list[str]) -> None:
+    """Processor seconds against those recorded of GPGPU-Sim 4.2."""
     ratios = []
     head = f"{'launch':<24}{'config':>12}{'warp insn':>10}{'cycles':>9}"
     print(f"{head}{'GPGPU-Sim s':>13}{'ours s':>9}{'ratio':>8}{'M/s':>7}")
-    for row, simulate in recorded:
-        if row["config"] not in configs or (launches and row["launch"] not in launches):
-            continue
-        result, seconds = launch_seconds(partial(simulate, row))
+    for row, simulate in recorded_launches(names):
+        result, seconds = launch_seconds(simulate)
         ratios.append(row["cpu_s"] / seconds)
         insn = result.warp_instructions
         print(
@@ -140,7 +153,22 @@ def gpgpusim(names: list[str]) -> None:
             f"{ratios[-1]:>8.1f}{insn / seconds / 1e6:>7.2f}",
             flush=True,
         )
-    print(f"{len(ratios)} launches: geometric mean {geometric_mean(ratios):.1f}, least {min(ratios):.1f}")
+    if ratios:
+        print(f"{len(ratios)} launches: geometric mean {geometric_mean(ratios):.1f}, least {min(ratios):.1f}")
+
+
+def threads(names: list[str]) -> None:
+    """Seconds of launches with one thread and with two."""
+    ratios = []
+    print(f"{'launch':<24}{'config':>12}{'one s':>9}{'two s':>9}{'ratio':>8}")
+    for row, simulate in recorded_launches(names):
+        of = {n: launch_seconds(simulate, clock=time.perf_counter, threads=n)[1] for n in (1, 2)}
+        ratios.append(of[1] / of[2])
+        print(
+            f"{row['launch']:<24}{row['config']:>12}{of[1]:>9.3f}{of[2]:>9.3f}{ratios[-1]:>8.2f}", flush=True
+        )
+    if ratios:
+        print(f"{len(ratios)} launches: geometric mean {geometric_mean(ratios):.2f}, least {min(ratios):.2f}")
 
 
 def main() -> None:
@@ -151,6 +179,8 @@ def main() -> None:
         grids()
     if "gpgpusim" in wanted:
         gpgpusim(wanted[wanted.index("gpgpusim") + 1 :])
+    if "threads" in wanted:
+        threads(wanted[wanted.index("threads") + 1 :])
 
 
 if __name__ == "__main__":

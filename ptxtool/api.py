@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         LadderKeywords,
         LaunchKeywords,
         LaunchOptions,
-        MachineKeywords,
+        PageKeywords,
         RunKeywords,
     )
     from ptxsim.timing.drive import Progress
@@ -782,7 +782,7 @@ def page(
     ptxas: bool = True,
     announce: "Callable[[str], object] | None" = None,
     options: "LaunchOptions | None" = None,
-    **changes: "Unpack[MachineKeywords]",
+    **changes: "Unpack[PageKeywords]",
 ) -> "KernelPage":
     """A page of a kernel to look at (docs/page.md): `.html` is one self-contained file, `.runs` the runs it shows,
     `.refused` those that a pass or the machine declined, with the reason.

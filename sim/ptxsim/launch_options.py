@@ -119,6 +119,8 @@ class LaunchOptions:
     """Counts where the time goes, by reason and instruction: the result's `hotspots` (docs/hotspots.md)."""
     timeline: "Timeline | str | Path | None" = None
     """A file for Perfetto (`.json`, `.json.gz`), or a `Timeline` (docs/timeline.md)."""
+    threads: int = 1
+    """Threads that may share the run where that is faster (docs/performance.md); results are the same."""
     progress: "Progress | None" = None
     """Called several times a second with a snapshot of the run."""
     on_interrupt: Literal["raise", "return"] = "raise"
@@ -135,6 +137,7 @@ class LaunchOptions:
         for name, least in (("registers", 0), ("scratchpad", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 limits.whole(name, getattr(self, name), least, limits.MOST_COUNT)
+        limits.whole("threads", self.threads, 1, limits.MOST_THREADS)
         for name in ("share_registers", "share_scratchpad"):
             if getattr(self, name) != 0:
                 percentage(getattr(self, name), name)
@@ -205,12 +208,18 @@ class LadderKeywords(_Keywords, total=False):
     on_interrupt: Literal["raise", "return"]
 
 
-class MachineKeywords(LadderKeywords, total=False):
-    """The options of a `ptxsim.Machine` and its launches."""
+class PageKeywords(LadderKeywords, total=False):
+    """The options of the runs of `ptxtool.page`, where `threads` are those of a CTA."""
 
     share_registers: Percent
     share_scratchpad: Percent
     dynamic: "bool | str | DynamicExecution"
+
+
+class MachineKeywords(PageKeywords, total=False):
+    """The options of a `ptxsim.Machine` and its launches."""
+
+    threads: int
 
 
 class LaunchKeywords(MachineKeywords, total=False):

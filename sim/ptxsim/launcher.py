@@ -382,7 +382,7 @@ def run_to_end(kernel: Function, simulation: Simulation, policy: Policy, options
     }
     with recorded(options.timeline, simulation, about):
         try:
-            reason = drive(simulation, policy, options.progress)
+            reason = drive(simulation, policy, options.progress, options.threads)
         except KeyboardInterrupt:
             if options.on_interrupt == "raise":
                 raise

@@ -20,15 +20,17 @@ def functions() -> Iterator[Any]:
     from ptxsim.functional.cluster_loop import cluster_loop
     from ptxsim.functional.cta_loop import run_cta
     from ptxsim.timing.core.cycle import simulator
-    from ptxsim.timing.core.plain_run import KINDS
+    from ptxsim.timing.core.plain_run import kinds
     from ptxsim.timing.dynamic_period import end_period
     from ptxsim.timing.memory.sectors import copies_fill
     from ptxsim.timing.residency.schemes import DECISIONS, built_in_decision
     from ptxsim.timing.schedulers import NUMBERED, SCHEDULERS, policy
+    from ptxsim.timing.workers import work
 
     numbered = {name: f"{name}:{default or 1}" for name, default in NUMBERED.items()}
     policies = [policy(numbered.get(name, name)) for name in SCHEDULERS]
-    yield from (simulator(False, constants) for constants in ((), *KINDS))  # the longest first
+    yield from (simulator(False, constants) for constants in kinds(has_team=False))
+    yield from (work.simulator(False, constants) for constants in kinds(has_team=True))
     yield from (run_cta, cluster_loop(), end_period(False), copies_fill)
     yield from machine_code.declared()
     yield from dict.fromkeys(function for p in policies for function in (p.pick, p.window))

@@ -34,8 +34,10 @@ AROUND = {
     "switching_setup.py",
     "long_waits.py",
     "plain_run.py",
+    "faults.py",
 }
-"""What is no stage: the records, codes, what counts and records, when an SM may run ahead, which runs are plain."""
+"""What is no stage: the records, codes, what counts and records, when an SM may run ahead, which runs are plain,
+which fault counts."""
 
 
 def files(cell: str) -> list[str]:

@@ -10,6 +10,7 @@ from ptxsim.base.jit import uncached
 from ptxsim.timing.memory import system as _system
 from ptxsim.timing.memory.memory_setup import make_memory
 from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK
+from ptxsim.timing.memory.side.memory_cycle import memory_cycle as _memory_cycle
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 
@@ -28,7 +29,7 @@ def on_array(function: Any) -> Any:
 
 in_flight = on_array(_system.in_flight)
 inject = on_array(_system.inject)
-memory_cycle = on_array(_system.memory_cycle)
+memory_cycle = on_array(_memory_cycle)
 pop_reply = on_array(_system.pop_reply)
 reply_next = on_array(_system.reply_next)
 

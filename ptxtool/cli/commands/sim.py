@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 )
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @common.replicas_option
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 32),
+    default=1,
+    metavar="N",
+    help="Threads that may share the run where that is faster: same results.",
+)
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
 @click.option(

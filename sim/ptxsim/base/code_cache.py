@@ -64,12 +64,14 @@ HOST_ONLY = (
     "ptxsim.timing.memory.counts",
     "ptxsim.timing.run_record",
     "ptxsim.timing.simulation",
+    "ptxsim.timing.workers.slices",
 )
 """Modules and packages that no compiled function uses (a test checks this)."""
 
 ACROSS_BOUNDARY = (
     "ptxsim.timing.core.reasons",
     "ptxsim.timing.timeline_events",
+    "ptxsim.timing.memory.side.catch_up",
     "ptxsim.execute.bulk.copies",
     "ptxsim.execute.bulk.engines",
     "ptxsim.execute.calls",

@@ -20,9 +20,13 @@ LOOPS = {
     "wide": "ptxsim.timing.core.cycle._simulate_wide_plain",
     "any run": "ptxsim.timing.core.cycle._simulate",
     "any wide run": "ptxsim.timing.core.cycle._simulate_wide",
+    "threads": "ptxsim.timing.workers.work._simulate_plain",
+    "threads any": "ptxsim.timing.workers.work._simulate",
+    "threads wide": "ptxsim.timing.workers.work._simulate_wide_plain",
+    "threads wide any": "ptxsim.timing.workers.work._simulate_wide",
 }
 """The compiled loop that a function of the package needs, a machine with more than 64 warps or 32 CTAs per SM, or a run
-that is not plain (timing/core/plain_run.py)."""
+that is not plain (timing/core/plain_run.py), and those of several threads."""
 
 
 def say_if_compiling(function: str) -> None:
@@ -33,6 +37,8 @@ def say_if_compiling(function: str) -> None:
     why = f"; prepared machine code {reason}" if reason else ""
     if function == "wide":
         text = "the timing model for large SMs (once after installation, half a minute)"
+    elif function.startswith("threads"):
+        text = "the timing model for several threads (once after installation, half a minute)"
     elif function.startswith("any"):
         text = "the timing model for sharing, hot spots and the like (once after installation, half a minute)"
     elif function != "run" and is_compiled(LOOPS["run"]):

@@ -16,6 +16,7 @@ import hashlib
 import itertools
 import os
 import pickle
+import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -27,7 +28,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types as types
-from numba.core import config, cpu, errors, event, postproc, typeinfer
+from numba.core import cgutils, config, cpu, errors, event, postproc, typeinfer
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -464,6 +465,79 @@ def _bit_intrinsic(count: Any) -> Any:
 
 ctz = _bit_intrinsic(lambda builder, value: builder.cttz(value, ir.Constant(ir.IntType(1), 0)))
 popcount = _bit_intrinsic(lambda builder, value: builder.ctpop(value))
+
+
+# ---- words that several threads read and write
+
+
+def _pointer(builder: Any, address: Any) -> Any:
+    return builder.inttoptr(address, ir.IntType(64).as_pointer())
+
+
+@intrinsic
+def load_acquire(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_pointer(builder, arguments[0]), "acquire", 8)
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def store_release(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store_atomic(arguments[1], _pointer(builder, arguments[0]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64), generate
+
+
+@intrinsic
+def exchange(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("xchg", _pointer(builder, arguments[0]), arguments[1], "acq_rel")
+
+    return types.int64(types.uint64, types.int64), generate
+
+
+@intrinsic
+def add_to(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", _pointer(builder, arguments[0]), arguments[1], "acq_rel")
+
+    return types.int64(types.uint64, types.int64), generate
+
+
+@intrinsic
+def call_at(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = builder.inttoptr(arguments[0], ir.FunctionType(ir.IntType(32), ()).as_pointer())
+        builder.call(function, ())
+        return context.get_dummy_value()
+
+    return types.void(types.uint64), generate
+
+
+_PAUSES: dict[str, tuple[str, tuple[int, ...]]] = {
+    "x86_64": ("llvm.x86.sse2.pause", ()),
+    "amd64": ("llvm.x86.sse2.pause", ()),
+    "aarch64": ("llvm.aarch64.hint", (1,)),
+    "arm64": ("llvm.aarch64.hint", (1,)),
+}
+"""By processor: LLVM's intrinsic, and its arguments."""
+
+
+@intrinsic
+def pause(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = _PAUSES.get(platform.machine().lower())
+        if found is not None:
+            name, numbers = found
+            function_type = ir.FunctionType(ir.VoidType(), [ir.IntType(32)] * len(numbers))
+            function = cgutils.get_or_insert_function(builder.module, function_type, name)
+            builder.call(function, [ir.Constant(ir.IntType(32), number) for number in numbers])
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 # ---- calls by symbol (execute/boundary.py)

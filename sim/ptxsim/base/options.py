@@ -32,6 +32,8 @@ MOST_HEAP_BYTES = 1 << 31
 SLICE = 64
 """Warp instructions of a run without time before the next warp of the CTA runs: longer slices are not faster."""
 MOST_SLICE = 1 << 16
+MOST_THREADS = 32
+"""Of one simulation."""
 MAX_SHARED = 227 * 1024
 """Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 

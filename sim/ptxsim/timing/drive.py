@@ -1,7 +1,7 @@
 """Drive the compiled cycle loop in slices, until it says why it stopped.
 
-The loop returns to Python every few hundred milliseconds, so that progress can be shown and Ctrl-C is obeyed. A run
-is one process and one thread: results do not depend on the number of cores.
+The loop returns to Python every few hundred milliseconds, so that progress can be shown and Ctrl-C is obeyed. Several
+threads may share a slice (timing/workers): results do not depend on their number.
 """
 
 import time
@@ -15,10 +15,11 @@ import numpy as np
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core import cycle
-from ptxsim.timing.core.plain_run import constant_fields
+from ptxsim.timing.core.plain_run import Constants, constant_fields, is_plain
 from ptxsim.timing.livelock import Livelock, may_spin
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
+from ptxsim.timing.workers.slices import LEAVE, Crew, Pace, most_workers
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ LIVELOCK = -1
 _SLICE_SECONDS = 0.2
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
 """Of the first slice: few enough for a large machine, enough for a short run to need one call only."""
+_FIRST_OF_THREADS = 2_000
+"""Of the first slice where several threads may share the following ones."""
 
 
 def account_interrupted(simulation: Simulation, policy: Policy) -> None:
@@ -48,18 +51,20 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
     drive(simulation, policy)
 
 
-def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None) -> int:
-    """Run to the end; returns one of `core.cycle`'s reasons, or LIVELOCK. `KeyboardInterrupt` leaves the state
-    readable."""
+def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None, threads: int = 1) -> int:
+    """Run to the end, with at most so many threads; returns one of `core.cycle`'s reasons, or LIVELOCK.
+    `KeyboardInterrupt` leaves the state readable."""
     watch = Livelock(simulation) if may_spin(simulation.program) else None
     try:
-        return _drive(simulation, policy, watch, progress)
+        return _drive(simulation, policy, watch, progress, threads)
     finally:
         if watch is not None:
             watch.end()
 
 
-def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progress: Progress | None) -> int:
+def _drive(
+    simulation: Simulation, policy: Policy, watch: Livelock | None, progress: Progress | None, threads: int
+) -> int:
     run = simulation.run
     run["has_window"] = policy.has_window
     run["eager_slots"] = (
@@ -71,7 +76,11 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
         simulation.records.clear()  # a user's policy can write anywhere in a record
     loop = _loop(simulation.is_wide, constant_fields(run))
     observer = simulation.observer
-    step = _FIRST_CYCLES
+    if threads > 1:
+        threads = min(threads, most_workers(simulation, policy))
+    step = _FIRST_CYCLES if threads == 1 else _FIRST_OF_THREADS
+    crew = Crew(simulation, policy, threads) if threads > 1 else None
+    pace = Pace()
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
@@ -84,7 +93,12 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = int(loop(*arguments))
+            before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
+            if crew is not None and pace.is_shared:
+                reason = crew.run_slice(pace.patience(stop - before))
+            if reason == LEAVE:
+                reason = int(loop(*arguments))
+        pace.note(simulation.cycles - before, time.perf_counter() - since)
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:
@@ -107,9 +121,9 @@ def _drive(simulation: Simulation, policy: Policy, watch: Livelock | None, progr
 
 
 @cache
-def _loop(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
+def _loop(is_wide: bool, constants: Constants) -> Any:
     """The loop of such runs; says so, once a process, where that of other than plain ones has to be compiled."""
-    if not constants:
+    if not is_plain(constants):
         say_if_compiling("any wide run" if is_wide else "any run")
     return cycle.simulator(is_wide, constants)
 

@@ -70,6 +70,12 @@ _RUN = [
     ("event_skip", "i8"),
     ("ahead", "i8"),  # cycles that an SM may run ahead of the others (core/ahead.py)
     ("horizon", "i8"),  # cycles in which no reply can arrive that is still in the network
+    ("has_team", "i8"),  # several workers share the run (workers/work.py)
+    ("team", "u8"),  # address of their TEAM record
+    ("worker", "i8"),  # of these the one that has this record
+    ("n_workers", "i8"),
+    ("next_turn", "i8"),  # the worker's turn after the issue of this SM; 0: unchanged
+    ("known", "i8"),  # cycle up to which all replies to its SMs are known
     ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
     ("n_sms", "i8"),
     ("open_sms", "i8"),  # number of SMs with a free CTA slot (open_sms.py)
@@ -227,6 +233,7 @@ _RUN = [
     ("fault_thread", "i8"),
     ("fault_kind", "i8"),  # 100 and more: those of timing/core/issue.py; otherwise as CONTEXT.error
     ("wrong_warp", "i8"),  # what the policy chose
+    ("kept_fault", "i8", (12,)),  # the first of all (core/faults.py)
     ("wrong_decision", "i8"),  # what the register scheme decided
 ]
 

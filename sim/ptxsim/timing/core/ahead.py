@@ -30,7 +30,10 @@ def may_go_on(run, sm, memory, now):
         return False
     if reply_next(memory, sm.index) + run.response_hops <= following or not nothing_sent(memory, sm.index):
         return False
-    if following >= now + run.horizon and memory.next <= following and _waits(sm):
+    if run.has_team:
+        if following >= run.known and _waits(sm):
+            return False
+    elif following >= now + run.horizon and memory.next <= following and _waits(sm):
         return False
     return not run.is_open[sm.index] or run.next_cta >= run.n_ctas
 

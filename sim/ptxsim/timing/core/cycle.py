@@ -9,6 +9,8 @@ are charged by the state before them, so results do not depend on skipping.
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ptxsim.base.jit import array_of, ctz, entry, for_records, inline, njit, types
 from ptxsim.base.program import CONTEXT, engine_at
 from ptxsim.base.warp_masks import no_warps, warp_bit
@@ -21,6 +23,7 @@ from ptxsim.timing.core.class_units import execute_classes, next_class_entry
 from ptxsim.timing.core.collector_sets import all_frozen, collect_all
 from ptxsim.timing.core.dispatch import dispatch, dispatch_kernels
 from ptxsim.timing.core.execute import execute_units, next_entry
+from ptxsim.timing.core.faults import give_fault, keep_fault
 from ptxsim.timing.core.fetch import decode, fetch, fetchable, pass_refused
 from ptxsim.timing.core.issue import issue, note_fault, open_ports, valid_warps
 from ptxsim.timing.core.ldst import (
@@ -38,7 +41,9 @@ from ptxsim.timing.kernels.launches import any_half_full
 from ptxsim.timing.memory.l1_pipes import next_look_up
 from ptxsim.timing.memory.l1_sectors import forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
-from ptxsim.timing.memory.system import memory_cycle, reply_next
+from ptxsim.timing.memory.side.memory_cycle import memory_cycle
+from ptxsim.timing.memory.system import reply_next
+from ptxsim.timing.memory.team.team import set_turn
 from ptxsim.timing.residency.decisions import DECIDE
 from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
@@ -191,6 +196,8 @@ def sm_cycle(run, sm, execution, l1, memory, pick, window, decide):
             issued = issue(run, sm, execution, pick, window)
         else:
             _look(run, sm, window, run.cycle - 1)
+    if run.has_team and run.next_turn:
+        set_turn(run.team, run.worker, run.next_turn)
     for _ in range(run.fetches):
         decode(run, sm)
         fetch(run, sm, memory)
@@ -267,6 +274,15 @@ def _finish(run, window):
             count_open_waits(run, sm)
 
 
+@njit
+def _last_step(run):
+    """The last cycle that an SM has done."""
+    last = np.int64(0)
+    for index in range(run.n_sms):
+        last = max(last, sm_of(run, index).last_cycle)
+    return last
+
+
 def _simulate(runs, contexts, memories, pick, window, decide):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
     return _loop(runs[0], contexts[0], memories[0], pick, window, decide)
@@ -276,6 +292,10 @@ def _simulate(runs, contexts, memories, pick, window, decide):
 def _loop(run, execution, memory, pick, window, decide):
     half = execution.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
+        if run.kept_fault[0] and run.cycle > run.kept_fault[0] >> 8:
+            give_fault(run, execution)
+            _finish(run, window)
+            return FAULT
         if run.max_cycles and run.cycle >= run.max_cycles:
             _finish(run, window)
             return LIMIT
@@ -299,9 +319,8 @@ def _loop(run, execution, memory, pick, window, decide):
                         if run.timeline:
                             observe(run, sm)
                         if run.fault_kind:
-                            run.cycle += 1
-                            _finish(run, window)
-                            return FAULT
+                            keep_fault(run, execution, index)
+                            break
                         if not may_go_on(run, sm, memory, now):
                             break
                         run.cycle = run.sm_next[index]
@@ -319,9 +338,11 @@ def _loop(run, execution, memory, pick, window, decide):
                 dispatch(run, execution)
             for index in range(run.n_sms):
                 following = min(following, run.sm_next[index])
+        if run.kept_fault[0]:
+            following = min(following, (run.kept_fault[0] >> 8) + 1)
         following = max(min(following, memory.next), run.cycle + 1)
         if following >= FOREVER:
-            run.cycle += 1
+            run.cycle = max(run.cycle, _last_step(run)) + 1
             _finish(run, window)
             return DEADLOCK
         if run.event_skip == 0:
@@ -345,13 +366,13 @@ def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
     signature = types.int64(
         array_of(RUN_WIDE if is_wide else RUN, constants),
         array_of(CONTEXT),
-        array_of(MEMORY),
+        array_of(MEMORY, (("has_team", 0),)),
         types.FunctionType(PICK[is_wide]),
         types.FunctionType(WINDOW[is_wide]),
         types.FunctionType(DECIDE),
     )
     declared = entry(signature)(_simulate)
-    for kind, taken in (("wide", is_wide), ("plain", constants)):
+    for kind, taken in (("wide", is_wide), ("plain", len(constants) > 1)):
         if taken:
             for_records(declared, kind)
     return declared

@@ -20,6 +20,7 @@ from ptxsim.base.program import (
     GENERIC,
     INDIRECT,
     INVOKE,
+    LOCAL,
     MEMBAR,
     REPEAT,
     RETURN,
@@ -42,6 +43,7 @@ from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.kernels.launches import count_issue, shift_targets
+from ptxsim.timing.memory.side.waits import wait_for_turn
 from ptxsim.timing.sharing import renaming, sections
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import IDLE, SCOREBOARD, STALL
@@ -52,6 +54,7 @@ from ptxsim.timing.warps.scoreboard import class_of, new_head, reserve
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 WRONG_WARP = 101
+NO_TURN = -1  # the run has ended elsewhere, before this cycle
 
 
 @inline
@@ -217,6 +220,9 @@ def _issue_warp(run, sm, execution, w):
     execution.cycle = run.cycle
     if run.clusters:
         enter_cluster(run, execution, sm.cta_id[slot])
+    if run.has_team and sm.outside & warp_bit(sm, w) and not _has_turn(run, sm, instruction):
+        run.fault_kind = NO_TURN
+        return
     mask = active
     if instruction.guard_row >= 0:
         mask = guard_mask(execution, i, active)
@@ -244,6 +250,12 @@ def _issue_warp(run, sm, execution, w):
         retest_barriers(run, sm, execution, slot)
         note_wait(sm, w)
     _next_head(run, sm, execution, w)
+
+
+@inline
+def _has_turn(run, sm, instruction):
+    """Wait until all SMs before this one have done what others see; False if the run ends before."""
+    return instruction.space == LOCAL or wait_for_turn(run.team, run.worker, run.cycle << 8 | sm.index)
 
 
 @inline

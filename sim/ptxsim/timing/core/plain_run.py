@@ -26,13 +26,25 @@ _PLAIN = (
     ("timeline", 0),
 )
 _THREE_CLASSES = (*_PLAIN, ("collector_sets", 0))  # of a machine whose classes have their own collector units
-KINDS = _THREE_CLASSES, _PLAIN
-"""The loops of plain runs: their constant fields, with the values."""
+_KINDS = _THREE_CLASSES, _PLAIN, ()
+"""The loops of plain runs: their constant fields, with the values; and that of any run."""
+Constants = tuple[tuple[str, int], ...]
 
 
-def constant_fields(run: Any) -> tuple[tuple[str, int], ...]:
-    """The fields of a `RUN` record whose values its loop may take for granted, with these; none if it is not plain.
+def kinds(has_team: bool) -> list[Constants]:
+    """The constant fields of all loops of one thread, or of several; first the loop of any run, the longest."""
+    return [(("has_team", int(has_team)), *kind) for kind in reversed(_KINDS)]
+
+
+def constant_fields(run: Any, has_team: bool = False) -> Constants:
+    """The fields of a `RUN` record whose values its loop may take for granted, with these.
 
     `run`: the array of the record of a launch that is set up, with its policy.
     """
-    return next((kind for kind in KINDS if all(run[0][name] == value for name, value in kind)), ())
+    kind = next(kind for kind in _KINDS if all(run[0][name] == value for name, value in kind))
+    return (("has_team", int(has_team)), *kind)
+
+
+def is_plain(constants: Constants) -> bool:
+    """Whether a loop with these constant fields is one of plain runs."""
+    return len(constants) > 1

@@ -409,7 +409,8 @@ MEMORY = record(
         ("request", REQUEST, (POOL,)),
         ("slice", SLICE, (MAX_SLICES,)),
         ("channel", CHANNEL, (MAX_CHANNELS,)),
-        ("next", "i8"),  # next cycle at which `memory_cycle` has anything to do
+        ("has_team", "i8"),  # several workers share the run, and
+        ("team", "u8"),  # this is the address of their TEAM record (memory/team/team.py)
         ("n_sms", "i8"),
         ("n_slices", "i8"),
         ("n_channels", "i8"),
@@ -470,6 +471,7 @@ MEMORY = record(
         ("atom_shift", "i8"),
         *[(name, "i8") for name in TIMINGS + TURNAROUNDS],
         # state
+        ("next", "i8"),  # next cycle at which `memory_cycle` has anything to do
         ("slice_next", "i8", (MAX_SLICES,)),
         ("channel_next", "i8", (MAX_CHANNELS,)),  # next work of a channel in core cycles
         ("dram_next", "i8", (MAX_CHANNELS,)),  # and in DRAM cycles

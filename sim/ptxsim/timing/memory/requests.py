@@ -10,7 +10,7 @@ import numpy as np
 
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.mapping.address_map import place_line
-from ptxsim.timing.memory.memory_state import FILL, POOL, RING, WRITE, WRITEBACK
+from ptxsim.timing.memory.memory_state import FILL, MAX_PORTS, POOL, RING, WRITE, WRITEBACK
 from ptxsim.timing.memory.network.interconnect import push
 
 
@@ -101,3 +101,28 @@ def write_back(memory: Any, line: int, size: int) -> int:
     q.bytes = size
     place_line(memory, new, line)
     return new
+
+
+@inline
+def enter_network(
+    memory: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int, words: int, flits: int
+) -> None:
+    """A request enters the network, which has room for it."""
+    r = new_request(memory)
+    q = memory.request[r]
+    q.line = np.int64(line)
+    q.kind = kind
+    q.bytes = size
+    q.tag = tag
+    q.sm = sm
+    q.words = words
+    place_line(memory, r, q.line)
+    if memory.quirk and kind == WRITE and size == 64 and q.line & 64:
+        # its slice takes it for the upper half of the next line (timing-model-42 section 3.5)
+        target = q.slice
+        q.line += 64
+        place_line(memory, r, q.line)
+        q.slice = target
+        q.sector = 2
+    push(memory, memory.requests, (sm >> memory.port_sms_shift) & (MAX_PORTS - 1), q.slice, r, flits, now + 1)
+    memory.next = min(memory.next, memory.requests.next)

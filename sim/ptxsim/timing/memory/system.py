@@ -1,10 +1,10 @@
 """The memory system beyond the L1 as the SMs see it: requests in, replies out, one call per cycle.
 
-A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `memory.next > now`), then each SM, which may
-`inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
-data, a store or atomic once it is done; WRITEBACK and SAVE are not answered. Where the L2 has sectors, each sector of a
-request has a reply of its own, except of RESTORE. `reply_next` is the cycle in which the next reply can be taken, so
-that an SM can sleep.
+A cycle of the machine is `memory_cycle(m, now)` (side/memory_cycle.py), then each SM, which may `inject` requests, send
+its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its data, a store or atomic
+once it is done; WRITEBACK and SAVE are not answered. Where the L2 has sectors, each sector of a request has a reply of
+its own, except of RESTORE. `reply_next` is the cycle in which the next reply can be taken, so that an SM can sleep.
+Where workers share a run, requests and replies go through `team/ports.py`.
 
 Order within a cycle: DRAM, slices, networks (a crossbar of packets moves replies before the slices); a request injected
 in cycle t asks for its output in t + 1. Everything is deterministic: only the order of calls matters.
@@ -15,10 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import ctz, inline, njit
-from ptxsim.timing.memory.dram import channel_cycle, core_cycle, dram_cycles
-from ptxsim.timing.memory.l2 import slice_cycle
-from ptxsim.timing.memory.mapping.address_map import place_line
+from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
     FOREVER,
@@ -28,9 +25,21 @@ from ptxsim.timing.memory.memory_state import (
     WRITE,
     WRITEBACK,
 )
-from ptxsim.timing.memory.network.crossbar import crossbar_cycle, first_reply
-from ptxsim.timing.memory.network.interconnect import due, first_of, has_room, network_cycle, push, take
-from ptxsim.timing.memory.requests import drop_request, flits_of, new_request
+from ptxsim.timing.memory.network.crossbar import first_reply
+from ptxsim.timing.memory.network.interconnect import has_room, take
+from ptxsim.timing.memory.requests import drop_request, enter_network, flits_of
+from ptxsim.timing.memory.side.waits import wait_for_memory
+from ptxsim.timing.memory.team.ports import (
+    first_due,
+    first_request,
+    full_until,
+    most_flits,
+    outbox_has_room,
+    post,
+    room_for,
+    take_first,
+)
+from ptxsim.timing.memory.team.team import team_at
 
 _ALL_WORDS = 0xFFFFFFFF
 
@@ -53,27 +62,28 @@ def inject_words(
 ) -> bool:
     """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
     flits = flits_of(memory, size if kind in (WRITE, ATOMIC, WRITEBACK, SAVE) else 0)
+    if memory.has_team:
+        if not _has_room_ahead(memory, sm, now, flits):
+            return False
+        post(memory.team, sm, now, np.int64(line), size, kind, tag, words, flits)
+        return True
     if memory.n_free < memory.sector_margin or not has_room(memory.requests, _port(memory, sm), flits):
         return False
-    r = new_request(memory)
-    q = memory.request[r]
-    q.line = np.int64(line)
-    q.kind = kind
-    q.bytes = size
-    q.tag = tag
-    q.sm = sm
-    q.words = words
-    place_line(memory, r, q.line)
-    if memory.quirk and kind == WRITE and size == 64 and q.line & 64:
-        # its slice takes it for the upper half of the next line (timing-model-42 section 3.5)
-        target = q.slice
-        q.line += 64
-        place_line(memory, r, q.line)
-        q.slice = target
-        q.sector = 2
-    push(memory, memory.requests, _port(memory, sm), q.slice, r, flits, now + 1)
-    memory.next = min(memory.next, memory.requests.next)
+    enter_network(memory, sm, now, line, size, kind, tag, words, flits)
     return True
+
+
+@njit
+def _has_room_ahead(memory: Any, sm: int, now: int, flits: int) -> bool:
+    """Whether the network has room for what an SM sends that may be ahead of it; where that is not known, the SM waits
+    until the network has come so far."""
+    full = full_until(memory.team, sm)
+    if room_for(memory.team, memory.requests, sm, flits):
+        return True
+    if now < full:
+        return False
+    worker = np.int64(team_at(memory.team, 0).worker_of[sm])
+    return wait_for_memory(memory.team, worker, now) and room_for(memory.team, memory.requests, sm, flits)
 
 
 @inline
@@ -100,7 +110,11 @@ def l1_send(l1: Any, memory: Any, sm: int, now: int) -> bool:
 
 @inline
 def nothing_sent(memory: Any, sm: int) -> bool:
-    """Whether no request of an SM waits before the network, and there is room for the requests of a cycle."""
+    """Whether no request of an SM waits before the network (of one that workers share: this does not matter), and there
+    is room for the requests of a cycle."""
+    if memory.has_team:
+        team = memory.team
+        return outbox_has_room(team, sm) and room_for(team, memory.requests, sm, most_flits(team))
     return memory.requests.input[_port(memory, sm)].flits == 0 and memory.n_free > 2 * memory.sector_margin
 
 
@@ -108,6 +122,8 @@ def nothing_sent(memory: Any, sm: int) -> bool:
 def reply_next(memory: Any, sm: int) -> int:
     """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none has passed the network, or one
     for another SM at its port is first."""
+    if memory.has_team:
+        return first_due(memory.team, sm)
     due: Any = memory.replies.out_due[_port(memory, sm)]
     if memory.port_sms_shift and due < FOREVER and memory.request[next_reply(memory, sm)].sm != sm:
         return FOREVER
@@ -117,6 +133,8 @@ def reply_next(memory: Any, sm: int) -> int:
 @inline
 def next_reply(memory: Any, sm: int) -> int:
     """The request that `pop_reply` will take; there is one."""
+    if memory.has_team:
+        return first_request(memory.team, sm)
     port = _port(memory, sm)
     if memory.replies.of_packets:
         return first_reply(memory.replies, port)
@@ -129,6 +147,8 @@ def pop_reply(memory: Any, sm: int, now: int) -> int:
     """Take a reply: an index into `memory.request` (line, kind, tag, bytes), or -1. Read it before `inject`."""
     if reply_next(memory, sm) > now:
         return -1
+    if memory.has_team:
+        return take_first(memory.team, sm, now)
     port = _port(memory, sm)
     r = take(memory, memory.replies, port, now + 1)
     memory.next = min(memory.next, memory.replies.next)
@@ -143,40 +163,3 @@ def pop_reply(memory: Any, sm: int, now: int) -> int:
 def in_flight(memory: Any) -> int:
     """Requests anywhere in the memory system, the L2's own included."""
     return memory.pool - memory.n_free
-
-
-@njit
-def memory_cycle(memory: Any, now: int) -> None:
-    """Do everything that is due in cycle `now`, and note in `memory.next` when there is more to do."""
-    if memory.next > now:
-        return
-    before, over = dram_cycles(memory, now - 1), dram_cycles(memory, now)
-    left = due(memory.channel_next, 0, memory.n_channels, now) | due(
-        memory.dram_next, 0, memory.n_channels, over
-    )
-    while left:
-        channel_cycle(memory, ctz(left), now, before, over)
-        left &= left - 1
-    if memory.replies.of_packets and memory.replies.next <= now:
-        crossbar_cycle(memory, memory.replies, now)
-    for first in range(0, memory.n_slices, 64):
-        left = due(memory.slice_next, first, min(memory.n_slices, first + 64), now)
-        while left:
-            slice_cycle(memory, first + ctz(left), now)
-            left &= left - 1
-    if memory.requests.of_packets:
-        if memory.requests.next <= now:
-            crossbar_cycle(memory, memory.requests, now)
-    else:
-        if memory.requests.next <= now:
-            network_cycle(memory, memory.requests, now)
-        if memory.replies.next <= now:
-            network_cycle(memory, memory.replies, now)
-    following = min(memory.requests.next, memory.replies.next)
-    if following > now + 1:
-        following = min(following, first_of(memory.slice_next, memory.n_slices))
-        following = min(following, first_of(memory.channel_next, memory.n_channels))
-        in_dram = first_of(memory.dram_next, memory.n_channels)
-        if in_dram < FOREVER:
-            following = min(following, core_cycle(memory, in_dram))
-    memory.next = following

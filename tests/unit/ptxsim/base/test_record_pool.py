@@ -1,5 +1,6 @@
 """Records that launches use one after the other: nothing of a launch is in them when the next one gets them."""
 
+import gc
 import threading
 from typing import Any
 
@@ -80,6 +81,13 @@ KERNELS = f"""{HEAD}
 }}
 """
 N = 1 << 18
+
+
+@pytest.fixture(autouse=True)
+def empty_pool() -> None:
+    """Machines of other tests have given back theirs."""
+    gc.collect()
+    record_pool._pool.clear()
 
 
 @pytest.fixture(scope="module")

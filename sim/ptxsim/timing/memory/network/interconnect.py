@@ -25,6 +25,7 @@ import numpy as np
 from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
 from ptxsim.timing.memory.network import crossbar
+from ptxsim.timing.memory.team.ports import deliver, leave_input
 
 
 @inline
@@ -99,6 +100,21 @@ def _ask(net: Any, word: int, now: int) -> int:
 
 
 @inline
+def next_grant(net: Any, lane: int) -> int:
+    """The earliest cycle in which the first packet of an input, which has one, may leave."""
+    fifo = net.input[lane]
+    if net.heads[lane >> 6] & bit(lane & 63):
+        return fifo.next
+    output = net.output[np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)]
+    following: int = output.next
+    for k in range(output.wait_count):
+        if output.wait[(output.wait_head + k) & (MAX_PORTS - 1)] == lane:
+            break
+        following += 1 + net.gap  # the shortest packet before it
+    return following
+
+
+@inline
 def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first, and note when this input and this output are free again."""
     output = net.output[target]
@@ -140,6 +156,11 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     net.queue[target, (output.head + output.count) & (FIFO - 1)] = packet
     output.count += 1
     q.due = arrival
+    if memory.has_team:
+        if net.is_reply:
+            deliver(memory.team, target, packet, arrival)
+        else:
+            leave_input(memory.team, source, flits)
     if not net.is_reply:
         memory.slice_next[target] = min(memory.slice_next[target], net.out_due[target])
 

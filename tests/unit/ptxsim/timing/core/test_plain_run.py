@@ -29,7 +29,7 @@ def test_a_plain_launch_has_constants() -> None:
     "plan", [{"hotspots": True}, {"share": 90, "grid": 200, "threads": 256, "registers": 36}]
 )
 def test_other_launches_have_none(plan: dict[str, Any]) -> None:
-    assert constant_fields(built(**plan).run) == ()
+    assert constant_fields(built(**plan).run) == (("has_team", 0),)
 
 
 @pytest.mark.parametrize("gpu", MACHINES)
@@ -50,5 +50,5 @@ def test_the_loops_count_the_same(gpu: str, monkeypatch: pytest.MonkeyPatch) -> 
         ).to_dict()
 
     plain = counted()
-    monkeypatch.setattr(drive, "constant_fields", lambda run: ())
+    monkeypatch.setattr(drive, "constant_fields", lambda run: (("has_team", 0),))
     assert counted() == plain

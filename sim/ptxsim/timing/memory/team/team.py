@@ -1,0 +1,264 @@
+"""The record that the workers of a run share.
+
+A position is a cycle and an SM, `cycle << 8 | index`. A worker's `cycle` is the one that its SMs do, or have done last
+before they ran ahead; its `turn` is the position before which its SMs do nothing more whose order matters. The memory
+side, which the first worker runs, is at a cycle of its own, `memory_cycle`: all cycles before it are done. What one
+thread writes often, and what others write, do not lie in the same cache lines.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.atomics import add_to, exchange, load_acquire, store_release
+from ptxsim.base.jit import inline, record, record_at
+from ptxsim.timing.memory.memory_state import FOREVER, MAX_SMS
+
+MAX_WORKERS = 32  # as base/options.py has it
+OUTBOX = 1024  # entries on their way from a worker to the memory side
+WAITING = 64  # entries of an SM that the memory side has yet to apply
+INBOX = 1024  # replies on their way to an SM
+MOST_SENT = 16  # requests and taken replies of an SM in a cycle, at most
+SMS_DONE, LAST = 254, 255  # in a position: after the SMs of its cycle; and at CTA dispatch
+_LINE = 16  # words of two cache lines
+
+SENT = record(
+    [
+        ("cycle", "i8"),
+        ("line", "i8"),  # of a reply that was taken: the cycle from which its room can be used
+        ("tag", "i4"),
+        ("words", "u4"),
+        ("bytes", "i2"),
+        ("flits", "u1"),
+        ("kind", "u1"),
+        ("sm", "u1"),
+    ]
+)
+REPLY = record([("due", "i8"), ("request", "i8")])
+
+PORT = record(
+    [
+        ("sent", "i8"),  # entries
+        ("sent_flits", "i8"),
+        ("taken", "i8"),  # replies
+        ("due", "i8"),  # of the next one; FOREVER: none is known
+        # what was last seen of the memory side
+        ("arrived", "i8"),  # replies
+        ("applied", "i8"),  # entries
+        ("room_until", "i8"),  # the network has room until this number of flits was sent
+        ("unused", "i8", (_LINE - 7,)),
+    ]
+)
+"""What an SM has sent and taken."""
+
+TEAM = record(
+    [
+        ("n", "i8"),  # workers
+        ("n_sms", "i8"),
+        ("memory", "u8"),  # address of the MEMORY record
+        ("yield_cpu", "u8"),  # address of a C function; 0: none
+        ("lookahead", "i8"),  # cycles from the network to an SM, at the least
+        ("response_hops", "i8"),
+        ("most_flits", "i8"),  # that an SM may send in a cycle
+        ("reserve", "i8"),  # free requests below which the workers stop
+        ("ahead", "i8"),  # as RUN.ahead
+        ("sms_of", "i8", (MAX_WORKERS,)),  # number of a worker's SMs
+        ("mine", "u1", (MAX_WORKERS, MAX_SMS)),  # and which they are, in order
+        ("worker_of", "u1", (MAX_SMS,)),
+        ("unused", "i8", (_LINE,)),
+        # words that all read
+        ("memory_cycle", "i8", (_LINE,)),
+        ("stop", "i8", (_LINE,)),  # the cycle at which the workers stop
+        ("stops_soon", "i8", (_LINE,)),  # as soon as all can
+        ("fault_at", "i8", (_LINE,)),  # position of the first fault; FOREVER: none
+        ("end_at", "i8", (_LINE,)),  # position after the cycle in which the last CTA ended
+        ("ctas_done", "i8", (_LINE,)),
+        ("idle", "i8", (_LINE,)),  # nothing will happen any more
+        # by worker, what it writes
+        ("cycle", "i8", (MAX_WORKERS, _LINE)),
+        ("turn", "i8", (MAX_WORKERS, _LINE)),
+        ("ready", "i8", (MAX_WORKERS, _LINE)),  # the cycle for whose CTA dispatch a worker's SMs are noted
+        ("asleep", "i8", (MAX_WORKERS, _LINE)),  # its SMs do nothing unless a reply arrives
+        ("left", "i8", (MAX_WORKERS, _LINE)),  # it has stopped
+        ("posted", "i8", (MAX_WORKERS, _LINE)),  # entries of its outbox
+        ("last_step", "i8", (MAX_WORKERS, _LINE)),  # last cycle of an SM
+        ("seen", "i8", (MAX_WORKERS, _LINE)),  # last seen: replies delivered, entries drained
+        ("ordered", "u1", (MAX_WORKERS, MAX_SMS)),  # SMs of a worker whose order matters in a cycle
+        ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # and the others that are due
+        ("port", PORT, (MAX_SMS,)),
+        ("outbox", SENT, (MAX_WORKERS, OUTBOX)),
+        # what the memory side writes
+        ("delivered", "i8", (MAX_WORKERS, _LINE)),  # replies to a worker's SMs
+        ("drained", "i8", (MAX_WORKERS, _LINE)),  # entries of a worker's outbox
+        ("arrived", "i8", (MAX_SMS,)),  # replies in the inbox
+        ("applied", "i8", (MAX_SMS,)),  # entries that the network has
+        ("left_flits", "i8", (MAX_SMS,)),  # that have left an input, less those in it at first
+        ("full_until", "i8", (MAX_SMS,)),  # cycle before which no packet leaves an input
+        ("inbox", REPLY, (MAX_SMS, INBOX)),
+        # what it alone reads and writes
+        ("entered", "i8", (MAX_SMS,)),  # entries
+        ("first_cycle", "i8", (MAX_SMS,)),  # of the first that is not applied; FOREVER: none
+        ("last_memory", "i8"),  # the last cycle in which the memory side did something
+        ("waiting", SENT, (MAX_SMS, WAITING)),
+    ]
+)
+team_at = record_at(TEAM)
+"""`team_at(address, 0)`"""
+
+
+def offset(name: str) -> int:
+    assert TEAM.fields is not None
+    return int(TEAM.fields[name][1])
+
+
+_MEMORY_CYCLE, _STOP, _FAULT_AT, _END_AT = map(offset, ("memory_cycle", "stop", "fault_at", "end_at"))
+_CYCLE, _TURN, _READY, _ASLEEP, _LEFT = map(offset, ("cycle", "turn", "ready", "asleep", "left"))
+_IDLE, _CTAS_DONE, _STOPS_SOON = map(offset, ("idle", "ctas_done", "stops_soon"))
+
+
+@inline
+def word(team: Any, offset: int, k: int) -> Any:
+    """The address of word k of a field."""
+    return np.uint64(team) + np.uint64(offset) + np.uint64(8 * k)
+
+
+@inline
+def word_of(team: Any, offset: int, worker: int) -> Any:
+    """The address of a worker's word."""
+    return word(team, offset, _LINE * worker)
+
+
+@inline
+def memory_cycle_of(team: Any) -> int:
+    value: int = load_acquire(word(team, _MEMORY_CYCLE, 0))
+    return value
+
+
+@inline
+def set_memory_cycle(team: Any, cycle: int) -> None:
+    store_release(word(team, _MEMORY_CYCLE, 0), cycle)
+
+
+@inline
+def stop_of(team: Any) -> int:
+    value: int = load_acquire(word(team, _STOP, 0))
+    return value
+
+
+@inline
+def set_stop(team: Any, cycle: int) -> None:
+    store_release(word(team, _STOP, 0), cycle)
+
+
+@inline
+def stops_soon(team: Any) -> int:
+    value: int = load_acquire(word(team, _STOPS_SOON, 0))
+    return value
+
+
+@inline
+def limit_of(team: Any) -> int:
+    """The position from which on nothing happens: after a fault, or after the end of the last CTA."""
+    value: int = min(load_acquire(word(team, _FAULT_AT, 0)), load_acquire(word(team, _END_AT, 0)))
+    return value
+
+
+@inline
+def set_end(team: Any, position: int) -> None:
+    store_release(word(team, _END_AT, 0), position)
+
+
+@inline
+def note_fault(team: Any, position: int) -> None:
+    """A worker has met a fault; each notes its first."""
+    while True:
+        first = exchange(word(team, _FAULT_AT, 0), position)
+        if first >= position:
+            return
+        position = first  # an earlier one: put it back
+
+
+@inline
+def add_done(team: Any, ctas: int) -> int:
+    """Count CTAs that have ended; returns how many have in all."""
+    before: int = add_to(word(team, _CTAS_DONE, 0), ctas)
+    return before + ctas
+
+
+@inline
+def cycle_of(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _CYCLE, worker))
+    return value
+
+
+@inline
+def set_cycle(team: Any, worker: int, cycle: int) -> None:
+    store_release(word_of(team, _CYCLE, worker), cycle)
+
+
+@inline
+def turn_of(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _TURN, worker))
+    return value
+
+
+@inline
+def set_turn(team: Any, worker: int, position: int) -> None:
+    store_release(word_of(team, _TURN, worker), position)
+
+
+@inline
+def ready_of(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _READY, worker))
+    return value
+
+
+@inline
+def set_ready(team: Any, worker: int, cycle: int) -> None:
+    store_release(word_of(team, _READY, worker), cycle)
+
+
+@inline
+def is_asleep(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _ASLEEP, worker))
+    return value
+
+
+@inline
+def set_asleep(team: Any, worker: int, asleep: int) -> None:
+    if team_at(team, 0).asleep[worker, 0] != asleep:
+        store_release(word_of(team, _ASLEEP, worker), asleep)
+
+
+@inline
+def set_left(team: Any, worker: int) -> None:
+    store_release(word_of(team, _LEFT, worker), np.int64(1))
+
+
+@inline
+def all_left(team: Any) -> bool:
+    """Whether all workers but the first have stopped."""
+    for worker in range(1, team_at(team, 0).n):
+        if not load_acquire(word_of(team, _LEFT, worker)):
+            return False
+    return True
+
+
+@inline
+def first_cycle(team: Any) -> int:
+    """The least cycle of a worker."""
+    first: int = FOREVER
+    for worker in range(team_at(team, 0).n):
+        first = min(first, cycle_of(team, worker))
+    return first
+
+
+@inline
+def is_idle(team: Any) -> int:
+    value: int = load_acquire(word(team, _IDLE, 0))
+    return value
+
+
+@inline
+def set_idle(team: Any) -> None:
+    store_release(word(team, _IDLE, 0), np.int64(1))

@@ -1,0 +1,1 @@
+"""One simulation on several cores: the SMs are divided among workers, whose results are those of one."""

@@ -1,0 +1,41 @@
+"""Runs whose first slices several workers share, whatever the cores have to do meanwhile: few, as that can be slow."""
+
+from typing import Any
+
+import pytest
+
+from ptxsim.timing import drive
+from ptxsim.timing.workers import slices
+
+FIRST, MOST = 300, 500
+"""Cycles of the first slice, which is not shared, and of those after it, roughly."""
+
+
+def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
+    """Let workers share n slices after the first; returns a list of the cycles in which these end."""
+    ends: list[int] = []
+
+    class Fixed(slices.Pace):
+        def note(self, cycles: int, seconds: float) -> None:
+            self.is_shared = len(ends) < n
+
+        def patience(self, cycles: int) -> float:
+            return 1e6
+
+    run_slice = slices.Crew.run_slice
+
+    def noted(crew: Any, patience: float) -> int:
+        reason = run_slice(crew, patience)
+        ends.append(crew.cycle)
+        return reason
+
+    monkeypatch.setattr(slices.Crew, "run_slice", noted)
+    monkeypatch.setattr(drive, "Pace", Fixed)
+    monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)
+    monkeypatch.setattr(drive, "_SLICE_SECONDS", 1e-9)
+    return ends
+
+
+def loop_of_any_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers use the loop for any run, so that a test compiles one only."""
+    monkeypatch.setattr(slices, "constant_fields", lambda run, has_team: (("has_team", 1),))

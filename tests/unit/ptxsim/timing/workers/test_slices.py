@@ -1,0 +1,123 @@
+"""Which slices are shared and by how many workers, and that an interrupted one ends whole."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from built import built
+from microkernels.measure import one_sm
+from shared_slices import loop_of_any_run, share_slices
+
+import ptxsim
+from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.base.options import MOST_THREADS
+from ptxsim.timing.memory.team.team import MAX_WORKERS
+from ptxsim.timing.schedulers import policy
+from ptxsim.timing.workers import slices
+from ptxsim.timing.workers.slices import Pace, most_workers
+from ptxtool.base.resources import resource_dir
+from ptxtool.formats.launch.launch_file import load_launch
+from ptxtool.parse import parse
+
+compiled = pytest.mark.skipif(JIT_DISABLED, reason="without compilation there is one thread")
+
+
+def test_the_limits_are_one() -> None:
+    assert MAX_WORKERS == MOST_THREADS
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("plan", "scheduler", "workers"),
+    [
+        ({}, "lrr", 14),
+        ({"share": 90, "grid": 200, "threads": 256, "registers": 36}, "owf", 14),
+        ({"hotspots": True}, "lrr", 1),
+        ({"event_skip": False}, "lrr", 1),
+        ({"max_cycles": 100}, "lrr", 1),
+    ],
+)
+def test_how_many_workers_can_share_a_run(plan: dict[str, Any], scheduler: str, workers: int) -> None:
+    assert most_workers(built(**plan), policy(scheduler)) == workers
+
+
+@compiled
+def test_an_sm_alone_has_one_worker() -> None:
+    assert most_workers(built(gpu=one_sm("tesla-c2050")), policy("lrr")) == 1
+
+
+def paces(speeds: dict[bool, float], n: int) -> str:
+    """The kinds of n slices, S for shared, with these speeds in cycles a second."""
+    pace, kinds = Pace(), ""
+    for _ in range(n):
+        kinds += "aS"[pace.is_shared]
+        pace.note(1000, 1000 / speeds[pace.is_shared])
+    return kinds
+
+
+def test_the_faster_kind_of_slice_goes_on() -> None:
+    assert paces({False: 1.0, True: 1.5}, 24) == "aSSSa" + 16 * "S" + "aSS"
+    assert paces({False: 1.0, True: 0.5}, 16) == "aSaaS" + 11 * "a"
+
+
+def test_patience_is_twice_the_time_of_one_thread() -> None:
+    pace = Pace()
+    pace.note(1000, 0.5)
+    assert pace.patience(2000) == pytest.approx(2.0)
+    assert pace.patience(1) == pytest.approx(0.05)
+
+
+def reduction(gpu: str, **options: Any) -> dict[str, Any]:
+    folder = resource_dir("samples") / "reduction"
+    described = load_launch(folder / "launch.toml")
+    kernel = next(iter(parse((folder / "kernel.ptxplus").read_bytes()).kernels.values()))
+    arguments = described.arguments()
+    result = ptxsim.launch(
+        kernel,
+        described.grid,
+        described.block,
+        arguments,
+        gpu=gpu,
+        registers=described.registers,
+        dynamic_shared=described.dynamic_shared,
+        **options,
+    )
+    return result.to_dict() | {"memory": [a.tolist() for a in arguments if isinstance(a, np.ndarray)]}
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("gpu", "n"), [("tesla-c2050", 2), ("tesla-c2050", 3), ("gpgpusim42-qv100", 2), ("gpgpusim42-qv100", 8)]
+)
+def test_the_number_of_threads_changes_no_result(gpu: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = reduction(gpu)
+    loop_of_any_run(monkeypatch)
+    ends = share_slices(monkeypatch, 3)
+    assert reduction(gpu, threads=n) == alone
+    assert len(ends) == 3
+
+
+@compiled
+def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = reduction("tesla-c2050")
+    loop_of_any_run(monkeypatch)
+    share_slices(monkeypatch, 3)
+    join, interrupted = threading.Thread.join, []
+
+    def interrupt(thread: threading.Thread, timeout: float | None = None) -> None:
+        if timeout is not None and not interrupted:
+            interrupted.append(thread)
+            raise KeyboardInterrupt
+        join(thread, timeout)
+
+    monkeypatch.setattr(slices.threading.Thread, "join", interrupt)
+    result = reduction("tesla-c2050", threads=2, on_interrupt="return")
+    assert result["status"] == "interrupted"
+    assert 300 < result["cycles"] <= 800
+    assert all(not t.name.startswith("ptxsim") for t in threading.enumerate())
+    cut = reduction("tesla-c2050", max_cycles=result["cycles"])
+    assert {k: v for k, v in result.items() if k not in ("status", "memory")} == {
+        k: v for k, v in cut.items() if k not in ("status", "memory")
+    }
+    assert alone["status"] == "done"
