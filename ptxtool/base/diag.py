@@ -8,8 +8,6 @@ command line; a W in place of the E is a warning of the same family. Each code h
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import msgspec
-
 from ptxtool.base.render import render
 from ptxtool.base.source import Source
 
@@ -77,7 +75,8 @@ CODES: dict[str, str] = {
 }
 
 
-class Note(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Note:
     """A second place that explains a diagnostic, such as "first declared here"."""
 
     message: str
@@ -86,7 +85,8 @@ class Note(msgspec.Struct, frozen=True):
     end: int
 
 
-class Fix(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Fix:
     """The edit that a next step asks for where it leaves nothing to choose: `text` in place of `start` to `end`."""
 
     start: int
