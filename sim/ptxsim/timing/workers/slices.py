@@ -118,7 +118,7 @@ class Crew:
 
     def run_slice(self, patience: float) -> int:
         """Run to the stop cycle of the run, or until it has taken so many seconds; returns PAUSED, or LEAVE where the
-        run has ended. `KeyboardInterrupt` is raised when all workers have stopped."""
+        run has ended or threads cannot be started. `KeyboardInterrupt` is raised when all workers have stopped."""
         self._begin()
         self._all_started = False
         gate = threading.Event()
@@ -126,19 +126,28 @@ class Crew:
             threading.Thread(target=self._wait_and_call, args=(gate, k), name=f"ptxsim-{k}")
             for k in range(self._n)
         ]
+        interrupt: KeyboardInterrupt | None = None
         try:
             for thread in threads:
                 thread.start()
             self._all_started = True
             gate.set()
             threads[0].join(patience)  # the last to stop
-        finally:
-            self._team["stops_soon"] = 1
-            gate.set()
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join()
-            reason = self._end()
+        except KeyboardInterrupt as problem:
+            interrupt = problem
+        except RuntimeError:  # no more threads can be started
+            pass
+        self._team["stops_soon"] = 1
+        gate.set()
+        while alive := [thread for thread in threads if thread.is_alive()]:
+            try:
+                alive[0].join()
+            except KeyboardInterrupt as problem:
+                interrupt = problem
+        reason = self._end() if self._all_started else LEAVE
+        self._simulation.memory[0]["has_team"] = 0
+        if interrupt is not None:
+            raise interrupt
         return reason
 
     @property
@@ -214,7 +223,6 @@ class Crew:
         cycle = min(fault >> 8, ended >> 8, stop)
         runs[0]["cycle"] = cycle - (cycle == stop)  # the next slice begins with what memory does in its cycle
         self._call(work.SETTLE)
-        simulation.memory[0]["has_team"] = 0
         dispatching = runs[self._n]
         for name in ("next_cta", "last_sm", "launched_sm", "port_turn"):
             run[name] = dispatching[name]
@@ -254,7 +262,7 @@ class Crew:
 
 
 LEAVE = -2
-"""The run has ended: the loop of one worker says why."""
+"""The loop of one thread has to go on: it says why a run has ended."""
 
 
 def _fill_inboxes(memory: Any, team: Any, n_sms: int) -> None:

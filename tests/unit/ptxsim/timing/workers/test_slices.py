@@ -121,3 +121,21 @@ def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch) -> Non
         k: v for k, v in cut.items() if k not in ("status", "memory")
     }
     assert alone["status"] == "done"
+
+
+@compiled
+def test_one_thread_does_it_where_no_more_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = reduction("tesla-c2050")
+    loop_of_any_run(monkeypatch)
+    share_slices(monkeypatch, 2)
+    start, started = threading.Thread.start, []
+
+    def fail(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(slices.threading.Thread, "start", fail)
+    assert reduction("tesla-c2050", threads=2) == alone
+    assert len(started) == 1
