@@ -66,7 +66,8 @@ def test_a_predicate_without_a_register_is_a_word() -> None:
 
 def test_nothing_of_it_waits_for_the_collector() -> None:
     """The assignment would stay in memory while the new text is proved."""
+    gc.collect()
     with paused_collector():
         before = sum(isinstance(one, InsertedCode) for one in gc.get_objects())
         assert len(inserted(ptx(crowd(4, "%r{}", "st.shared.u32 [0], {};")), 3)) == 2
-        assert sum(isinstance(one, InsertedCode) for one in gc.get_objects()) == before
+        assert sum(isinstance(one, InsertedCode) for one in gc.get_objects()) <= before
