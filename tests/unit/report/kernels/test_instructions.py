@@ -10,7 +10,7 @@ from ptxtool.report.kernels.instructions import form_data, form_lines, forms_of,
 
 def forms(row: str) -> tuple[Form, ...]:
     return load(
-        {"family": f"op = [{{ {row} }}]\n[groups]\nrnd = 'rn|rz'\nlong = '{'|'.join('abcdefghijklmn')}'"}
+        {"family": f'op = [{{ {row} }}]\n[groups]\nrnd = "rn|rz"\nlong = "{"|".join("abcdefghijklmn")}"'}
     ).forms["op"]
 
 
@@ -78,11 +78,11 @@ def test_what_is_not_simulated_is_listed_by_reason() -> None:
         'ops = "", mods = "x", sem = "f"',
         'ops = "", mods = "y", refused = "needs two"',
     )
-    made = load({"family": "title = 'T'\na = [" + ", ".join(f"{{ {row} }}" for row in rows) + "]"})
+    made = load({"family": 'title = "T"\na = [' + ", ".join(f"{{ {row} }}" for row in rows) + "]"})
     text = markdown(made)
     assert text.endswith("\n## Not simulated\n\nNeeds two:\n\n```text\na\na.y\n```\n")
     assert [form_data(form).get("refused") for form in made.forms["a"]] == ["needs two", None, "needs two"]
-    assert "## Not simulated" not in markdown(load({"family": "title = 'T'\na = [{ ops = '' }]"}))
+    assert "## Not simulated" not in markdown(load({"family": 'title = "T"\na = [{ ops = "" }]'}))
 
 
 def test_the_document_is_current(request: pytest.FixtureRequest) -> None:
