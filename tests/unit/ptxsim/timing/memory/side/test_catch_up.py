@@ -14,6 +14,7 @@ from ptxsim.timing.memory.team.team import TEAM
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="without compilation there is one thread")
 N_SMS, STOP = 14, 5000
+catch_up_once = for_python(catch_up._catch_up)
 
 
 def shared_by_one(machine: Machine) -> Any:
@@ -36,7 +37,7 @@ def test_a_request_of_the_past_is_answered_in_its_time() -> None:
     shared = shared_by_one(machine)
     team = np.uint64(shared.ctypes.data)
     for_python(ports.post)(team, 0, 100, LINE, LINE, READ, 0, 0xFFFFFFFF, 1)
-    for_python(catch_up._catch_up)(team)
+    catch_up_once(team)
     assert shared["memory_cycle"][0][0] == STOP  # the cycle of the stop is left to the next slice
     assert shared["arrived"][0][:2].tolist() == [1, 0]
     assert shared["inbox"][0][0][0]["due"] == arrival
@@ -48,5 +49,5 @@ def test_it_waits_for_the_last_worker() -> None:
     machine = Machine()
     shared = shared_by_one(machine)
     shared["n"], shared["cycle"][0][1] = 2, 40
-    for_python(catch_up._catch_up)(np.uint64(shared.ctypes.data))
+    catch_up_once(np.uint64(shared.ctypes.data))
     assert shared["memory_cycle"][0][0] == 41

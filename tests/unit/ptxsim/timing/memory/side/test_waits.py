@@ -1,5 +1,6 @@
 """Turns of workers, and what ends waiting."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,11 @@ def shared() -> Any:
     return record
 
 
+compiled = cache(for_python)
+
+
 def call(function: Any, shared: Any, *arguments: Any) -> Any:
-    return for_python(function)(np.uint64(shared.ctypes.data), *arguments)
+    return compiled(function)(np.uint64(shared.ctypes.data), *arguments)
 
 
 def test_it_is_the_turn_of_the_least_position(shared: Any) -> None:

@@ -1,5 +1,6 @@
 """Requests and replies between SMs and a memory side that is at another cycle."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,11 @@ def shared() -> Any:
     return record
 
 
+compiled = cache(for_python)
+
+
 def call(function: Any, shared: Any, *arguments: Any) -> Any:
-    return for_python(function)(np.uint64(shared.ctypes.data), *arguments)
+    return compiled(function)(np.uint64(shared.ctypes.data), *arguments)
 
 
 def send(shared: Any, cycle: int, line: int = 0) -> None:

@@ -1,5 +1,6 @@
 """The words that workers share."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,11 @@ def shared() -> Any:
     return record
 
 
+compiled = cache(for_python)
+
+
 def call(function: Any, shared: Any, *arguments: Any) -> Any:
-    return for_python(function)(np.uint64(shared.ctypes.data), *arguments)
+    return compiled(function)(np.uint64(shared.ctypes.data), *arguments)
 
 
 def test_the_first_fault_stays(shared: Any) -> None:
