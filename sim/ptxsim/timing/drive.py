@@ -79,7 +79,8 @@ def _drive(
     if threads > 1:
         threads = min(threads, most_workers(simulation, policy))
     step = _FIRST_CYCLES if threads == 1 else _FIRST_OF_THREADS
-    crew = Crew(simulation, policy, threads) if threads > 1 else None
+    slice_seconds = _SLICE_SECONDS if threads == 1 else _SLICE_SECONDS / 2
+    crew = None
     pace = Pace()
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
@@ -93,6 +94,8 @@ def _drive(
             simulation.decide,
         )
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
+            if threads > 1 and pace.is_shared:
+                crew = crew or Crew(simulation, policy, threads)
             before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
             if crew is not None and pace.is_shared:
                 reason = crew.run_slice(pace.patience(stop - before))
@@ -114,7 +117,7 @@ def _drive(
         ):  # a stop to empty a buffer, for the timeline, for dynamic warp execution, or to look at warps
             continue
         seconds = time.perf_counter() - started
-        step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
+        step = max(500, min(2 * step, int(step * slice_seconds / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
             progress(_snapshot(simulation))
         stop, started = simulation.cycles + step, time.perf_counter()

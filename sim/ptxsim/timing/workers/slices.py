@@ -35,7 +35,9 @@ _MEMORY_SHARE = 0.2
 """The time of the memory side, as a part of that of all SMs (measured: 0.05 to 0.4)."""
 _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
-_PATIENCE = 0.05
+_SHARED_AFTER = 0.2
+"""Seconds of a run before a slice is shared: the end of a shorter one is near."""
+_PATIENCE = 0.02
 """Seconds that a shared slice may take, at least: a shared slice is slow where the cores have other work."""
 
 
@@ -73,14 +75,17 @@ class Pace:
     def __init__(self) -> None:
         self.is_shared = False
         self._speed: dict[bool, float] = {}
-        self._slices, self._next_try, self._interval = 0, 4, _TRIED_AGAIN
+        self._seconds, self._slices, self._next_try, self._interval = 0.0, 0, 4, _TRIED_AGAIN
 
     def note(self, cycles: int, seconds: float) -> None:
         """The slice has taken so long."""
         self._speed[self.is_shared] = cycles / max(seconds, 1e-9)
+        self._seconds += seconds
+        if self._seconds < _SHARED_AFTER:
+            return
         self._slices += 1
         if self._slices < self._next_try:
-            self.is_shared = len(self._speed) == 1 or self._speed[True] > self._speed[False]
+            self.is_shared = self._slices < 3 or self._speed[True] > self._speed[False]  # the first is slow
         elif self._slices == self._next_try:
             self.is_shared = not self.is_shared
         else:

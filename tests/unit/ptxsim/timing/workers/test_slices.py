@@ -58,14 +58,23 @@ def paces(speeds: dict[bool, float], n: int) -> str:
 
 def test_the_faster_kind_of_slice_goes_on() -> None:
     assert paces({False: 1.0, True: 1.5}, 24) == "aSSSa" + 16 * "S" + "aSS"
-    assert paces({False: 1.0, True: 0.5}, 16) == "aSaaS" + 11 * "a"
+    assert paces({False: 1.0, True: 0.5}, 16) == "aSSaS" + 11 * "a"
 
 
 def test_patience_is_twice_the_time_of_one_thread() -> None:
     pace = Pace()
     pace.note(1000, 0.5)
     assert pace.patience(2000) == pytest.approx(2.0)
-    assert pace.patience(1) == pytest.approx(0.05)
+    assert pace.patience(1) == pytest.approx(0.02)
+
+
+def test_short_runs_are_not_shared() -> None:
+    pace = Pace()
+    for _ in range(3):
+        pace.note(1000, 0.06)
+        assert not pace.is_shared
+    pace.note(1000, 0.06)
+    assert pace.is_shared
 
 
 def reduction(gpu: str, **options: Any) -> dict[str, Any]:
