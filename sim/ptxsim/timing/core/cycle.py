@@ -361,17 +361,23 @@ def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
 
     A policy is two typed arguments and a register scheme one, so that none compiles it again.
     """
+    return declared_loop(_simulate, is_wide, constants)
+
+
+def declared_loop(simulate: Any, is_wide: bool, constants: tuple[tuple[str, int], ...], *more: Any) -> Any:
+    """A loop of one thread or of several, by the constant `has_team`; `more`: the types of further arguments."""
     if is_wide:
         compile_wide()
     signature = types.int64(
         array_of(RUN_WIDE if is_wide else RUN, constants),
         array_of(CONTEXT),
-        array_of(MEMORY, (("has_team", 0),)),
+        array_of(MEMORY, (("has_team", dict(constants)["has_team"]),)),
         types.FunctionType(PICK[is_wide]),
         types.FunctionType(WINDOW[is_wide]),
         types.FunctionType(DECIDE),
+        *more,
     )
-    declared = entry(signature)(_simulate)
+    declared = entry(signature)(simulate)
     for kind, taken in (("wide", is_wide), ("plain", len(constants) > 1)):
         if taken:
             for_records(declared, kind)

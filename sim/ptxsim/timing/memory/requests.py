@@ -39,6 +39,12 @@ def drop_request(memory: Any, r: int) -> None:
 
 
 @inline
+def port_of(memory: Any, sm: int) -> int:
+    """The port of the network that an SM has, or shares with others."""
+    return (sm >> memory.port_sms_shift) & (MAX_PORTS - 1)
+
+
+@inline
 def port_cycles(memory: Any, size: int) -> int:
     """Cycles for which `size` bytes hold a port."""
     return (size + (1 << memory.port_shift) - 1) >> memory.port_shift
@@ -124,5 +130,5 @@ def enter_network(
         place_line(memory, r, q.line)
         q.slice = target
         q.sector = 2
-    push(memory, memory.requests, (sm >> memory.port_sms_shift) & (MAX_PORTS - 1), q.slice, r, flits, now + 1)
+    push(memory, memory.requests, port_of(memory, sm), q.slice, r, flits, now + 1)
     memory.next = min(memory.next, memory.requests.next)

@@ -19,7 +19,6 @@ from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
     FOREVER,
-    MAX_PORTS,
     RING,
     SAVE,
     WRITE,
@@ -27,7 +26,7 @@ from ptxsim.timing.memory.memory_state import (
 )
 from ptxsim.timing.memory.network.crossbar import first_reply
 from ptxsim.timing.memory.network.interconnect import has_room, take
-from ptxsim.timing.memory.requests import drop_request, enter_network, flits_of
+from ptxsim.timing.memory.requests import drop_request, enter_network, flits_of, port_of
 from ptxsim.timing.memory.side.waits import wait_for_memory
 from ptxsim.timing.memory.team.ports import (
     first_due,
@@ -42,12 +41,6 @@ from ptxsim.timing.memory.team.ports import (
 from ptxsim.timing.memory.team.team import team_at
 
 _ALL_WORDS = 0xFFFFFFFF
-
-
-@inline
-def _port(memory: Any, sm: int) -> int:
-    """The port of the network that an SM has, or shares with others."""
-    return (sm >> memory.port_sms_shift) & (MAX_PORTS - 1)
 
 
 @njit
@@ -67,7 +60,7 @@ def inject_words(
             return False
         post(memory.team, sm, now, np.int64(line), size, kind, tag, words, flits)
         return True
-    if memory.n_free < memory.sector_margin or not has_room(memory.requests, _port(memory, sm), flits):
+    if memory.n_free < memory.sector_margin or not has_room(memory.requests, port_of(memory, sm), flits):
         return False
     enter_network(memory, sm, now, line, size, kind, tag, words, flits)
     return True
@@ -115,7 +108,7 @@ def nothing_sent(memory: Any, sm: int) -> bool:
     if memory.has_team:
         team = memory.team
         return outbox_has_room(team, sm) and room_for(team, memory.requests, sm, most_flits(team))
-    return memory.requests.input[_port(memory, sm)].flits == 0 and memory.n_free > 2 * memory.sector_margin
+    return memory.requests.input[port_of(memory, sm)].flits == 0 and memory.n_free > 2 * memory.sector_margin
 
 
 @inline
@@ -124,7 +117,7 @@ def reply_next(memory: Any, sm: int) -> int:
     for another SM at its port is first."""
     if memory.has_team:
         return first_due(memory.team, sm)
-    due: Any = memory.replies.out_due[_port(memory, sm)]
+    due: Any = memory.replies.out_due[port_of(memory, sm)]
     if memory.port_sms_shift and due < FOREVER and memory.request[next_reply(memory, sm)].sm != sm:
         return FOREVER
     return due
@@ -135,7 +128,7 @@ def next_reply(memory: Any, sm: int) -> int:
     """The request that `pop_reply` will take; there is one."""
     if memory.has_team:
         return first_request(memory.team, sm)
-    port = _port(memory, sm)
+    port = port_of(memory, sm)
     if memory.replies.of_packets:
         return first_reply(memory.replies, port)
     r: Any = np.int64(memory.replies.queue[port, memory.replies.output[port].head])
@@ -149,7 +142,7 @@ def pop_reply(memory: Any, sm: int, now: int) -> int:
         return -1
     if memory.has_team:
         return take_first(memory.team, sm, now)
-    port = _port(memory, sm)
+    port = port_of(memory, sm)
     r = take(memory, memory.replies, port, now + 1)
     memory.next = min(memory.next, memory.replies.next)
     if memory.port_sms_shift:  # another SM may have the next one, from the next cycle on

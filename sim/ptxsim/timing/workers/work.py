@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import array_of, entry, for_records, inline, njit, types
-from ptxsim.base.program import CONTEXT
-from ptxsim.execute.boundary import compile_wide
+from ptxsim.base.jit import inline, njit, types
 from ptxsim.timing.core.ahead import may_go_on
-from ptxsim.timing.core.cycle import PAUSED, sm_cycle
+from ptxsim.timing.core.cycle import PAUSED, declared_loop, sm_cycle
 from ptxsim.timing.core.dispatch import dispatch
 from ptxsim.timing.core.faults import keep_fault
 from ptxsim.timing.core.issue import NO_TURN
 from ptxsim.timing.core.ldst import take_reply_asleep
-from ptxsim.timing.memory.memory_state import MEMORY, l1_at
+from ptxsim.timing.memory.memory_state import l1_at
 from ptxsim.timing.memory.side.catch_up import catch_up, settle
 from ptxsim.timing.memory.side.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
 from ptxsim.timing.memory.team.ports import first_due, look_for_replies, outbox_has_room
@@ -42,9 +40,7 @@ from ptxsim.timing.memory.team.team import (
     team_at,
     turn_of,
 )
-from ptxsim.timing.residency.decisions import DECIDE
-from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxsim.timing.sm_state import FOREVER, RUN, RUN_WIDE, sm_of
+from ptxsim.timing.sm_state import FOREVER, sm_of
 
 SETTLE = -1
 """In place of the number of a worker: they have stopped, and the memory side comes up to the run's cycle."""
@@ -254,19 +250,4 @@ def _simulate(runs, contexts, memories, pick, window, decide, worker):
 @cache
 def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
     """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, or SETTLE."""
-    if is_wide:
-        compile_wide()
-    signature = types.int64(
-        array_of(RUN_WIDE if is_wide else RUN, constants),
-        array_of(CONTEXT),
-        array_of(MEMORY, (("has_team", 1),)),
-        types.FunctionType(PICK[is_wide]),
-        types.FunctionType(WINDOW[is_wide]),
-        types.FunctionType(DECIDE),
-        types.int64,
-    )
-    declared = entry(signature)(_simulate)
-    for kind, taken in (("wide", is_wide), ("plain", len(constants) > 1)):
-        if taken:
-            for_records(declared, kind)
-    return declared
+    return declared_loop(_simulate, is_wide, constants, types.int64)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ptxsim.base.jit import bit, ctz, from_bit, inline, njit
 from ptxsim.timing.memory.memory_state import FOREVER, MAX_PORTS
-from ptxsim.timing.memory.team.ports import deliver, leave_input
+from ptxsim.timing.memory.team.ports import note_passed
 
 
 @inline
@@ -113,11 +113,7 @@ def _move(memory: Any, net: Any, source: int, target: int, now: int) -> None:
     if output.count == 0:
         net.out_due[target] = arrival
     _append(memory, output, packet)
-    if memory.has_team:
-        if net.is_reply:
-            deliver(memory.team, target, packet, arrival)
-        else:
-            leave_input(memory.team, source, 1)
+    note_passed(memory, net.is_reply, source, target, packet, 1, arrival)
     if not net.is_reply:
         memory.slice_next[target] = min(memory.slice_next[target], net.out_due[target])
 

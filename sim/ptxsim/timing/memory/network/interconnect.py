@@ -25,7 +25,7 @@ import numpy as np
 from ptxsim.base.jit import bit, ctz, inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
 from ptxsim.timing.memory.network import crossbar
-from ptxsim.timing.memory.team.ports import deliver, leave_input
+from ptxsim.timing.memory.team.ports import note_passed
 
 
 @inline
@@ -156,11 +156,7 @@ def _grant(memory: Any, net: Any, target: int, now: int) -> None:
     net.queue[target, (output.head + output.count) & (FIFO - 1)] = packet
     output.count += 1
     q.due = arrival
-    if memory.has_team:
-        if net.is_reply:
-            deliver(memory.team, target, packet, arrival)
-        else:
-            leave_input(memory.team, source, flits)
+    note_passed(memory, net.is_reply, source, target, packet, flits, arrival)
     if not net.is_reply:
         memory.slice_next[target] = min(memory.slice_next[target], net.out_due[target])
 

@@ -167,6 +167,18 @@ def set_applied(team: Any, sm: int, entries: int) -> None:
 
 
 @inline
+def note_passed(
+    memory: Any, is_reply: Any, source: int, target: int, packet: int, flits: int, due: int
+) -> None:
+    """A packet has passed a network: a reply arrives at an SM, or the input of one gets room."""
+    if memory.has_team:
+        if is_reply:
+            deliver(memory.team, target, packet, due)
+        else:
+            leave_input(memory.team, source, flits)
+
+
+@inline
 def leave_input(team: Any, sm: int, flits: int) -> None:
     """A request of an SM has left its input of the network."""
     store_release(word(team, _LEFT_FLITS, sm), team_at(team, 0).left_flits[sm] + flits)

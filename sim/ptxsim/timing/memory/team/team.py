@@ -254,11 +254,5 @@ def first_cycle(team: Any) -> int:
 
 
 @inline
-def is_idle(team: Any) -> int:
-    value: int = load_acquire(word(team, _IDLE, 0))
-    return value
-
-
-@inline
 def set_idle(team: Any) -> None:
     store_release(word(team, _IDLE, 0), np.int64(1))

@@ -1,4 +1,4 @@
-"""The memory side behind its SMs: what it does, and when, is what it does beside them."""
+"""A memory side that is cycles behind its SMs answers in the same cycles as one that keeps up with them."""
 
 from typing import Any
 
