@@ -40,7 +40,7 @@ def _nothing(*_: Any) -> None:
 
 
 def _of_compiler(name: str, python: Any) -> Any:
-    return python if JIT_DISABLED else compiled("ptxsim.base.numba_compiler", name)
+    return python if JIT_DISABLED else compiled("ptxsim.base.compiler.numba_compiler", name)
 
 
 load_acquire: Any = _of_compiler("load_acquire", _load)

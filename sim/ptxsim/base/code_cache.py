@@ -85,9 +85,12 @@ FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
 """The modules of `ptxtool` that compiled code uses, and their data files (a test checks this)."""
 
 _COMPILER = tuple(
-    f"ptxsim.base.{name}" for name in ("numba_compiler", "compiler_passes", "fixed_fields", "wide_types")
+    f"ptxsim.base.compiler.{name}"
+    for name in ("numba_compiler", "branch_weights", "compiler_passes", "fixed_fields", "wide_types")
 )
 """What makes all machine code, and is imported by name (base/jit.py)."""
+
+_DATA = {**FACTS, "ptxsim.base.compiler.branch_weights": ("branch_weights.json",)}
 
 
 def _numba_version() -> str:
@@ -142,7 +145,7 @@ def _is_linked(module: str) -> bool:
 def _text(module: str) -> str:
     path = _path(module)
     assert path is not None
-    beside = [path.parent / name for name in FACTS.get(module, ())]
+    beside = [path.parent / name for name in _DATA.get(module, ())]
     return "".join(each.read_text(encoding="utf-8") for each in [path, *beside])
 
 

@@ -28,7 +28,7 @@ def compiled(module: str, name: str) -> Expression:
 
 
 def _of_compiler(name: str) -> Any:
-    return compiled("ptxsim.base.numba_compiler", name)
+    return compiled("ptxsim.base.compiler.numba_compiler", name)
 
 
 def _dispatcher(*arguments: Any) -> Any:

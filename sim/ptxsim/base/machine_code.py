@@ -120,7 +120,7 @@ def _prototype(kinds: tuple[str, ...]) -> Any:
 
 def _address_of_function(function: Any) -> int:
     if hasattr(function, "overloads"):  # numba has compiled it: one of the user's
-        from ptxsim.base import numba_compiler
+        from ptxsim.base.compiler import numba_compiler
 
         return numba_compiler.address_of_dispatcher(function)
     return address(function)
@@ -133,7 +133,7 @@ class _Problem(ctypes.Structure):
 
 
 def _raise(problem: ctypes.c_void_p) -> None:
-    from ptxsim.base import numba_compiler
+    from ptxsim.base.compiler import numba_compiler
 
     told = ctypes.cast(problem, ctypes.POINTER(_Problem)).contents
     raise numba_compiler.raised(ctypes.string_at(told.data, told.size))
@@ -151,7 +151,7 @@ def _machine_code(function: Any) -> int:
         prepared = prepared_code.find(sources(function.__module__), _name(function))
         if prepared is not None:
             return _loaded(*_checked(prepared))
-    from ptxsim.base import numba_compiler
+    from ptxsim.base.compiler import numba_compiler
 
     symbol, code, found = numba_compiler.compiled_object(function)
     with contextlib.suppress(OSError):  # a disk that is full: the next process compiles again
@@ -190,7 +190,7 @@ def _compiled_beside(function: Any) -> int:
         try:
             from llvmlite import binding
 
-            from ptxsim.base import numba_compiler
+            from ptxsim.base.compiler import numba_compiler
 
             ctypes.CDLL(None).prctl(_SIGNAL_WHEN_PARENT_ENDS, signal.SIGKILL)
             for symbol in _declared:

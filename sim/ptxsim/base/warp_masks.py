@@ -44,13 +44,17 @@ def _python_warp_slots(sm: Any) -> int:
     return MOST_WARPS if isinstance(sm, WideRecord) else NARROW
 
 
-warp_bit: Any = _python_warp_bit if JIT_DISABLED else compiled("ptxsim.base.wide_types", "warp_bit")
-from_warp: Any = _python_from_warp if JIT_DISABLED else compiled("ptxsim.base.wide_types", "from_warp")
-no_warps: Any = _python_no_warps if JIT_DISABLED else compiled("ptxsim.base.wide_types", "no_warps")
-warp_slots: Any = _python_warp_slots if JIT_DISABLED else compiled("ptxsim.base.wide_types", "warp_slots")
-wide_bit: Any = _python_wide_bit if JIT_DISABLED else compiled("ptxsim.base.wide_types", "wide_bit")
+warp_bit: Any = _python_warp_bit if JIT_DISABLED else compiled("ptxsim.base.compiler.wide_types", "warp_bit")
+from_warp: Any = (
+    _python_from_warp if JIT_DISABLED else compiled("ptxsim.base.compiler.wide_types", "from_warp")
+)
+no_warps: Any = _python_no_warps if JIT_DISABLED else compiled("ptxsim.base.compiler.wide_types", "no_warps")
+warp_slots: Any = (
+    _python_warp_slots if JIT_DISABLED else compiled("ptxsim.base.compiler.wide_types", "warp_slots")
+)
+wide_bit: Any = _python_wide_bit if JIT_DISABLED else compiled("ptxsim.base.compiler.wide_types", "wide_bit")
 wide_from_bit: Any = (
-    _python_wide_from_bit if JIT_DISABLED else compiled("ptxsim.base.wide_types", "wide_from_bit")
+    _python_wide_from_bit if JIT_DISABLED else compiled("ptxsim.base.compiler.wide_types", "wide_from_bit")
 )
 
 

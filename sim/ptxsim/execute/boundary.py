@@ -25,7 +25,7 @@ class Boundary(Later):
         super().__init__(self._call)
 
     def _call(self) -> Any:
-        from ptxsim.base import numba_compiler
+        from ptxsim.base.compiler import numba_compiler
 
         return numba_compiler.call_across(
             self.symbol, self.function.signature, self.wide, machine_code.define

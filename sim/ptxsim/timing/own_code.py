@@ -87,8 +87,8 @@ class OwnFile:
         import numba
         from numba.core.errors import NumbaError
 
-        from ptxsim.base import numba_compiler
-        from ptxsim.base.wide_types import INT128
+        from ptxsim.base.compiler import numba_compiler
+        from ptxsim.base.compiler.wide_types import INT128
 
         numba_compiler.resolve_names(self.names)
         options = {"boundscheck": True, **numba_compiler.OPTIONS}

@@ -473,7 +473,7 @@ _sm_at_address = _sm_at()
 
 
 MASK = "a mask over warps"
-_INT128 = compiled("ptxsim.base.wide_types", "INT128")
+_INT128 = compiled("ptxsim.base.compiler.wide_types", "INT128")
 
 
 def signatures(returned: Any, *arguments: Any) -> tuple[Any, Any]:

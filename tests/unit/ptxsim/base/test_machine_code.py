@@ -72,7 +72,7 @@ def test_a_function_of_another_process(tmp_path: Path, monkeypatch: pytest.Monke
     for _ in range(2):
         function, called = declared()
         assert [function(rows, np.int64(1), minus, called) for minus in (False, True)] == [45, -45]
-        monkeypatch.setattr("ptxsim.base.numba_compiler.compiled_object", None)
+        monkeypatch.setattr("ptxsim.base.compiler.numba_compiler.compiled_object", None)
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
@@ -106,7 +106,8 @@ def test_a_compilation_that_was_interrupted_is_not_complete(
 
 TWO = """
 import os, sys
-from ptxsim.base import machine_code, numba_compiler
+from ptxsim.base import machine_code
+from ptxsim.base.compiler import numba_compiler
 from ptxsim.base.jit import entry, types
 
 process, compiled = os.getpid(), numba_compiler.compiled_object

@@ -53,7 +53,7 @@ def _forget() -> None:
 
 def _compiles(monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a call of the function needs the compiler."""
-    from ptxsim.base import numba_compiler
+    from ptxsim.base.compiler import numba_compiler
 
     compiled: list[Any] = []
 

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ptxsim.base.compiler.wide_types import INT128
 from ptxsim.base.jit import array_of, for_python, record_type, types, uncached
 from ptxsim.base.later import now
 from ptxsim.base.warp_masks import warp_slots
 from ptxsim.base.wide_masks import WIDE
-from ptxsim.base.wide_types import INT128
 from ptxsim.timing.sm_state import MASK, RUN, RUN_WIDE, SM, SM_WIDE, signatures, sm_of
 
 BOTH = pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from numba.core.typeconv import Conversion
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import lower_cast
 
-from ptxsim.base.compiler_passes import Passes
+from ptxsim.base.compiler.compiler_passes import Passes
 
 
 class FixedRecord(types.Record):  # type: ignore[misc]

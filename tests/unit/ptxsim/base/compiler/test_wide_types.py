@@ -9,10 +9,10 @@ import pytest
 from numba.core.errors import TypingError
 
 from ptxsim.base import jit
+from ptxsim.base.compiler.wide_types import INT128
 from ptxsim.base.jit import bit, ctz, popcount, types
 from ptxsim.base.later import now
 from ptxsim.base.wide_masks import WIDE, mask_of, set_masks, wide_record
-from ptxsim.base.wide_types import INT128
 
 ALL = (1 << 128) - 1
 DTYPE = wide_record([("small", "i4"), ("a", WIDE), ("b", WIDE), ("n", "i8"), ("many", WIDE, (3,))])

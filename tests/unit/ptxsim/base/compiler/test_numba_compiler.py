@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ptxsim.base.numba_compiler import _CheckedFiles
+from ptxsim.base.compiler.numba_compiler import _CheckedFiles
 
 
 def test_damaged_files_are_not_read(tmp_path: Path) -> None:

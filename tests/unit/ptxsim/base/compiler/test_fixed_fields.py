@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ptxsim.base import jit, machine_code
+from ptxsim.base.compiler.numba_compiler import compiled_object
 from ptxsim.base.jit import array_of, record, types
-from ptxsim.base.numba_compiler import compiled_object
 
 DTYPE = record([("on", "i8"), ("n", "i8"), ("result", "i8")])
 

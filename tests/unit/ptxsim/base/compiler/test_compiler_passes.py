@@ -9,7 +9,8 @@ import pytest
 from numba import types
 from numba.core.registry import cpu_target
 
-from ptxsim.base import compiler_passes, jit
+from ptxsim.base import jit
+from ptxsim.base.compiler import compiler_passes
 
 pytestmark = pytest.mark.skipif(jit.JIT_DISABLED, reason="nothing is compiled")
 

@@ -38,6 +38,7 @@ from numba.core.caching import (
 )
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.types import functions
 from numba.extending import intrinsic, typeof_impl
@@ -45,10 +46,11 @@ from numba.np import arrayobj
 
 from ptxsim.base import wide_masks
 from ptxsim.base.code_cache import folder
-from ptxsim.base.compiler_passes import call_type, plain, post_process, refresh_registries
-from ptxsim.base.fixed_fields import Compiler, FixedRecord
+from ptxsim.base.compiler.branch_weights import lower_block
+from ptxsim.base.compiler.compiler_passes import call_type, plain, post_process, refresh_registries
+from ptxsim.base.compiler.fixed_fields import Compiler, FixedRecord
+from ptxsim.base.compiler.wide_types import INT128, WideRecordType
 from ptxsim.base.later import Later, now
-from ptxsim.base.wide_types import INT128, WideRecordType
 
 WORTH_SAVING = 0.25
 """Seconds of compiling. Of the 600 functions of the cycle loop 500 need less; saving them takes a tenth of its time."""
@@ -73,6 +75,7 @@ def _nothing(*_: Any, **__: Any) -> None:
 
 _ADAPTED: tuple[tuple[Any, str, Any], ...] = (
     (arrayobj, "fix_integer_index", _index_from_the_start),
+    (Lower, "lower_block", lower_block),
     (config, "SLP_VECTORIZE", 1),  # LLVM unrolls the loops over 32 lanes before it could vectorise them
     (event, "install_timer", lambda *_: nullcontext()),  # two for each function that waits for a callee
     (event, "start_event", _nothing),  # two for each call of LLVM
