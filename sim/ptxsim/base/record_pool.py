@@ -2,9 +2,9 @@
 
 `acquire` returns an array in its initial state. `release`, after the launch, restores what the launch can have changed
 and returns the array to the pool. Records have room for the largest machine, so only the first few entries of most of
-their arrays belong to this one (`restore_fields`); arrays that fill up from one end are restored in steps until a step
-was not used (`restore_while_used`). An array that is not released (the run ended with an error, or the machine is kept)
-does not return to the pool.
+their arrays belong to this one (`restore_fields`), and a small grid uses few of the records (`marks`); arrays that fill
+up from one end are restored in steps until a step was not used (`restore_while_used`). An array that is not released
+(the run ended with an error, or the machine is kept) does not return to the pool.
 
 No two launches hold one array at the same time. The pool is small: enough for a few machines, or a few threads on one.
 """
@@ -25,38 +25,80 @@ RestoreStep = tuple[Sequence[Any], Sequence[tuple[Any, Any]]]
 """Arrays that are zero unless the step was used, and further arrays with their initial contents."""
 
 
+class UsedRecords:
+    """Which records of an array launches have used, as their marks say: arrays with a number for each record, 0 in
+    one that was not used. Without marks: all."""
+
+    def __init__(self, marks: Sequence[Any] = ()):
+        self._marks = marks
+        self._noted = np.zeros(len(marks[0]), np.bool_) if marks else np.ones(1, np.bool_)
+
+    def note(self, records: Any = slice(0)) -> None:
+        """Note the records that the marks show, before they are set to 0, and these, which others have written to."""
+        for mark in self._marks:
+            self._noted |= mark != 0
+        if self._marks:
+            self._noted[records] = True
+
+    def indices(self) -> Any:
+        """Those of the used records; a slice if they are all."""
+        self.note()
+        return slice(None) if self._noted.all() else np.flatnonzero(self._noted)
+
+    def span(self) -> slice:
+        """From the first to the last of the used records."""
+        found = self.indices()
+        if isinstance(found, slice):
+            return found
+        return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0)
+
+    def clear(self) -> None:
+        """None has been used."""
+        if self._marks:
+            self._noted[:] = False
+
+
 class PooledRecords:
     """An array of a machine's records, and what has to be restored in it after a launch."""
 
-    def __init__(self, gpu: Gpu, array: Any):
+    def __init__(self, gpu: Gpu, array: Any, marks: Sequence[Any] = ()):
+        """`marks` are those of `UsedRecords`."""
         self.gpu, self.array = gpu, array
         self.create: Callable[[Gpu], PooledRecords] | None = None
         """The function that creates such records."""
-        self._parts: list[tuple[Any, Any]] = []
-        self._steps: Callable[[], Iterable[RestoreStep]] = tuple
+        self.used = UsedRecords(marks)
+        self._of_used: list[tuple[Any, Any]] = []
+        self._of_all: list[tuple[Any, Any]] = []
+        self._steps: Callable[[slice], Iterable[RestoreStep]] = lambda span: ()
 
-    def restore_fields(self, records: Any, used: Mapping[str, int]) -> None:
-        """Restore each of these records, which are all alike; of the fields in `used` (`name`, or `name.name` for a
-        field of a field) only that many entries."""
+    def restore_fields(self, records: Any, fields: Mapping[str, int], of_used: bool = False) -> None:
+        """Restore each of these records, which are all alike, or those of them that were used; of the fields in
+        `fields` (`name`, or `name.name` for a field of a field) only that many entries."""
         rows = np.asarray(records).view(np.uint8).reshape(len(records), -1)
-        for start, end in _pieces(records.dtype, tuple(used.items())):
-            self._parts.append((rows[:, start:end], rows[:1, start:end].copy()))
+        parts = self._of_used if of_used else self._of_all
+        for start, end in _pieces(records.dtype, tuple(fields.items())):
+            parts.append((rows[:, start:end], rows[:1, start:end].copy()))
 
-    def restore_while_used(self, steps: Callable[[], Iterable[RestoreStep]]) -> None:
-        """Restore the steps in order, up to the first one that was not used."""
+    def restore_while_used(self, steps: Callable[[slice], Iterable[RestoreStep]]) -> None:
+        """Restore the steps in order, up to the first one that was not used. `steps` is called with a slice of the
+        records that includes the used ones."""
         self._steps = steps
 
     def restore(self) -> None:
         """Return the array to its initial state."""
-        for part, initial in self._parts:
+        used, span = self.used.indices(), self.used.span()
+        for part, initial in self._of_used:
+            part[used] = initial
+        for part, initial in self._of_all:
             part[...] = initial
-        for marks, others in self._steps():
+        for marks, others in self._steps(span):
             if not any(part.any() for part in marks):
                 break
             for part in marks:
                 part[...] = 0
             for part, initial in others:
                 part[...] = initial
+        self.used.clear()
 
 
 @lru_cache(maxsize=32)

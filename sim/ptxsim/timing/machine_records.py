@@ -45,6 +45,12 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t, Pipeline
 
 _STACKS = [name for name, *_ in stack_fields(1)]
+_WITHOUT_WARPS = ("free_slots", "policy", "policy_number", "pair", "side", "owner", "partner", "mapped")
+"""What a launch also changes in an SM without warps, of the fields after the counters."""
+_OF_LINES = [f"cache.{name}" for name in ("free", "ready", "miss", "state", "entry", "tag", "used")]
+"""Those of a cache, which only its accesses change."""
+_COUNTS = ("accesses", "reservation_fails")
+"""Of these an access of a cache changes one."""
 PERFECT_LINE = 1 << 40
 """Bytes of the one line of a perfect cache."""
 _DEPTH = 4
@@ -81,13 +87,17 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
     _set_textures(sms["l1t"], gpu.l1t)
-    records = PooledRecords(gpu, sms)
-    records.restore_fields(sms, _of_sm(gpu))
+    records = PooledRecords(gpu, sms, [sms["next_dynamic_id"]])
+    fields = _of_sm(gpu)
+    records.restore_fields(sms, fields, of_used=True)
+    after_counters = sms.dtype.names[sms.dtype.names.index("slots") + 1 :]
+    of_warps = (name for name in after_counters if name not in _WITHOUT_WARPS)
+    records.restore_fields(sms, fields | dict.fromkeys(of_warps, 0))
 
-    def deeper() -> Iterator[RestoreStep]:
+    def deeper(span: slice) -> Iterator[RestoreStep]:
         """A pushed entry has lanes or, after they have left, a PC or a reconvergence PC."""
         for depth in range(_DEPTH, MAX_STACK, _DEPTH):
-            columns = [sms[name][:, depth : depth + _DEPTH] for name in _STACKS]
+            columns = [sms[name][span, depth : depth + _DEPTH] for name in _STACKS]
             yield columns[:3], [(column, 0) for column in columns[3:]]
 
     records.restore_while_used(deeper)
@@ -249,7 +259,9 @@ def _of_sm(gpu: Gpu) -> dict[str, int]:
 def l1_records(gpu: Gpu) -> PooledRecords:
     """A record of every L1 data cache, empty. Raises E502."""
     l1s = make_l1(gpu, gpu.sm.count)
-    records = PooledRecords(gpu, l1s)
+    counts = [l1s["cache"][name] for name in _COUNTS]
+    # what passes it by goes through the miss queue, first through the first place
+    records = PooledRecords(gpu, l1s, [*counts, l1s["miss_bytes"][:, 0], l1s["pipe_count"]])
     lines = gpu.l1d.sets * gpu.l1d.ways
     if gpu.l1d.sector_bytes == gpu.l1d.line_bytes:
         used = _of_cache(gpu.l1d, lines) | {"line_order": 0}
@@ -257,7 +269,7 @@ def l1_records(gpu: Gpu) -> PooledRecords:
         used = _of_cache(gpu.l1d, lines * SECTORS) | {"line_order.written": lines * SECTORS}
         used |= {f"line_order.{name}": lines for name in ("chain", "newer", "older")}
         used |= {f"line_order.{name}": gpu.l1d.sets for name in ("newest", "oldest", "filled")}
-    records.restore_fields(l1s, used)
+    records.restore_fields(l1s, used, of_used=True)
     return records
 
 
@@ -265,15 +277,18 @@ def memory_records(gpu: Gpu) -> PooledRecords:
     """The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
     memory = make_memory(gpu)
     m = memory[0]
-    records = PooledRecords(gpu, memory)
+    slices = m["slice"][: gpu.l2.slices]
+    records = PooledRecords(gpu, memory, [slices["cache"][name] for name in _COUNTS])
     names = [f"{net}.{name}" for net in NETWORKS for name in ("input", "output", "fifo", "queue")]
     used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices))
     used |= dict.fromkeys(("chunk", "chunk_slice"), CHUNKS if m["scatter_shift"] else 0)
     records.restore_fields(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
     places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
-    records.restore_fields(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
+    fields = _of_cache(gpu.l2, places) | {"written": places}
+    records.restore_fields(slices, fields, of_used=True)
+    records.restore_fields(slices, fields | dict.fromkeys((*_OF_LINES, "written"), 0))
 
-    def requests() -> Iterator[RestoreStep]:
+    def requests(span: slice) -> Iterator[RestoreStep]:
         """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
         pool = int(m["pool"])
         data = m["request"][:pool].view(np.uint8).reshape(pool, -1)

@@ -110,6 +110,11 @@ class Simulation:
     def cycles(self) -> int:
         return int(self.run["cycle"][0])
 
+    @property
+    def used_sms(self) -> Any:
+        """Indices of the SMs that have run a warp, now or before; all where code of the user's writes in records."""
+        return self.records[0].used.indices() if self.records else slice(None)
+
     def keep_memory(self) -> list[PooledRecords]:
         """Do not recycle memory and caches, which the next run uses: their records."""
         kept, self.records = self.records[1:], self.records[:1]
@@ -117,8 +122,9 @@ class Simulation:
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
+        used = self.used_sms
         for name in ("wheel", "wakes"):
-            self.sms[name][:, : int(self.run["wheel"][0]) + 1] = 0
+            self.sms[name][used, : int(self.run["wheel"][0]) + 1] = 0
         for records in self.records:
             record_pool.release(records)
         self.records = []

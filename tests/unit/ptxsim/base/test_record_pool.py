@@ -121,6 +121,9 @@ def stock(gpu: Gpu) -> list[record_pool.PooledRecords]:
         {"max_cycles": 700},
         {"max_cycles": 2500, "scheduler": "gto"},
         {"grid": 1, "block": 32},
+        {"grid": 2, "block": 64, "event_skip": False, "scheduler": "two_level"},
+        {"grid": 3, "block": 64, "scheduler": "static_limit:1", "max_cycles": 150},
+        {"grid": 4, "block": 192, "scheduler": "rrr", "share_registers": 90},
     ],
     ids=str,
 )
@@ -152,6 +155,28 @@ def test_a_sequence_of_kernels_gives_back_each_ones_sms_as_they_were_made(
     del machine
     assert len(stock(gpu)) == 4
     for records in stock(gpu):
+        assert_new(records)
+
+
+@pytest.mark.parametrize("name", ["tesla-c2050", "gpgpusim42-c2050", "gpgpusim42-qv100"])
+def test_small_grids_of_a_sequence_leave_no_trace_on_any_sm(name: str, kernels: dict[str, Function]) -> None:
+    gpu = load_gpu(name)
+    machine = ptxsim.Machine(gpu)
+    x, y = (np.arange(1 << 10, dtype=np.uint32) for _ in range(2))
+    image = ptxsim.Texture(np.arange(1 << 12, dtype=np.float32).reshape(64, 64))
+    for buffer, scheduler in ((x, "lrr"), (y, "gto"), (y, "two_level")):  # each on the SMs after those before
+        machine.launch(
+            kernels["all"],
+            2,
+            64,
+            [buffer, len(buffer)],
+            textures={"image": image},
+            registers=24,
+            scheduler=scheduler,
+        )
+    del machine
+    assert len(record_pool._pool) == 4
+    for records in record_pool._pool:
         assert_new(records)
 
 
@@ -221,3 +246,39 @@ def test_the_stock_is_bounded() -> None:
     for records in [record_pool.acquire(sm_records, gpu) for _ in range(20)]:
         record_pool.release(records)
     assert len(record_pool._pool) == record_pool._CAPACITY
+
+
+def test_used_records_are_those_with_a_mark_or_noted() -> None:
+    marks = np.zeros(5, np.int64), np.zeros(5, np.uint8)
+    used = record_pool.UsedRecords(marks)
+    assert used.indices().tolist() == []
+    assert used.span() == slice(0)
+    marks[0][2], marks[1][3] = 7, 1
+    assert used.indices().tolist() == [2, 3]
+    marks[0][:] = 0
+    used.note([0])
+    assert used.indices().tolist() == [0, 2, 3]
+    assert used.span() == slice(0, 4)
+    used.clear()
+    assert used.indices().tolist() == [3]
+    used.note(slice(None))
+    assert used.indices() == used.span() == slice(None)
+
+
+def test_without_marks_all_records_are_used() -> None:
+    used = record_pool.UsedRecords()
+    used.note([3])
+    used.clear()
+    assert used.indices() == used.span() == slice(None)
+
+
+def test_only_used_records_are_restored_whole() -> None:
+    array = np.zeros(3, [("used", "i8"), ("all", "i8"), ("some", "i4", (4,))])
+    records = record_pool.PooledRecords(load_gpu("tesla-c2050"), array, [array["used"]])
+    records.restore_fields(array, {"some": 2}, of_used=True)
+    records.restore_fields(array, {"used": 0, "some": 0})
+    array["used"][1] = 1
+    array["all"], array["some"] = 5, 6
+    records.restore()
+    assert array["used"].tolist() == array["all"].tolist() == [0, 0, 0]
+    assert array["some"].tolist() == [[6] * 4, [0, 0, 6, 6], [6] * 4]
