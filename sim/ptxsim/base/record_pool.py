@@ -1,10 +1,12 @@
 """A pool of record arrays that launches reuse: allocating those of a machine takes longer than a short run.
 
-`acquire` returns an array in its initial state. `release`, after the launch, restores what the launch can have changed
-and returns the array to the pool. Records have room for the largest machine, so only the first few entries of most of
-their arrays belong to this one (`restore_fields`), and a small grid uses few of the records (`marks`); arrays that fill
-up from one end are restored in steps until a step was not used (`restore_while_used`). An array that is not released
-(the run ended with an error, or the machine is kept) does not return to the pool.
+`acquire` returns an array in its initial state. This depends on some parts of the machine's description; machines that
+have these in common share the arrays (`RecordKind`). `release`, after the launch, restores what the launch can have
+changed and returns the array to the pool. Records have room for the largest machine, so only the first few entries of
+most of their arrays belong to this one (`restore_fields`), and a small grid uses few of the records (`marks`). Arrays
+that fill up from one end are restored in steps until a step was not used (`restore_while_used`), others entry by entry
+(`clear_marked`). An array that is not released (the run ended with an error, or the machine is kept) does not return
+to the pool.
 
 No two launches hold one array at the same time. The pool is small: enough for a few machines, or a few threads on one.
 """
@@ -64,12 +66,12 @@ class PooledRecords:
     def __init__(self, gpu: Gpu, array: Any, marks: Sequence[Any] = ()):
         """`marks` are those of `UsedRecords`."""
         self.gpu, self.array = gpu, array
-        self.create: Callable[[Gpu], PooledRecords] | None = None
-        """The function that creates such records."""
+        self.kind: RecordKind | None = None
         self.used = UsedRecords(marks)
         self._of_used: list[tuple[Any, Any]] = []
         self._of_all: list[tuple[Any, Any]] = []
-        self._steps: Callable[[slice], Iterable[RestoreStep]] = lambda span: ()
+        self._steps: list[Callable[[slice], Iterable[RestoreStep]]] = []
+        self._marked: list[tuple[Any, Any]] = []
 
     def restore_fields(self, records: Any, fields: Mapping[str, int], of_used: bool = False) -> None:
         """Restore each of these records, which are all alike, or those of them that were used; of the fields in
@@ -82,7 +84,19 @@ class PooledRecords:
     def restore_while_used(self, steps: Callable[[slice], Iterable[RestoreStep]]) -> None:
         """Restore the steps in order, up to the first one that was not used. `steps` is called with a slice of the
         records that includes the used ones."""
-        self._steps = steps
+        self._steps.append(steps)
+
+    def clear_marked(self, entries: Any, mark: str) -> None:
+        """Clear the entries, an array [records][entries], in which the field `mark` is not 0: the used ones."""
+        n_records, n_entries = entries.shape
+        rows = np.asarray(entries).view(np.uint8).reshape(n_records, n_entries, -1)
+        self._marked.append((rows, entries[mark]))
+
+    def cleared(self) -> Any:
+        """The array, whose records are restored, with zeros in all that is restored in records that were not used."""
+        for part, _ in self._of_all:
+            part[...] = 0
+        return self.array
 
     def restore(self) -> None:
         """Return the array to its initial state."""
@@ -91,14 +105,21 @@ class PooledRecords:
             part[used] = initial
         for part, initial in self._of_all:
             part[...] = initial
-        for marks, others in self._steps(span):
-            if not any(part.any() for part in marks):
-                break
-            for part in marks:
-                part[...] = 0
-            for part, initial in others:
-                part[...] = initial
+        for entries, marks in self._marked:
+            entries[span][marks[span] != 0] = 0
+        for steps in self._steps:
+            _restore_while_used(steps(span))
         self.used.clear()
+
+
+def _restore_while_used(steps: Iterable[RestoreStep]) -> None:
+    for marks, others in steps:
+        if not any(part.any() for part in marks):
+            break
+        for part in marks:
+            part[...] = 0
+        for part, initial in others:
+            part[...] = initial
 
 
 @lru_cache(maxsize=32)
@@ -132,16 +153,40 @@ _pool: list[PooledRecords] = []
 _lock = RLock()  # the garbage collector may end a machine while it is held
 
 
-def acquire(create: Callable[[Gpu], PooledRecords], gpu: Gpu) -> PooledRecords:
-    """The records that `create` returns for this machine: from the pool, or new ones."""
+class RecordKind:
+    """Records of one kind: what creates those of a machine."""
+
+    def __init__(
+        self,
+        create: Callable[..., PooledRecords],
+        parts: Callable[[Gpu], Any],
+        layout: Callable[[Gpu], Any] | None = None,
+    ):
+        """`create` makes the records of a machine, which depend on these `parts` of its description alone: in a new
+        array, or in the `cleared` one of a machine with the same `layout`. (None: always in a new one.)"""
+        self._create, self.parts, self.layout = create, parts, layout
+
+    def __call__(self, gpu: Gpu, *array: Any) -> PooledRecords:
+        records = self._create(gpu, *array)
+        records.kind = self
+        return records
+
+
+def acquire(kind: RecordKind, gpu: Gpu) -> PooledRecords:
+    """The records of a kind for this machine: from the pool, or new ones."""
+    parts, spare = kind.parts(gpu), None
     with _lock:
         for records in tuple(reversed(_pool)):
-            if records.create is create and records.gpu is gpu:
+            if records.kind is kind and kind.parts(records.gpu) == parts:
                 _pool.remove(records)
+                records.gpu = gpu
                 return records
-    records = create(gpu)
-    records.create = create
-    return records
+        if kind.layout is not None:
+            layout = kind.layout(gpu)
+            spare = next((r for r in _pool if r.kind is kind and kind.layout(r.gpu) == layout), None)
+        if spare is not None:
+            _pool.remove(spare)
+    return kind(gpu) if spare is None else kind(gpu, spare.cleared())
 
 
 def release(records: PooledRecords) -> None:

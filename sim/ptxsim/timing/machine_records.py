@@ -8,12 +8,13 @@ Reference: the records are those of `sm_state.py` and `timing/memory/memory_stat
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ptxsim.base.program import MAX_STACK, stack_fields
-from ptxsim.base.record_pool import PooledRecords, RestoreStep
+from ptxsim.base.record_pool import PooledRecords, RecordKind, RestoreStep
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
@@ -23,6 +24,7 @@ from ptxsim.timing.memory.memory_state import CHUNKS, MAX_SMS, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
+    ACCESSES,
     ALL_MEMORY_FREE,
     COLLECTORS,
     FRONT,
@@ -55,15 +57,22 @@ PERFECT_LINE = 1 << 40
 """Bytes of the one line of a perfect cache."""
 _DEPTH = 4
 """Entries of a stack that are put back or looked at together."""
+_ACCESSES = ("memory_line", "memory_bytes", "memory_words")
+BY_CONTEXT = (
+    "mapped_n",
+    "warp_registers",
+    "register_wait_since",
+    "slot_of",
+    "loads",
+    "holds_section",
+    "stores",
+)
+"""Fields of an SM with a number for every context, of which a launch uses as many as it has."""
 _REQUESTS = 256
 """Requests that are looked at together."""
 
 
-def sm_records(gpu: Gpu) -> PooledRecords:
-    """A record of every SM, idle and empty. Raises E502 for caches that it cannot hold.
-
-    The machine is one that `check_machine` takes.
-    """
+def _sm_records(gpu: Gpu) -> PooledRecords:
     sms: Any = np.zeros(gpu.sm.count, SM_WIDE if needs_wide(gpu) else SM)
     for name in (
         "latch_warp",
@@ -96,11 +105,25 @@ def sm_records(gpu: Gpu) -> PooledRecords:
 
     def deeper(span: slice) -> Iterator[RestoreStep]:
         """A pushed entry has lanes or, after they have left, a PC or a reconvergence PC."""
-        for depth in range(_DEPTH, MAX_STACK, _DEPTH):
-            columns = [sms[name][span, depth : depth + _DEPTH] for name in _STACKS]
+        for depth, end in pairwise((1, *range(_DEPTH, MAX_STACK + 1, _DEPTH))):
+            columns = [sms[name][span, depth:end] for name in _STACKS]
             yield columns[:3], [(column, 0) for column in columns[3:]]
 
-    records.restore_while_used(deeper)
+    empty = sms["l1t"][:1].copy()
+
+    def textures(span: slice) -> Iterator[RestoreStep]:
+        """The first access of a texture cache misses: a line has a tag. Between launches the times of lines change."""
+        caches, lines = sms["l1t"][span], gpu.l1t.sets * gpu.l1t.ways
+        yield [caches[name][:, :lines] for name in ("tag", "used")], [(caches, empty)]
+
+    def accesses(span: slice) -> Iterator[RestoreStep]:
+        """Those of instructions, few for most: each has bytes, or another line than the one before."""
+        for first, end in pairwise((0, 4, ACCESSES)):
+            parts = [sms[name][span, : _before_unit(gpu), first:end] for name in _ACCESSES]
+            yield [part[..., :2] for part in parts], [(part, 0) for part in parts]
+
+    for steps in (deeper, textures, accesses):
+        records.restore_while_used(steps)
     return records
 
 
@@ -242,22 +265,21 @@ def _before_unit(gpu: Gpu) -> int:
 
 
 def _of_sm(gpu: Gpu) -> dict[str, int]:
-    """The used part of an `SM` record, without the deeper entries of stacks, the wheel (whose part depends on the
-    program) and the index (which never changes)."""
-    used = {"index": 0, "wheel": 0, "wakes": 0} | dict.fromkeys(_STACKS, _DEPTH)
+    """The used part of an `SM` record, without what is restored in steps, the wheel and contexts (whose parts depend on
+    the launch) and the index (which never changes)."""
+    used = dict.fromkeys(("index", "wheel", "wakes", "l1t", *BY_CONTEXT, *_ACCESSES), 0)
+    used |= dict.fromkeys(_STACKS, 1)
     used |= dict.fromkeys(("slots", "policy"), gpu.sm.schedulers)
-    used |= dict.fromkeys(("memory_line", "memory_bytes", "memory_words"), _before_unit(gpu))
     used |= dict.fromkeys(
         ("cta_arrived", "cta_counted", "cta_expected", "cta_holds", "cta_seen"), gpu.sm.ctas
     )
     used |= {"lock": gpu.sm.ctas, "copies": gpu.sm.warps}
-    for name, cache in (("l1i", gpu.fetch), ("l1c", gpu.l1c), ("l1t", gpu.l1t)):
+    for name, cache in (("l1i", gpu.fetch), ("l1c", gpu.l1c)):
         used |= dict.fromkeys((f"{name}.tag", f"{name}.used"), cache.sets * cache.ways)
     return used | {"l1i.waiter": gpu.fetch.mshr_entries, "l1c.waiter": gpu.l1c.mshr_entries}
 
 
-def l1_records(gpu: Gpu) -> PooledRecords:
-    """A record of every L1 data cache, empty. Raises E502."""
+def _l1_records(gpu: Gpu) -> PooledRecords:
     l1s = make_l1(gpu, gpu.sm.count)
     counts = [l1s["cache"][name] for name in _COUNTS]
     # what passes it by goes through the miss queue, first through the first place
@@ -269,13 +291,15 @@ def l1_records(gpu: Gpu) -> PooledRecords:
         used = _of_cache(gpu.l1d, lines * SECTORS) | {"line_order.written": lines * SECTORS}
         used |= {f"line_order.{name}": lines for name in ("chain", "newer", "older")}
         used |= {f"line_order.{name}": gpu.l1d.sets for name in ("newest", "oldest", "filled")}
+    used["pipe"] = gpu.l1d.banks if gpu.l1d.latency_cycles else 0
+    used |= {"waits": 0} if gpu.l1d.allocation == "miss" else {}
     records.restore_fields(l1s, used, of_used=True)
+    records.clear_marked(l1s["cache"]["miss"][:, : gpu.l1d.mshr_entries], "n_waiters")
     return records
 
 
-def memory_records(gpu: Gpu) -> PooledRecords:
-    """The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
-    memory = make_memory(gpu)
+def _memory_records(gpu: Gpu, array: Any = None) -> PooledRecords:
+    memory = make_memory(gpu, array)
     m = memory[0]
     slices = m["slice"][: gpu.l2.slices]
     records = PooledRecords(gpu, memory, [slices["cache"][name] for name in _COUNTS])
@@ -287,6 +311,7 @@ def memory_records(gpu: Gpu) -> PooledRecords:
     fields = _of_cache(gpu.l2, places) | {"written": places}
     records.restore_fields(slices, fields, of_used=True)
     records.restore_fields(slices, fields | dict.fromkeys((*_OF_LINES, "written"), 0))
+    records.clear_marked(slices["cache"]["miss"][:, : gpu.l2.mshr_entries], "n_waiters")
 
     def requests(span: slice) -> Iterator[RestoreStep]:
         """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
@@ -299,11 +324,24 @@ def memory_records(gpu: Gpu) -> PooledRecords:
     return records
 
 
+sm_records = RecordKind(_sm_records, lambda gpu: (gpu.sm, gpu.pipeline, gpu.fetch, gpu.l1c, gpu.l1t))
+"""A record of every SM, idle and empty. The machine is one that `check_machine` takes. Raises E502 for caches that the
+record cannot hold."""
+l1_records = RecordKind(_l1_records, lambda gpu: (gpu.sm.count, gpu.l1d, gpu.l2.sector_bytes, gpu.ldst))
+"""A record of every L1 data cache, empty. Raises E502."""
+memory_records = RecordKind(
+    _memory_records,
+    lambda gpu: (gpu.clocks, gpu.icnt, gpu.l2, gpu.dram, gpu.sm, gpu.ldst, gpu.fetch, gpu.l1c, gpu.l1d),
+    lambda gpu: (gpu.sm.count, gpu.l2.slices, gpu.l2.sets, gpu.l2.ways, gpu.dram.channels),
+)
+"""The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
+
+
 def _of_cache(cache: L1d | L2, places: int) -> dict[str, int]:
-    """The used part of a `CACHE` record with states of `places` lines or sectors."""
+    """The used part of a `CACHE` record with states of `places` lines or sectors, without miss entries."""
     lines = cache.sets * cache.ways
     return {
-        "cache.miss": cache.mshr_entries,
+        "cache.miss": 0,
         "cache.state": places,
         "cache.entry": places,
         "cache.tag": lines,

@@ -11,6 +11,7 @@ from ptxsim.base.wide_masks import is_wide
 from ptxsim.lowering.cluster_launch import ClusterLaunch
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
+from ptxsim.timing.machine_records import BY_CONTEXT
 from ptxsim.timing.residency.schemes.own import OwnScheme
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.sharing.renaming_setup import Renamer
@@ -122,9 +123,10 @@ class Simulation:
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
-        used = self.used_sms
-        for name in ("wheel", "wakes"):
-            self.sms[name][used, : int(self.run["wheel"][0]) + 1] = 0
+        used, run = self.used_sms, self.run[0]
+        for names, n in ((("wheel", "wakes"), run["wheel"] + 1), (BY_CONTEXT, run["contexts"])):
+            for name in names:
+                self.sms[name][used, :n] = 0
         for records in self.records:
             record_pool.release(records)
         self.records = []

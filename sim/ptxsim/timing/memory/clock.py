@@ -83,8 +83,9 @@ def rewind_l1(caches: Any, cycles: int, used: Any = ALL) -> None:
     clean = caches["flushed_at"] == cache["accesses"]
     caches["flushed_at"] = np.where(clean, 0, -1)  # in accesses, which are counted from 0 again
     ages(cache)[used] -= cycles
+    pipes = int(caches["n_banks"][0]) if caches["pipe_cycles"].any() else 0
     for name in ("due", "entered"):
-        caches["pipe"][name][used] -= cycles
+        caches["pipe"][name][used, :pipes] -= cycles
     _zero(cache, CACHE_COUNTS)
     _zero(caches, L1_COUNTS)
 

@@ -110,10 +110,12 @@ def _set_sectors(caches: Any, gpu: Gpu) -> None:
     caches["dirty_percent"] = given.dirty_percent
 
 
-def make_memory(gpu: Gpu) -> Any:
-    """An array of one `MEMORY` record, all caches empty. Raises E502 for a machine that the records cannot hold."""
+def make_memory(gpu: Gpu, memory: Any = None) -> Any:
+    """An array of one `MEMORY` record, all caches empty: a new one, or this. Raises E502 for a machine that the records
+    cannot hold."""
     _check(gpu)
-    memory = _zeros(1, MEMORY)
+    if memory is None:
+        memory = _zeros(1, MEMORY)
     m = memory[0]
     icnt, l2, dram = gpu.icnt, gpu.l2, gpu.dram
     m["next"] = FOREVER

@@ -9,10 +9,11 @@ import pytest
 
 import ptxsim
 from ptxsim.base import record_pool
-from ptxsim.timing.machine_records import memory_records, sm_records
+from ptxsim.timing.machine_records import l1_records, memory_records, sm_records
 from ptxsim.timing.memory.memory_state import L1
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.settings import with_settings
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -191,9 +192,9 @@ def test_a_machine_in_the_middle_of_a_launch_gives_nothing_back(kernels: dict[st
 
 
 def assert_new(records: record_pool.PooledRecords) -> None:
-    assert records.create is not None
-    new = records.create(records.gpu).array
-    assert records.array.tobytes() == new.tobytes(), records.create.__name__
+    assert records.kind is not None
+    new = records.kind(records.gpu).array
+    assert records.array.tobytes() == new.tobytes(), records.array.dtype
 
 
 @pytest.mark.parametrize("name", GPUS)
@@ -246,6 +247,40 @@ def test_the_stock_is_bounded() -> None:
     for records in [record_pool.acquire(sm_records, gpu) for _ in range(20)]:
         record_pool.release(records)
     assert len(record_pool._pool) == record_pool._CAPACITY
+
+
+def test_machines_share_the_records_that_do_not_tell_them_apart() -> None:
+    one = load_gpu("tesla-c2050")
+    other = with_settings(one, ["l2.rop_cycles=77", "latency.add.int.latency=5"])
+    for kind in (sm_records, l1_records):
+        records = record_pool.acquire(kind, one)
+        record_pool.release(records)
+        assert record_pool.acquire(kind, other) is records
+        assert records.gpu is other
+    more = with_settings(one, ["l1d.mshr_entries=7"])
+    records = record_pool.acquire(l1_records, one)
+    record_pool.release(records)
+    assert record_pool.acquire(l1_records, more).array is not records.array
+
+
+@pytest.mark.parametrize("names", [GPUS, GPUS[::-1], ("gpgpusim42-qv100", "gpgpusim42-qv100")])
+def test_the_memory_of_a_machine_of_one_layout_becomes_that_of_another(
+    names: tuple[str, str], kernels: dict[str, Function]
+) -> None:
+    first, second = map(load_gpu, names)
+    launch(kernels["all"], first)
+    (used,) = [records for records in record_pool._pool if records.kind is memory_records]
+    differs = ["l2.rop_cycles=77", "dram.bank_groups=2", "icnt.output_packets=9", "dram.scheduler_queue=8"]
+    differs += [
+        "l2.store_miss=" + second.l2.store_miss,
+        f"l2.sets={first.l2.sets}",
+        f"l2.ways={first.l2.ways}",
+    ]
+    other = with_settings(second, [*differs, "l2.set_hash=linear", "l2.mshr_entries=9"])
+    records = record_pool.acquire(memory_records, other)
+    assert records.array is used.array
+    assert_new(records)
+    assert record_pool.acquire(memory_records, other).array is not used.array
 
 
 def test_used_records_are_those_with_a_mark_or_noted() -> None:
