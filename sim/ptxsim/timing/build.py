@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base import record_pool
 from ptxsim.base.kernel_records import KERNEL
+from ptxsim.base.pool import record_pool
+from ptxsim.base.pool.record_pool import PooledRecords
 from ptxsim.base.program import CLUSTER, Program
-from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage

@@ -6,15 +6,15 @@ same bytes after they are restored.
 Reference: the records are those of `sm_state.py` and `timing/memory/memory_state.py`, the numbers the GPU file's.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ptxsim.base.pool.record_pool import PooledRecords, RecordKind
+from ptxsim.base.pool.restore import RestorePlan
 from ptxsim.base.program import MAX_STACK, stack_fields
-from ptxsim.base.record_pool import PooledRecords, RecordKind, RestoreStep
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
@@ -69,7 +69,7 @@ BY_CONTEXT = (
 )
 """Fields of an SM with a number for every context, of which a launch uses as many as it has."""
 _REQUESTS = 256
-"""Requests that are looked at together."""
+"""Requests that are looked at together at first, and then twice as many each time."""
 
 
 def _sm_records(gpu: Gpu) -> PooledRecords:
@@ -98,33 +98,34 @@ def _sm_records(gpu: Gpu) -> PooledRecords:
     _set_textures(sms["l1t"], gpu.l1t)
     records = PooledRecords(gpu, sms, [sms["next_dynamic_id"]])
     fields = _of_sm(gpu)
-    records.restore_fields(sms, fields, of_used=True)
+    _restore_used_sm(records.plan(sms, of_used=True).restore_fields(fields), gpu)
     after_counters = sms.dtype.names[sms.dtype.names.index("slots") + 1 :]
     of_warps = (name for name in after_counters if name not in _WITHOUT_WARPS)
-    records.restore_fields(sms, fields | dict.fromkeys(of_warps, 0))
-
-    def deeper(span: slice) -> Iterator[RestoreStep]:
-        """A pushed entry has lanes or, after they have left, a PC or a reconvergence PC."""
-        for depth, end in pairwise((1, *range(_DEPTH, MAX_STACK + 1, _DEPTH))):
-            columns = [sms[name][span, depth:end] for name in _STACKS]
-            yield columns[:3], [(column, 0) for column in columns[3:]]
-
-    empty = sms["l1t"][:1].copy()
-
-    def textures(span: slice) -> Iterator[RestoreStep]:
-        """The first access of a texture cache misses: a line has a tag. Between launches the times of lines change."""
-        caches, lines = sms["l1t"][span], gpu.l1t.sets * gpu.l1t.ways
-        yield [caches[name][:, :lines] for name in ("tag", "used")], [(caches, empty)]
-
-    def accesses(span: slice) -> Iterator[RestoreStep]:
-        """Those of instructions, few for most: each has bytes, or another line than the one before."""
-        for first, end in pairwise((0, 4, ACCESSES)):
-            parts = [sms[name][span, : _before_unit(gpu), first:end] for name in _ACCESSES]
-            yield [part[..., :2] for part in parts], [(part, 0) for part in parts]
-
-    for steps in (deeper, textures, accesses):
-        records.restore_while_used(steps)
+    records.plan(sms).restore_fields(fields | dict.fromkeys(of_warps, 0))
     return records
+
+
+def _restore_used_sm(plan: RestorePlan, gpu: Gpu) -> None:
+    """Restore what few launches use of an SM."""
+    of = plan.range_of
+    # a pushed entry has lanes or, after they have left, a PC or a reconvergence PC
+    depths = pairwise((1, *range(_DEPTH, MAX_STACK + 1, _DEPTH)))
+    entries = ([of(name, *depth) for name in _STACKS] for depth in depths)
+    plan.restore_while_used((each[:3], each[3:]) for each in entries)
+    # the first access of a texture cache misses: a line has a tag; between launches the times of lines change
+    lines = gpu.l1t.sets * gpu.l1t.ways
+    marks = [of(f"l1t.{name}", 0, lines) for name in ("tag", "used")]
+    plan.restore_while_used([(marks, [(of("l1t.accesses", 0, 1)[0], of("l1t", 0, 1)[1])])])
+    # an access has bytes, or another line than the one before
+    for k in range(_before_unit(gpu)):
+        rows = [of(name, k, k + 1)[0] for name in _ACCESSES]
+        plan.restore_while_used(
+            (
+                [(row + 8 * n, row + 8 * (n + 2)) for row in rows],
+                [(row + 8 * n, row + 8 * end) for row in rows],
+            )
+            for n, end in pairwise((0, 4, ACCESSES))
+        )
 
 
 _CLASSES = ("sp", "sfu", "mem", "int", "dp", "tensor")
@@ -293,8 +294,8 @@ def _l1_records(gpu: Gpu) -> PooledRecords:
         used |= {f"line_order.{name}": gpu.l1d.sets for name in ("newest", "oldest", "filled")}
     used["pipe"] = gpu.l1d.banks if gpu.l1d.latency_cycles else 0
     used |= {"waits": 0} if gpu.l1d.allocation == "miss" else {}
-    records.restore_fields(l1s, used, of_used=True)
-    records.clear_marked(l1s["cache"]["miss"][:, : gpu.l1d.mshr_entries], "n_waiters")
+    plan = records.plan(l1s, of_used=True).restore_fields(used)
+    plan.clear_used("cache.miss", gpu.l1d.mshr_entries, "n_waiters")
     return records
 
 
@@ -304,23 +305,23 @@ def _memory_records(gpu: Gpu, array: Any = None) -> PooledRecords:
     slices = m["slice"][: gpu.l2.slices]
     records = PooledRecords(gpu, memory, [slices["cache"][name] for name in _COUNTS])
     names = [f"{net}.{name}" for net in NETWORKS for name in ("input", "output", "fifo", "queue")]
-    used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices))
-    used |= dict.fromkeys(("chunk", "chunk_slice"), CHUNKS if m["scatter_shift"] else 0)
-    records.restore_fields(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
+    used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices)) | {"channel": gpu.dram.channels}
+    plan = records.plan(memory)
+    of = plan.range_of
+    if m["scatter_shift"]:
+        drawn = [of(name, 0, CHUNKS) for name in ("chunk", "chunk_slice")]
+        plan.restore_while_used([([of("n_chunks", 0, 1)], drawn)])
+    plan.restore_fields(used | dict.fromkeys(("chunk", "chunk_slice", "slice", "request", "free"), 0))
+    # free requests are a stack that begins with request 0 on top: requests that were ever taken come first
+    pool = int(m["pool"])
+    ends = [0, *(n for k in range(32) if (n := _REQUESTS << k) < pool), pool]
+    taken = ((of("request", n, end), of("free", pool - end, pool - n)) for n, end in pairwise(ends))
+    plan.restore_while_used((each, ()) for each in taken)
     places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
     fields = _of_cache(gpu.l2, places) | {"written": places}
-    records.restore_fields(slices, fields, of_used=True)
-    records.restore_fields(slices, fields | dict.fromkeys((*_OF_LINES, "written"), 0))
-    records.clear_marked(slices["cache"]["miss"][:, : gpu.l2.mshr_entries], "n_waiters")
-
-    def requests(span: slice) -> Iterator[RestoreStep]:
-        """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
-        pool = int(m["pool"])
-        data = m["request"][:pool].view(np.uint8).reshape(pool, -1)
-        for k in range(0, pool, _REQUESTS):
-            yield [data[k : k + _REQUESTS], m["free"][max(0, pool - k - _REQUESTS) : pool - k]], []
-
-    records.restore_while_used(requests)
+    of_lines = records.plan(slices, of_used=True).restore_fields(fields)
+    of_lines.clear_used("cache.miss", gpu.l2.mshr_entries, "n_waiters")
+    records.plan(slices).restore_fields(fields | dict.fromkeys((*_OF_LINES, "written"), 0))
     return records
 
 

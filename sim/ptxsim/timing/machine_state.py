@@ -12,9 +12,9 @@ Reference: timing-model sections 1.8 and 3.3; timing-model-42 sections 1.2, 1.8,
 from collections.abc import Sequence
 from typing import Any
 
-from ptxsim.base import record_pool
+from ptxsim.base.pool import record_pool
+from ptxsim.base.pool.record_pool import PooledRecords, UsedRecords
 from ptxsim.base.program import Program
-from ptxsim.base.record_pool import PooledRecords, UsedRecords
 from ptxsim.lowering.lower import lower
 from ptxsim.memory_image.device import Device
 from ptxsim.timing.memory.clock import rewind_l1, rewind_memory, rewind_readonly

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ptxsim.base import record_pool
+from ptxsim.base.pool import record_pool
+from ptxsim.base.pool.record_pool import PooledRecords
 from ptxsim.base.program import Program
-from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import is_wide
 from ptxsim.lowering.cluster_launch import ClusterLaunch
 from ptxsim.memory_image.printing import Printer

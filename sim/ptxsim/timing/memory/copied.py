@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.record_pool import UsedRecords
+from ptxsim.base.pool.record_pool import UsedRecords
 from ptxsim.timing.memory.memory_state import SECTORS
 from ptxsim.timing.memory.sectors import LRU_START, copies_fill
 from ptxtool.base.identity_cache import IdentityCache

@@ -3,7 +3,7 @@
 from built import GPU, built
 from msgspec.structs import replace
 
-from ptxsim.base import record_pool
+from ptxsim.base.pool import record_pool
 from ptxsim.timing.machine_records import memory_records, sm_records
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.record_pool import UsedRecords
+from ptxsim.base.pool.record_pool import UsedRecords
 from ptxsim.timing.memory.copied import ages, copies_clock, leave, leave_in_empty
 from ptxsim.timing.memory.memory_setup import make_memory
 from ptxsim.timing.memory.sectors import LRU_START
