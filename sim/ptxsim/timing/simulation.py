@@ -123,6 +123,8 @@ class Simulation:
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
+        if not self.records:
+            return
         used, run = self.used_sms, self.run[0]
         for names, n in ((("wheel", "wakes"), run["wheel"] + 1), (BY_CONTEXT, run["contexts"])):
             for name in names:

@@ -125,6 +125,9 @@ def stock(gpu: Gpu) -> list[record_pool.PooledRecords]:
         {"grid": 2, "block": 64, "event_skip": False, "scheduler": "two_level"},
         {"grid": 3, "block": 64, "scheduler": "static_limit:1", "max_cycles": 150},
         {"grid": 4, "block": 192, "scheduler": "rrr", "share_registers": 90},
+        {"scheme": "virtual-thread"},
+        {"scheme": "finereg", "grid": 200, "block": 64},
+        {"scheme": "regmutex"},
     ],
     ids=str,
 )
