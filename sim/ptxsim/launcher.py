@@ -7,7 +7,7 @@ docs/simulator.md.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from ptxsim.base.notice import say_if_compiling
 from ptxsim.base.options import Extent, check_call, extent
@@ -45,7 +45,13 @@ from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.occupancy.entry_registers import launched_registers
 from ptxtool.analysis.occupancy.register_schemes import RegisterScheme, scheme_named
-from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, private_part, sharing_plan
+from ptxtool.analysis.occupancy.sharing_plan import (
+    Percent,
+    SharingPlan,
+    percentage,
+    private_part,
+    sharing_plan,
+)
 from ptxtool.analysis.occupancy.switching_plan import switching_plan
 from ptxtool.analysis.occupancy.unified_plan import UnifiedPlan, unified_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
@@ -187,13 +193,32 @@ def prepare_launch(
     n_bytes = int(image.shared_image.nbytes)
     cluster = cluster_of(kernel, options.cluster, grid, n_bytes)
     cluster.fill(image.context[0])
-    shape = grid, block, cluster
-    configuration = _configuration(kernel, program, gpu, scheme, *shape, options, registers, n_bytes)
+    planned = _PlanOptions(*(getattr(options, name) for name in _PlanOptions._fields))
+    given = grid, block, cluster, planned, registers, n_bytes
+    configuration = _launch_plans.get(
+        (kernel, program, gpu, scheme), given, lambda: _configuration(kernel, program, gpu, scheme, *given)
+    )
     sharing, gpu = configuration.sharing, _divided(gpu, configuration.unified)
     gpu = _adapted(gpu, configuration)
     if options.allocate and sharing.shared_pairs and sharing.resource == "registers":
         program = with_physical_numbers(program, kernel, registers)
     return PreparedLaunch(kernel, options, program, image, gpu, configuration, registers, policy, own)
+
+
+class _PlanOptions(NamedTuple):
+    """The options that the plan of a launch depends on."""
+
+    registers: int | None
+    scratchpad: int | None
+    dynamic_shared: int
+    share_registers: Percent
+    share_scratchpad: Percent
+    dynamic: bool | str | DynamicExecution
+    max_cycles: int | None
+    event_skip: bool
+    lock_as_stall: bool
+    bank_conflicts: bool
+    hotspots: bool
 
 
 def _configuration(
@@ -204,7 +229,7 @@ def _configuration(
     grid: Size,
     block: Size,
     cluster: ClusterLaunch,
-    options: LaunchOptions,
+    options: _PlanOptions,
     registers: int,
     n_bytes: int,
 ) -> LaunchPlan:
@@ -321,6 +346,8 @@ def _check(gpu: Gpu) -> None:
 
 _checked: IdentityCache[None] = IdentityCache(32)
 """Machines that have been checked."""
+_launch_plans: IdentityCache[LaunchPlan] = IdentityCache(32)
+"""Of kernels, their programs, machines and schemes: the plans of launches."""
 _plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
 _machines: IdentityCache[Gpu] = IdentityCache(32)

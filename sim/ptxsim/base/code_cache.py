@@ -22,7 +22,7 @@ from ptxsim.base.cache_root import cache_root
 
 HOST_ONLY = (
     "ptxsim.base.options",
-    "ptxsim.base.record_pool",
+    "ptxsim.base.pool.record_pool",
     "ptxsim.base.sums",
     "ptxsim.concurrent_launcher",
     "ptxsim.execute.divergence",

@@ -111,11 +111,17 @@ def lower(
     if problem is not None:
         raise PtxError([problem])
     options = as_gpgpu_sim, stack_bytes, origin, own_rows
-    return _programs.get((kernel, gpu), options, lambda: _lower(kernel, gpu, *options))
+    return _programs.get((kernel, *_parts(gpu)), options, lambda: _lower(kernel, gpu, *options))
 
 
 _programs: IdentityCache[Program] = IdentityCache(32)
 """The programs lowered last: most launches repeat a kernel that was launched before."""
+
+
+def _parts(gpu: Gpu) -> tuple[Any, ...]:
+    """The parts of a machine's description that lowering reads: machines that differ in others share programs."""
+    rates = gpu.latency, gpu.tensor, gpu.wgmma, gpu.tcgen05
+    return gpu.sm, gpu.pipeline, gpu.ldst, gpu.l1d, *rates
 
 
 def _lower(

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base import record_pool
 from ptxsim.base.kernel_records import KERNEL
+from ptxsim.base.pool import record_pool
+from ptxsim.base.pool.record_pool import PooledRecords
 from ptxsim.base.program import CLUSTER, Program
-from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.execute.codes import FIRST_HOST_CODE
 from ptxsim.memory_image.image import MemoryImage
@@ -103,14 +103,14 @@ def memory_side(
         records += [record_pool.acquire(memory_records, gpu), record_pool.acquire(l1_records, gpu)]
         memory, l1s = records[1].array, records[2].array
         if gpu.l2.copies_fill:
-            leave_in_empty(memory, gpu, copies)
+            leave_in_empty(memory, gpu, copies, records[1].used)
         return memory, l1s
     memory, l1s = state.memory, state.l1s
     if (l1s["cache"]["ways"] != gpu.l1d.ways).any():  # unified memory is split anew: the L1 is empty
         records.append(record_pool.acquire(l1_records, gpu))
         l1s = records[-1].array
     if gpu.l2.copies_fill:
-        leave(memory, copies)
+        leave(memory, copies, state.used_slices)
     return memory, l1s
 
 

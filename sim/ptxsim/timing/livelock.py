@@ -22,6 +22,7 @@ from ptxsim.execute.progress import describe_progress
 from ptxsim.memory_image.faults import coordinates
 from ptxsim.timing.simulation import Simulation
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.ir.nodes import Function
 
 PERIOD = 1 << 16
@@ -32,8 +33,15 @@ _ORDERED = frozenset({"volatile", "relaxed", "acquire", "mmio", "cv", "test_wait
 _ENTRIES = tuple(name for name, _, _ in stack_fields(1))
 
 
+_spins: IdentityCache[bool] = IdentityCache(32)
+
+
 def may_spin(program: Program) -> bool:
     """Whether a program has accesses with which threads wait for one another."""
+    return _spins.get(program, None, lambda: _may_spin(program))
+
+
+def _may_spin(program: Program) -> bool:
     if (program.instructions["access"] == ATOMIC).any() or (program.instructions["kind"] == REPEAT).any():
         return True
     functions = {id(function): function for function, _ in program.positions}

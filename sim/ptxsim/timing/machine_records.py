@@ -6,14 +6,15 @@ same bytes after they are restored.
 Reference: the records are those of `sm_state.py` and `timing/memory/memory_state.py`, the numbers the GPU file's.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ptxsim.base.pool.record_pool import PooledRecords, RecordKind
+from ptxsim.base.pool.restore import RestorePlan
 from ptxsim.base.program import MAX_STACK, stack_fields
-from ptxsim.base.record_pool import PooledRecords, RestoreStep
 from ptxsim.base.warp_masks import MOST_WARPS, NARROW
 from ptxsim.base.wide_masks import set_masks
 from ptxsim.timing.memory import texture_cache as texture
@@ -23,6 +24,7 @@ from ptxsim.timing.memory.memory_state import CHUNKS, MAX_SMS, SECTORS
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
 from ptxsim.timing.sm_state import (
+    ACCESSES,
     ALL_MEMORY_FREE,
     COLLECTORS,
     FRONT,
@@ -45,19 +47,32 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t, Pipeline
 
 _STACKS = [name for name, *_ in stack_fields(1)]
+_WITHOUT_WARPS = ("free_slots", "policy", "policy_number", "pair", "side", "owner", "partner", "mapped")
+"""What a launch also changes in an SM without warps, of the fields after the counters."""
+_OF_LINES = [f"cache.{name}" for name in ("free", "ready", "miss", "state", "entry", "tag", "used")]
+"""Those of a cache, which only its accesses change."""
+_COUNTS = ("accesses", "reservation_fails")
+"""Of these an access of a cache changes one."""
 PERFECT_LINE = 1 << 40
 """Bytes of the one line of a perfect cache."""
 _DEPTH = 4
 """Entries of a stack that are put back or looked at together."""
+_ACCESSES = ("memory_line", "memory_bytes", "memory_words")
+BY_CONTEXT = (
+    "mapped_n",
+    "warp_registers",
+    "register_wait_since",
+    "slot_of",
+    "loads",
+    "holds_section",
+    "stores",
+)
+"""Fields of an SM with a number for every context, of which a launch uses as many as it has."""
 _REQUESTS = 256
-"""Requests that are looked at together."""
+"""Requests that are looked at together at first, and then twice as many each time."""
 
 
-def sm_records(gpu: Gpu) -> PooledRecords:
-    """A record of every SM, idle and empty. Raises E502 for caches that it cannot hold.
-
-    The machine is one that `check_machine` takes.
-    """
+def _sm_records(gpu: Gpu) -> PooledRecords:
     sms: Any = np.zeros(gpu.sm.count, SM_WIDE if needs_wide(gpu) else SM)
     for name in (
         "latch_warp",
@@ -81,17 +96,36 @@ def sm_records(gpu: Gpu) -> PooledRecords:
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
     _set_textures(sms["l1t"], gpu.l1t)
-    records = PooledRecords(gpu, sms)
-    records.restore_fields(sms, _of_sm(gpu))
-
-    def deeper() -> Iterator[RestoreStep]:
-        """A pushed entry has lanes or, after they have left, a PC or a reconvergence PC."""
-        for depth in range(_DEPTH, MAX_STACK, _DEPTH):
-            columns = [sms[name][:, depth : depth + _DEPTH] for name in _STACKS]
-            yield columns[:3], [(column, 0) for column in columns[3:]]
-
-    records.restore_while_used(deeper)
+    records = PooledRecords(gpu, sms, [sms["next_dynamic_id"]])
+    fields = _of_sm(gpu)
+    _restore_used_sm(records.plan(sms, of_used=True).restore_fields(fields), gpu)
+    after_counters = sms.dtype.names[sms.dtype.names.index("slots") + 1 :]
+    of_warps = (name for name in after_counters if name not in _WITHOUT_WARPS)
+    records.plan(sms).restore_fields(fields | dict.fromkeys(of_warps, 0))
     return records
+
+
+def _restore_used_sm(plan: RestorePlan, gpu: Gpu) -> None:
+    """Restore what few launches use of an SM."""
+    of = plan.range_of
+    # a pushed entry has lanes or, after they have left, a PC or a reconvergence PC
+    depths = pairwise((1, *range(_DEPTH, MAX_STACK + 1, _DEPTH)))
+    entries = ([of(name, *depth) for name in _STACKS] for depth in depths)
+    plan.restore_while_used((each[:3], each[3:]) for each in entries)
+    # the first access of a texture cache misses: a line has a tag; between launches the times of lines change
+    lines = gpu.l1t.sets * gpu.l1t.ways
+    marks = [of(f"l1t.{name}", 0, lines) for name in ("tag", "used")]
+    plan.restore_while_used([(marks, [(of("l1t.accesses", 0, 1)[0], of("l1t", 0, 1)[1])])])
+    # an access has bytes, or another line than the one before
+    for k in range(_before_unit(gpu)):
+        rows = [of(name, k, k + 1)[0] for name in _ACCESSES]
+        plan.restore_while_used(
+            (
+                [(row + 8 * n, row + 8 * (n + 2)) for row in rows],
+                [(row + 8 * n, row + 8 * end) for row in rows],
+            )
+            for n, end in pairwise((0, 4, ACCESSES))
+        )
 
 
 _CLASSES = ("sp", "sfu", "mem", "int", "dp", "tensor")
@@ -232,24 +266,25 @@ def _before_unit(gpu: Gpu) -> int:
 
 
 def _of_sm(gpu: Gpu) -> dict[str, int]:
-    """The used part of an `SM` record, without the deeper entries of stacks, the wheel (whose part depends on the
-    program) and the index (which never changes)."""
-    used = {"index": 0, "wheel": 0, "wakes": 0} | dict.fromkeys(_STACKS, _DEPTH)
+    """The used part of an `SM` record, without what is restored in steps, the wheel and contexts (whose parts depend on
+    the launch) and the index (which never changes)."""
+    used = dict.fromkeys(("index", "wheel", "wakes", "l1t", *BY_CONTEXT, *_ACCESSES), 0)
+    used |= dict.fromkeys(_STACKS, 1)
     used |= dict.fromkeys(("slots", "policy"), gpu.sm.schedulers)
-    used |= dict.fromkeys(("memory_line", "memory_bytes", "memory_words"), _before_unit(gpu))
     used |= dict.fromkeys(
         ("cta_arrived", "cta_counted", "cta_expected", "cta_holds", "cta_seen"), gpu.sm.ctas
     )
     used |= {"lock": gpu.sm.ctas, "copies": gpu.sm.warps}
-    for name, cache in (("l1i", gpu.fetch), ("l1c", gpu.l1c), ("l1t", gpu.l1t)):
+    for name, cache in (("l1i", gpu.fetch), ("l1c", gpu.l1c)):
         used |= dict.fromkeys((f"{name}.tag", f"{name}.used"), cache.sets * cache.ways)
     return used | {"l1i.waiter": gpu.fetch.mshr_entries, "l1c.waiter": gpu.l1c.mshr_entries}
 
 
-def l1_records(gpu: Gpu) -> PooledRecords:
-    """A record of every L1 data cache, empty. Raises E502."""
+def _l1_records(gpu: Gpu) -> PooledRecords:
     l1s = make_l1(gpu, gpu.sm.count)
-    records = PooledRecords(gpu, l1s)
+    counts = [l1s["cache"][name] for name in _COUNTS]
+    # what passes it by goes through the miss queue, first through the first place
+    records = PooledRecords(gpu, l1s, [*counts, l1s["miss_bytes"][:, 0], l1s["pipe_count"]])
     lines = gpu.l1d.sets * gpu.l1d.ways
     if gpu.l1d.sector_bytes == gpu.l1d.line_bytes:
         used = _of_cache(gpu.l1d, lines) | {"line_order": 0}
@@ -257,38 +292,57 @@ def l1_records(gpu: Gpu) -> PooledRecords:
         used = _of_cache(gpu.l1d, lines * SECTORS) | {"line_order.written": lines * SECTORS}
         used |= {f"line_order.{name}": lines for name in ("chain", "newer", "older")}
         used |= {f"line_order.{name}": gpu.l1d.sets for name in ("newest", "oldest", "filled")}
-    records.restore_fields(l1s, used)
+    used["pipe"] = gpu.l1d.banks if gpu.l1d.latency_cycles else 0
+    used |= {"waits": 0} if gpu.l1d.allocation == "miss" else {}
+    plan = records.plan(l1s, of_used=True).restore_fields(used)
+    plan.clear_used("cache.miss", gpu.l1d.mshr_entries, "n_waiters")
     return records
 
 
-def memory_records(gpu: Gpu) -> PooledRecords:
-    """The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
-    memory = make_memory(gpu)
+def _memory_records(gpu: Gpu, array: Any = None) -> PooledRecords:
+    memory = make_memory(gpu, array)
     m = memory[0]
-    records = PooledRecords(gpu, memory)
+    slices = m["slice"][: gpu.l2.slices]
+    records = PooledRecords(gpu, memory, [slices["cache"][name] for name in _COUNTS])
     names = [f"{net}.{name}" for net in NETWORKS for name in ("input", "output", "fifo", "queue")]
-    used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices))
-    used |= dict.fromkeys(("chunk", "chunk_slice"), CHUNKS if m["scatter_shift"] else 0)
-    records.restore_fields(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
+    used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices)) | {"channel": gpu.dram.channels}
+    plan = records.plan(memory)
+    of = plan.range_of
+    if m["scatter_shift"]:
+        drawn = [of(name, 0, CHUNKS) for name in ("chunk", "chunk_slice")]
+        plan.restore_while_used([([of("n_chunks", 0, 1)], drawn)])
+    plan.restore_fields(used | dict.fromkeys(("chunk", "chunk_slice", "slice", "request", "free"), 0))
+    # free requests are a stack that begins with request 0 on top: requests that were ever taken come first
+    pool = int(m["pool"])
+    ends = [0, *(n for k in range(32) if (n := _REQUESTS << k) < pool), pool]
+    taken = ((of("request", n, end), of("free", pool - end, pool - n)) for n, end in pairwise(ends))
+    plan.restore_while_used((each, ()) for each in taken)
     places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
-    records.restore_fields(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
-
-    def requests() -> Iterator[RestoreStep]:
-        """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
-        pool = int(m["pool"])
-        data = m["request"][:pool].view(np.uint8).reshape(pool, -1)
-        for k in range(0, pool, _REQUESTS):
-            yield [data[k : k + _REQUESTS], m["free"][max(0, pool - k - _REQUESTS) : pool - k]], []
-
-    records.restore_while_used(requests)
+    fields = _of_cache(gpu.l2, places) | {"written": places}
+    of_lines = records.plan(slices, of_used=True).restore_fields(fields)
+    of_lines.clear_used("cache.miss", gpu.l2.mshr_entries, "n_waiters")
+    records.plan(slices).restore_fields(fields | dict.fromkeys((*_OF_LINES, "written"), 0))
     return records
+
+
+sm_records = RecordKind(_sm_records, lambda gpu: (gpu.sm, gpu.pipeline, gpu.fetch, gpu.l1c, gpu.l1t))
+"""A record of every SM, idle and empty. The machine is one that `check_machine` takes. Raises E502 for caches that the
+record cannot hold."""
+l1_records = RecordKind(_l1_records, lambda gpu: (gpu.sm.count, gpu.l1d, gpu.l2.sector_bytes, gpu.ldst))
+"""A record of every L1 data cache, empty. Raises E502."""
+memory_records = RecordKind(
+    _memory_records,
+    lambda gpu: (gpu.clocks, gpu.icnt, gpu.l2, gpu.dram, gpu.sm, gpu.ldst, gpu.fetch, gpu.l1c, gpu.l1d),
+    lambda gpu: (gpu.sm.count, gpu.l2.slices, gpu.l2.sets, gpu.l2.ways, gpu.dram.channels),
+)
+"""The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
 
 
 def _of_cache(cache: L1d | L2, places: int) -> dict[str, int]:
-    """The used part of a `CACHE` record with states of `places` lines or sectors."""
+    """The used part of a `CACHE` record with states of `places` lines or sectors, without miss entries."""
     lines = cache.sets * cache.ways
     return {
-        "cache.miss": cache.mshr_entries,
+        "cache.miss": 0,
         "cache.state": places,
         "cache.entry": places,
         "cache.tag": lines,

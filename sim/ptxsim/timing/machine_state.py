@@ -12,9 +12,9 @@ Reference: timing-model sections 1.8 and 3.3; timing-model-42 sections 1.2, 1.8,
 from collections.abc import Sequence
 from typing import Any
 
-from ptxsim.base import record_pool
+from ptxsim.base.pool import record_pool
+from ptxsim.base.pool.record_pool import PooledRecords, UsedRecords
 from ptxsim.base.program import Program
-from ptxsim.base.record_pool import PooledRecords
 from ptxsim.lowering.lower import lower
 from ptxsim.memory_image.device import Device
 from ptxsim.timing.memory.clock import rewind_l1, rewind_memory, rewind_readonly
@@ -23,7 +23,8 @@ from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
 
-_OF_SM = ("l1i", "l1c", "l1t", "last_fetched", "cu_last", "writeback_client")
+_CACHES = ("l1i", "l1c", "l1t")
+_OF_SM = ("last_fetched", "cu_last", "writeback_client")
 _OF_RUN = ("last_sm", "launched_sm", "port_turn")
 
 
@@ -58,9 +59,18 @@ class MachineState:
     def _rewind(self) -> None:
         """Only where a launch follows: it takes longer than a short launch."""
         if self._cycles is not None:
-            rewind_l1(self._l1s, self._cycles)
-            rewind_memory(self._memory, self._cycles)
+            rewind_l1(self._l1s, self._cycles, self._used(self._l1s).indices())
+            rewind_memory(self._memory, self._cycles, self.used_slices.indices())
             self._cycles = None
+
+    @property
+    def used_slices(self) -> UsedRecords:
+        """The L2 slices that any launch has used."""
+        return self._used(self._memory)
+
+    def _used(self, array: Any) -> UsedRecords:
+        """Those of its records that launches have used; all where code of the user's can have written in them."""
+        return next((pooled.used for pooled in self._records if pooled.array is array), UsedRecords())
 
     def program(
         self, kernel: Function, block: Sequence[int], ptxplus_semantics: str, stack_bytes: int
@@ -79,12 +89,14 @@ class MachineState:
         """Copy the kept state into a simulation that is about to begin."""
         self._running = simulation.program.name
         if self._last is not None:
-            for name in _OF_SM:
+            used = self._last.used_sms
+            for name in _CACHES:
+                simulation.sms[name][used] = self._last.sms[name][used]
+            for name in (*_OF_SM, "policy") if self._scheduler == scheduler else _OF_SM:
                 simulation.sms[name] = self._last.sms[name]
+            simulation.records[0].used.note(used)
             for name in _OF_RUN:
                 simulation.run[name] = self._last.run[name]
-            if self._scheduler == scheduler:
-                simulation.sms["policy"] = self._last.sms["policy"]
         self._scheduler = scheduler
 
     def keep(self, simulation: Simulation) -> None:
@@ -96,8 +108,10 @@ class MachineState:
         self._records += simulation.keep_memory()
         if not simulation.records:  # code of the user's can have written anywhere in them
             self._records.clear()
-        for name in ("l1i", "l1c", "l1t"):
-            rewind_readonly(simulation.sms[name], cycles)
+        for pooled in self._records:  # before their counters are set to 0
+            pooled.used.note()
+        for name in _CACHES:
+            rewind_readonly(simulation.sms[name], cycles, simulation.used_sms)
         self._memory, self._l1s, self._cycles = simulation.memory, simulation.l1s, cycles
         self._running = ""
 

@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ptxsim.base import record_pool
+from ptxsim.base.pool import record_pool
+from ptxsim.base.pool.record_pool import PooledRecords
 from ptxsim.base.program import Program
-from ptxsim.base.record_pool import PooledRecords
 from ptxsim.base.wide_masks import is_wide
 from ptxsim.lowering.cluster_launch import ClusterLaunch
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
+from ptxsim.timing.machine_records import BY_CONTEXT
 from ptxsim.timing.residency.schemes.own import OwnScheme
 from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.sharing.renaming_setup import Renamer
@@ -110,6 +111,11 @@ class Simulation:
     def cycles(self) -> int:
         return int(self.run["cycle"][0])
 
+    @property
+    def used_sms(self) -> Any:
+        """Indices of the SMs that have run a warp, now or before; all where code of the user's writes in records."""
+        return self.records[0].used.indices() if self.records else slice(None)
+
     def keep_memory(self) -> list[PooledRecords]:
         """Do not recycle memory and caches, which the next run uses: their records."""
         kept, self.records = self.records[1:], self.records[:1]
@@ -117,8 +123,12 @@ class Simulation:
 
     def recycle(self) -> None:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
-        for name in ("wheel", "wakes"):
-            self.sms[name][:, : int(self.run["wheel"][0]) + 1] = 0
+        if not self.records:
+            return
+        used, run = self.used_sms, self.run[0]
+        for names, n in ((("wheel", "wakes"), run["wheel"] + 1), (BY_CONTEXT, run["contexts"])):
+            for name in names:
+                self.sms[name][used, :n] = 0
         for records in self.records:
             record_pool.release(records)
         self.records = []

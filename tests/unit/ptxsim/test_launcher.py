@@ -70,6 +70,20 @@ def test_scratchpad_is_counted_as_the_caller_says() -> None:
     assert launch(dynamic_shared=64, scratchpad=0).scratchpad_bytes == 0
 
 
+def test_every_launch_of_a_kernel_has_the_plan_of_its_own_options() -> None:
+    kernel, x = ptxtool.parse(TEXT, name="k.ptx").kernels["k"], np.zeros(32, np.uint32)
+    for _ in range(2):  # the second time with plans that are known
+        shared, alone = (
+            ptxsim.launch(kernel, 8, 32, [x], scratchpad=10240, share_scratchpad=n) for n in (90, 0)
+        )
+        assert (shared.shared_pairs, alone.shared_pairs) == (4, 0)
+        stopped, whole = (ptxsim.launch(kernel, 1, 32, [x], max_cycles=n) for n in (5, None))
+        assert (stopped.status, whole.status) == ("max-cycles", "done")
+        assert [ptxsim.launch(kernel, n, 32, [x]).n_ctas for n in (1, 2)] == [1, 2]
+        assert ptxsim.launch(kernel, 1, 32, [x], hotspots=True).hotspots
+        assert whole.hotspots is None
+
+
 def test_constants_fill_module_variables() -> None:
     x = np.zeros(32, np.uint32)
     launch(args=[x], constants={"table": np.array([5, 6, 7, 8], np.uint32)})

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base import record_pool
 from ptxsim.base.kernel_records import LEFTOVER, ONE_PER_SM, RUNNING, SPATIAL
+from ptxsim.base.pool import record_pool
 from ptxsim.base.program import CONTEXT, Program
 from ptxsim.timing.banks import banks_of
 from ptxsim.timing.build import COUNTED, connect, describe_program, memory_side, set_up_sms

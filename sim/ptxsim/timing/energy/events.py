@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base import program
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.formats.gpu import Gpu
 from ptxtool.results.simulation import SwitchingResult
 
@@ -23,16 +24,22 @@ def instruction_events(instructions: Any, issues: Any) -> dict[str, int]:
 
     A register read or written is 32 bits of 32 lanes.
     """
+    of_issue = _of_issue.get(instructions, None, lambda: _events_of_issue(instructions))
+    return dict(zip(_EVENTS, (of_issue @ issues).tolist(), strict=True))
+
+
+_EVENTS = ("instruction", "sp", "sfu", "ldst", "register_read", "register_write")
+_of_issue: IdentityCache[Any] = IdentityCache(32)
+"""Of arrays of instructions: the events of an issue of each, int64 [_EVENTS][n]."""
+
+
+def _events_of_issue(instructions: Any) -> Any:
     unit = np.where(instructions["access"] != program.NO_ACCESS, program.LDST, instructions["unit"])
     unit = np.where(np.isin(unit, (program.EITHER, program.INT, program.DP)), program.SP, unit)
     unit = np.where(unit == program.TENSOR, program.SFU, unit)
-    units = {"sp": program.SP, "sfu": program.SFU, "ldst": program.LDST}
-    return {
-        "instruction": int(issues.sum()),
-        **{name: int(issues[unit == number].sum()) for name, number in units.items()},
-        "register_read": int(issues @ instructions["words_read"].astype(np.int64)),
-        "register_write": int(issues @ instructions["words_written"].astype(np.int64)),
-    }
+    on_units = [unit == number for number in (program.SP, program.SFU, program.LDST)]
+    words = [instructions[name] for name in ("words_read", "words_written")]
+    return np.array([np.ones(len(unit)), *on_units, *words], np.int64)
 
 
 def memory_events(

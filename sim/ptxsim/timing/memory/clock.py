@@ -43,10 +43,12 @@ _CHANNEL = (
 )
 _BANK = ("due", "activate", "read", "write", "precharge")
 """In DRAM cycles."""
+ALL = slice(None)
 
 
-def rewind_memory(memory: Any, cycles: int) -> None:
-    """Cycle `cycles`, the first after a launch, becomes cycle 0 of a `MEMORY` array; its counters are set to zero."""
+def rewind_memory(memory: Any, cycles: int, used: Any = ALL) -> None:
+    """Cycle `cycles`, the first after a launch, becomes cycle 0 of a `MEMORY` array; its counters are set to zero. No
+    access has ever entered a slice that is not among the `used` ones."""
     m = memory[0]
     core, dram = int(m["core_mhz"]), int(m["dram_mhz"])
     dram_cycles = (cycles - 1) * dram // core + 1
@@ -60,10 +62,10 @@ def rewind_memory(memory: Any, cycles: int) -> None:
         _zero(m[side], NETWORK_COUNTS)
     slices, channels = m["slice"][: m["n_slices"]], m["channel"][: m["n_channels"]]
     _earlier(slices, _SLICE, cycles)
-    ages(slices["cache"])[...] -= cycles
+    ages(slices["cache"])[used] -= cycles
     _zero(slices["cache"], CACHE_COUNTS)
     if m["n_free"] < m["pool"]:
-        m["request"]["due"] -= cycles
+        m["request"]["due"][: m["pool"]] -= cycles
         for channel in channels:  # returning requests are due in DRAM cycles
             places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) & m["ring_mask"]
             m["request"]["due"][channel["returned"][places]] += cycles - dram_cycles
@@ -75,21 +77,22 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     _zero(channels, CHANNEL_COUNTS)
 
 
-def rewind_l1(caches: Any, cycles: int) -> None:
-    """The same for an array of `L1` records."""
+def rewind_l1(caches: Any, cycles: int, used: Any = ALL) -> None:
+    """The same for an array of `L1` records, of which only these were ever used."""
     cache = caches["cache"]
     clean = caches["flushed_at"] == cache["accesses"]
     caches["flushed_at"] = np.where(clean, 0, -1)  # in accesses, which are counted from 0 again
-    ages(cache)[...] -= cycles
-    caches["pipe"]["due"] -= cycles
-    caches["pipe"]["entered"] -= cycles
+    ages(cache)[used] -= cycles
+    pipes = int(caches["n_banks"][0]) if caches["pipe_cycles"].any() else 0
+    for name in ("due", "entered"):
+        caches["pipe"][name][used, :pipes] -= cycles
     _zero(cache, CACHE_COUNTS)
     _zero(caches, L1_COUNTS)
 
 
-def rewind_readonly(caches: Any, cycles: int) -> None:
+def rewind_readonly(caches: Any, cycles: int, used: Any = ALL) -> None:
     """The same for an array of `READONLY` records."""
-    ages(caches)[...] -= cycles
+    ages(caches)[used] -= cycles
     _zero(caches, READONLY_COUNTS)
 
 

@@ -5,6 +5,7 @@ where the address map needs bits of them.
 Reference: timing-model sections 0 and 3.
 """
 
+import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -110,10 +111,12 @@ def _set_sectors(caches: Any, gpu: Gpu) -> None:
     caches["dirty_percent"] = given.dirty_percent
 
 
-def make_memory(gpu: Gpu) -> Any:
-    """An array of one `MEMORY` record, all caches empty. Raises E502 for a machine that the records cannot hold."""
+def make_memory(gpu: Gpu, memory: Any = None) -> Any:
+    """An array of one `MEMORY` record, all caches empty: a new one, or this. Raises E502 for a machine that the records
+    cannot hold."""
     _check(gpu)
-    memory = _zeros(1, MEMORY)
+    if memory is None:
+        memory = _zeros(1, MEMORY)
     m = memory[0]
     icnt, l2, dram = gpu.icnt, gpu.l2, gpu.dram
     m["next"] = FOREVER
@@ -174,8 +177,14 @@ def make_memory(gpu: Gpu) -> Any:
 
 
 def _zeros(n: int, dtype: np.dtype[Any]) -> Any:
-    """An array of n records that begins with a cache line of the host."""
+    """An array of n records that begins with a cache line of the host, or a page.
+
+    Of a record a few kilobytes are used. numpy's large arrays have pages of 2 MB, each of which is zeroed as a whole
+    when it is touched; these are the system's, mostly of 4 KB.
+    """
     size = n * dtype.itemsize
+    if hasattr(mmap, "MAP_PRIVATE"):
+        return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
     room = np.zeros(size + 64, np.uint8)
     start = -room.ctypes.data % 64
     return room[start : start + size].view(dtype)

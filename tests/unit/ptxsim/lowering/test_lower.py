@@ -12,6 +12,7 @@ from ptxsim.lowering.variable_layout import GLOBAL_BASE, lay_out
 from ptxsim.memory_image.image import MemoryImage
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.settings import with_settings
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -187,3 +188,13 @@ def test_the_corpus_lowers(shared: Path) -> None:
                     for diagnostic in problem.diagnostics:
                         known = ("'tex", "c0[...]", "'$ofs1", "a post-increment of something")
                         assert any(k in diagnostic.message for k in known), diagnostic
+
+
+def test_machines_share_programs_unless_they_differ_in_what_a_program_has_of_them() -> None:
+    k = kernel("ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;", PTX)
+    program = lower(k, GPU)
+    beyond = ["l2.rop_cycles=9", "dram.tRCD=20", "fetch.mshr_entries=3", "clocks.dram_mhz=900"]
+    assert lower(k, with_settings(GPU, beyond)) is program
+    for setting in ("latency.add.int.latency=7", "ldst.vectors=whole", "sm.count=3"):
+        assert lower(k, with_settings(GPU, [setting])) is not program
+    assert lower(k, with_settings(GPU, ["latency.add.int.latency=7"])).instructions["latency"][1] == 7

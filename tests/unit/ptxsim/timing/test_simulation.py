@@ -3,7 +3,7 @@
 from built import GPU, built
 from msgspec.structs import replace
 
-from ptxsim.base import record_pool
+from ptxsim.base.pool import record_pool
 from ptxsim.timing.machine_records import memory_records, sm_records
 
 
@@ -11,7 +11,7 @@ def test_a_simulation_returns_its_records_with_an_empty_wheel() -> None:
     gpu = replace(GPU)  # records of its own
     found = built(gpu=gpu)
     sms, memory = found.sms, found.memory
-    sms["wheel"][0, 5] = 1
+    sms["wheel"][3, 5], sms["next_dynamic_id"][3] = 1, 2
     found.recycle()
     assert record_pool.acquire(sm_records, gpu).array is sms
     assert not sms["wheel"].any()

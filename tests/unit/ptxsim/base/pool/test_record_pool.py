@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import ptxsim
-from ptxsim.base import record_pool
-from ptxsim.timing.machine_records import memory_records, sm_records
+from ptxsim.base.pool import record_pool
+from ptxsim.timing.machine_records import l1_records, memory_records, sm_records
 from ptxsim.timing.memory.memory_state import L1
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.settings import with_settings
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -121,6 +122,12 @@ def stock(gpu: Gpu) -> list[record_pool.PooledRecords]:
         {"max_cycles": 700},
         {"max_cycles": 2500, "scheduler": "gto"},
         {"grid": 1, "block": 32},
+        {"grid": 2, "block": 64, "event_skip": False, "scheduler": "two_level"},
+        {"grid": 3, "block": 64, "scheduler": "static_limit:1", "max_cycles": 150},
+        {"grid": 4, "block": 192, "scheduler": "rrr", "share_registers": 90},
+        {"scheme": "virtual-thread"},
+        {"scheme": "finereg", "grid": 200, "block": 64},
+        {"scheme": "regmutex"},
     ],
     ids=str,
 )
@@ -155,6 +162,28 @@ def test_a_sequence_of_kernels_gives_back_each_ones_sms_as_they_were_made(
         assert_new(records)
 
 
+@pytest.mark.parametrize("name", ["tesla-c2050", "gpgpusim42-c2050", "gpgpusim42-qv100"])
+def test_small_grids_of_a_sequence_leave_no_trace_on_any_sm(name: str, kernels: dict[str, Function]) -> None:
+    gpu = load_gpu(name)
+    machine = ptxsim.Machine(gpu)
+    x, y = (np.arange(1 << 10, dtype=np.uint32) for _ in range(2))
+    image = ptxsim.Texture(np.arange(1 << 12, dtype=np.float32).reshape(64, 64))
+    for buffer, scheduler in ((x, "lrr"), (y, "gto"), (y, "two_level")):  # each on the SMs after those before
+        machine.launch(
+            kernels["all"],
+            2,
+            64,
+            [buffer, len(buffer)],
+            textures={"image": image},
+            registers=24,
+            scheduler=scheduler,
+        )
+    del machine
+    assert len(record_pool._pool) == 4
+    for records in record_pool._pool:
+        assert_new(records)
+
+
 def test_a_machine_in_the_middle_of_a_launch_gives_nothing_back(kernels: dict[str, Function]) -> None:
     gpu = load_gpu("tesla-c2050")
     machine = ptxsim.Machine(gpu)
@@ -166,9 +195,10 @@ def test_a_machine_in_the_middle_of_a_launch_gives_nothing_back(kernels: dict[st
 
 
 def assert_new(records: record_pool.PooledRecords) -> None:
-    assert records.create is not None
-    new = records.create(records.gpu).array
-    assert records.array.tobytes() == new.tobytes(), records.create.__name__
+    assert records.kind is not None
+    records.restore()
+    new = records.kind(records.gpu).array
+    assert records.array.tobytes() == new.tobytes(), records.array.dtype
 
 
 @pytest.mark.parametrize("name", GPUS)
@@ -221,3 +251,71 @@ def test_the_stock_is_bounded() -> None:
     for records in [record_pool.acquire(sm_records, gpu) for _ in range(20)]:
         record_pool.release(records)
     assert len(record_pool._pool) == record_pool._CAPACITY
+
+
+def test_machines_share_the_records_that_do_not_tell_them_apart() -> None:
+    one = load_gpu("tesla-c2050")
+    other = with_settings(one, ["l2.rop_cycles=77", "latency.add.int.latency=5"])
+    for kind in (sm_records, l1_records):
+        records = record_pool.acquire(kind, one)
+        record_pool.release(records)
+        assert record_pool.acquire(kind, other) is records
+        assert records.gpu is other
+    more = with_settings(one, ["l1d.mshr_entries=7"])
+    records = record_pool.acquire(l1_records, one)
+    record_pool.release(records)
+    assert record_pool.acquire(l1_records, more).array is not records.array
+
+
+@pytest.mark.parametrize("names", [GPUS, GPUS[::-1], ("gpgpusim42-qv100", "gpgpusim42-qv100")])
+def test_the_memory_of_a_machine_of_one_layout_becomes_that_of_another(
+    names: tuple[str, str], kernels: dict[str, Function]
+) -> None:
+    first, second = map(load_gpu, names)
+    launch(kernels["all"], first)
+    (used,) = [records for records in record_pool._pool if records.kind is memory_records]
+    differs = ["l2.rop_cycles=77", "dram.bank_groups=2", "icnt.output_packets=9", "dram.scheduler_queue=8"]
+    differs += [
+        "l2.store_miss=" + second.l2.store_miss,
+        f"l2.sets={first.l2.sets}",
+        f"l2.ways={first.l2.ways}",
+    ]
+    other = with_settings(second, [*differs, "l2.set_hash=linear", "l2.mshr_entries=9"])
+    records = record_pool.acquire(memory_records, other)
+    assert records.array is used.array
+    assert_new(records)
+    assert record_pool.acquire(memory_records, other).array is not used.array
+
+
+def test_used_records_are_those_with_a_mark_or_noted() -> None:
+    marks = np.zeros(5, np.int64), np.zeros(5, np.uint8)
+    used = record_pool.UsedRecords(marks)
+    assert used.indices().tolist() == []
+    marks[0][2], marks[1][3] = 7, 1
+    assert used.indices().tolist() == [2, 3]
+    marks[0][:] = 0
+    used.note([0])
+    assert used.indices().tolist() == [0, 2, 3]
+    used.clear()
+    assert used.indices().tolist() == [3]
+    used.note(slice(None))
+    assert used.indices() == slice(None)
+
+
+def test_without_marks_all_records_are_used() -> None:
+    used = record_pool.UsedRecords()
+    used.note([3])
+    used.clear()
+    assert used.indices() == slice(None)
+
+
+def test_only_used_records_are_restored_whole() -> None:
+    array = np.zeros(3, [("used", "i8"), ("all", "i8"), ("some", "i4", (4,))])
+    records = record_pool.PooledRecords(load_gpu("tesla-c2050"), array, [array["used"]])
+    records.plan(array, of_used=True).restore_fields({"some": 2})
+    records.plan(array).restore_fields({"used": 0, "some": 0})
+    array["used"][1] = 1
+    array["all"], array["some"] = 5, 6
+    records.restore()
+    assert array["used"].tolist() == array["all"].tolist() == [0, 0, 0]
+    assert array["some"].tolist() == [[6] * 4, [0, 0, 6, 6], [6] * 4]

@@ -1,0 +1,1 @@
+"""Records of machines that launches use one after the other."""
