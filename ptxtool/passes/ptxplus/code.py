@@ -101,8 +101,6 @@ class KernelCode:
     lines: list[Code | BranchTarget] = field(default_factory=list)
     labels: dict[Hashable, str] = field(default_factory=dict)
     """The labels of the points that branches name."""
-    addresses: dict[str, str] = field(default_factory=dict)
-    """What these are called in the final text, once encodings are known."""
     notes: dict[str, int] = field(default_factory=dict)
     """Remarks for the user, with the line in the text that is lowered."""
 

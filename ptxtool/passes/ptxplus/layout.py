@@ -11,7 +11,7 @@ and `rcp` of whole registers below 64, without guard, condition code, rounding o
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from ptxtool.ir.variables import alignment_of, declared_size
@@ -133,26 +133,25 @@ def _named(code: Code, names: Mapping[str, str]) -> Code:
 
 
 def label_names(kernel: KernelCode) -> dict[str, str]:
-    """What each label is called: its address, as far as that is known, or what it was if no instruction were short."""
+    """What each label is called: what its address were if no instruction were short."""
     names: dict[str, str] = {}
     number = 0
     for line in kernel.lines:
         if isinstance(line, Code):
             number += 1
         elif line.label in kernel.labels:
-            name = f"l0x{8 * number:08x}"
-            names[kernel.labels[line.label]] = kernel.addresses.get(name, name)
+            names[kernel.labels[line.label]] = f"l0x{8 * number:08x}"
     return names
 
 
 # ---- the text after allocation
 
 
-def final_text(text: str, kernels: Sequence[tuple[KernelCode, Sequence[int]]]) -> str:
+def final_text(text: str, kernels: Sequence[Sequence[int]]) -> str:
     """The converter's layout again: declarations, one instruction on a line, labels before their instructions.
 
-    `kernels` are in the order of the text; with each, per instruction there, the number of its instruction over virtual
-    registers, -1 for none. Encodings are chosen, and labels named by their addresses, in the text and in the code.
+    `kernels` has in the order of the text, per instruction, the number of its instruction over virtual registers, -1
+    for none. Encodings are chosen, and labels named by their addresses.
     """
     result: list[str] = []
     lines = iter(text.split("\n"))
@@ -167,21 +166,22 @@ def final_text(text: str, kernels: Sequence[tuple[KernelCode, Sequence[int]]]) -
         result += _registers(body)
         if declared:
             result += (*declared, "")
-        result += ("\t", *_encoded(body.split("\n"), *next(remaining)), "}")
+        result += ("\t", *_encoded(body.split("\n"), next(remaining)), "}")
     return "\n".join(result)
 
 
-def _encoded(lines: Sequence[str], kernel: KernelCode, origins: Sequence[int]) -> Iterator[str]:
+def _encoded(lines: Sequence[str], origins: Sequence[int]) -> Iterator[str]:
     """The lines of a body, each with an instruction or empty, with encodings and names of labels."""
     split = [line[1:].split(": ") for line in lines]  # labels, and an instruction
     texts = [parts[-1] for parts in split if parts[-1]]
-    short = _short(kernel, texts, {origin: place for place, origin in enumerate(origins) if origin >= 0})
     labels: dict[str, int] = {}
     place = 0
     for *before, text in split:
-        labels |= dict.fromkeys(before, place)
+        for label in before:
+            labels[label] = place
         place += text != ""
-    names = kernel.addresses = _addresses(labels, short)
+    short = _short(texts, origins, frozenset(labels.values()))
+    names = _addresses(labels, short)
     are_short = frozenset(short)
     place = 0
     for line, (*before, text) in zip(lines, split, strict=True):
@@ -199,29 +199,22 @@ def _encoded(lines: Sequence[str], kernel: KernelCode, origins: Sequence[int]) -
         place += 1
 
 
-def _short(kernel: KernelCode, texts: Sequence[str], places: Mapping[int, int]) -> list[int]:
-    """The instructions of the allocated text that are encoded in 4 bytes; their code gets such opcodes."""
+def _short(texts: Sequence[str], origins: Sequence[int], labelled: Collection[int]) -> list[int]:
+    """The instructions of the allocated text that are encoded in 4 bytes, none that allocation has inserted."""
     short: list[int] = []
-    waiting: tuple[int, Code] | None = None
-    number = -1
-    for line in kernel.lines:
-        if isinstance(line, BranchTarget):
-            if line.label in kernel.labels:
-                waiting = None
+    waiting = -1
+    for place, (text, origin) in enumerate(zip(texts, origins, strict=True)):
+        if place in labelled:
+            waiting = -1
+        if origin < 0:
             continue
-        number += 1
-        place = places.get(number)
-        if place is None:
-            continue
-        if line.guard or line.opcode not in _SHORT or not _SHORT_FORM.fullmatch(texts[place]):
-            waiting = None
-        elif waiting is None or waiting[0] != place - 1:
-            waiting = place, line
+        if text.partition(" ")[0] not in _SHORT or not _SHORT_FORM.fullmatch(text):
+            waiting = -1
+        elif waiting < 0 or waiting != place - 1:
+            waiting = place
         else:
-            for code in (waiting[1], line):
-                code.opcode = _SHORT[code.opcode]
-            short += (place - 1, place)
-            waiting = None
+            short += (waiting, place)
+            waiting = -1
     return short
 
 

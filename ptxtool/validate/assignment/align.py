@@ -7,12 +7,15 @@ index after), a *dropped* one (before, -1), an *inserted* one (-1, after). The c
 * nothing was added but instructions without an origin, register declarations, and slots (`is_spill`, `is_slots`);
 * every kept instruction has its old opcode, guard and operands, registers apart (`same_shape`).
 
+A new text of PTXPlus may be *encoded*: labels have other names, one for one, and `.half` marks the 4-byte encoding.
+
 Between two kept statements the inserted instructions come first, then the dropped ones: the former move values between
 places, the latter make values equal, so their order does not matter.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from msgspec.structs import astuple
 
@@ -34,16 +37,21 @@ class Alignment:
     items: list[tuple[int, int]] = field(default_factory=list)
     labels: dict[tuple[int, int], int] = field(default_factory=dict)
     problem: Diagnostic | None = None
+    names: dict[str, str] | None = None
+    """Of an encoded text, what the labels are called now."""
 
 
-def align(before: Function, after: Function, origins: Sequence[int]) -> Alignment:
+def align(before: Function, after: Function, origins: Sequence[int], encoded: bool = False) -> Alignment:
     """The items of two bodies; incomplete if there is a `problem`."""
-    result = Alignment()
+    result = Alignment(names={} if encoded else None)
     if len(origins) != len(after.instructions):
         what = f"{len(origins)} origins for the {len(after.instructions)} instructions of '{after.name}'"
         result.problem = wrong(what, after.source, after)
     else:
         result.problem = _walk(before, after, origins, result)
+    names = result.names or {}
+    if len({*names.values()}) < len(names) and result.problem is None:
+        result.problem = wrong(f"two labels of '{before.name}' have one name in '{after.name}'", after.source, after)
     return result
 
 
@@ -64,12 +72,19 @@ def _walk(before: Function, after: Function, origins: Sequence[int], result: Ali
         if new is None and old is not None:
             what = f"'{_text(before, old)}' is missing at the end of '{after.name}'"
             return wrong(what, after.source, after)
-        if new is not None and (old is None or not same_statement(old, new)):
+        if new is not None and (old is None or not _is_same(old, new, result.names)):
             return wrong(_replaced(before, old, after, new), after.source, new)
         i, j = i_end, j_end
         if type(new) is Label:
             result.labels[i, j] = len(result.items)
     return None
+
+
+def _is_same(old: Statement, new: Statement, names: dict[str, str] | None) -> bool:
+    """Whether a statement stays what it was; `names` gets the new names of labels."""
+    if names is None or type(old) is not Label or type(new) is not Label:
+        return same_statement(old, new)
+    return names.setdefault(old.name, new.name) == new.name
 
 
 def _marks(function: Function, before: Function) -> list[tuple[int, Statement | None]]:
@@ -139,13 +154,28 @@ def _part(name: nodes.Name) -> str:
     return name.part
 
 
-def same_operation(old: nodes.Instruction, new: nodes.Instruction) -> bool:
+def same_operation(old: nodes.Instruction, new: nodes.Instruction, encoded: bool = False) -> bool:
     """The same opcode, number of operands, and guard up to its register."""
-    if old.opcode.text != new.opcode.text or len(old.operands) != len(new.operands):
+    was, now = old.opcode.text, new.opcode.text
+    if was != now and not (encoded and was == _without_encoding(now)):
+        return False
+    if len(old.operands) != len(new.operands):
         return False
     if old.guard is None or new.guard is None:
         return old.guard is new.guard
     return old.guard.negated == new.guard.negated and old.guard.condition == new.guard.condition
+
+
+@cache
+def _without_encoding(opcode_text: str) -> str:
+    return ".".join([word for word in opcode_text.split(".") if word != "half"])
+
+
+def same_label(old: nodes.Operand, new: nodes.Operand, names: Mapping[str, str] | None) -> bool:
+    """Whether two operands name the same label; `names` as in `Alignment`."""
+    if names is None or not isinstance(old, nodes.Name) or not isinstance(new, nodes.Name):
+        return old == new
+    return names.get(old.text) == new.text and old.part == new.part
 
 
 def label_items(

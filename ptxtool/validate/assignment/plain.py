@@ -7,14 +7,14 @@ only in registers of one class, and the registers in it. Two instructions with o
 of their operands are the same, and so do their registers in pairs. Other instructions are left to `meaning.py`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 
 from ptxtool.base.bits import indices
 from ptxtool.base.kept import kept
 from ptxtool.ir.defuse import accessed, plain_sources
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand, Vector
-from ptxtool.validate.assignment.align import NONE, same_operation, structure
+from ptxtool.validate.assignment.align import NONE, same_label, same_operation, structure
 
 Pairs = tuple[tuple[int, int], ...]
 """Registers before and after."""
@@ -128,33 +128,44 @@ class _Side:
 
 
 def plain_pairs(
-    before: Function, after: Function, items: Sequence[tuple[int, int]], take: Callable[[int], object]
+    before: Function,
+    after: Function,
+    items: Sequence[tuple[int, int]],
+    take: Callable[[int], object],
+    names: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """Kept instructions by their item, with the registers that they write, all of them wholly, and that they read.
 
-    Those of guards are not among them. `take` is called with registers of `after`, with each at least once.
+    Those of guards are not among them. `take` is called with registers of `after`, with each at least once. `names` are
+    those of labels, as in `Alignment`.
     """
     left = _before(before)
     right = left if after is before else _Side(after, left.numbers)
     for start in range(0, len(items), _STRETCH):
-        yield from _pairs_of(left, right, start, items[start : start + _STRETCH], take)
+        yield from _pairs_of(left, right, start, items[start : start + _STRETCH], take, names)
 
 
 def _pairs_of(
-    left: _Side, right: _Side, first: int, items: Sequence[tuple[int, int]], take: Callable[[int], object]
+    left: _Side,
+    right: _Side,
+    first: int,
+    items: Sequence[tuple[int, int]],
+    take: Callable[[int], object],
+    names: Mapping[str, str] | None,
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """`plain_pairs` for some items, which are numbered from `first` on."""
-    olds, news = left.instructions, right.instructions
+    olds, news, encoded = left.instructions, right.instructions, names is not None
     both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items, first) if i != NONE and j != NONE]
     written = _written([old for _, old, _ in both], left.registers.is_ptxplus)
     plain = [
         (item, old, new, n_written)
         for (item, old, new), n_written in zip(both, written, strict=True)
-        if n_written >= 0 and same_operation(old, new) and (not n_written or _is_written(old.operands[0]))
+        if n_written >= 0 and same_operation(old, new, encoded) and (not n_written or _is_written(old.operands[0]))
     ]
     for (item, old, new), n_written in zip(both, written, strict=True):
-        if n_written == LABEL and old.operands == new.operands and same_operation(old, new):
-            yield item, (), ()
+        if n_written == LABEL and same_operation(old, new, encoded):
+            if same_label(*old.operands, *new.operands, names):
+                yield item, (), ()
 
     def meanings() -> tuple[list[Meaning], list[Meaning]]:
         return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
