@@ -3,6 +3,7 @@
 import dataclasses
 import typing
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ptxtool.passes.base import Pass, Shown
 from ptxtool.passes.demotion.demote import Demote
@@ -88,6 +89,7 @@ def find_pass(name: str) -> type[Pass] | None:
     return PASSES.get(_FORMER_NAMES.get(name, name))
 
 
+@lru_cache(maxsize=64)
 def pass_info(cls: type[Pass]) -> PassInfo:
     """Describe a pass class from its docstring and its fields."""
     hints = typing.get_type_hints(cls, include_extras=True)

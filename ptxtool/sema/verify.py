@@ -54,6 +54,8 @@ MOST_REGISTERS = 1 << 18
 
 _NO_REGISTERS = frozenset({"l", "m"})
 """Roles of operands that a plain register cannot have: labels and addresses in brackets."""
+_NO_CONSTANTS = _NO_REGISTERS | {"w", "rw", "p"}
+"""Those that a number cannot have."""
 
 
 @kept
@@ -110,7 +112,8 @@ class FunctionCheck:
         self.found: list[Diagnostic] = []
         # operands and guards ("@") without mistakes in these blocks, by role and identity: equal texts share their node
         self._right: dict[str, set[int]] = defaultdict(set)
-        self._roles: dict[tuple[str, int], list[str]] = {}  # by opcode and number of operands
+        # by opcode and number of operands, per operand: whether it may be a register, a number, and its role
+        self._forms: dict[tuple[str, int], list[tuple[bool, bool, str]]] = {}
         self._are_registers = _AreRegisters(self.registers)
 
     def run(self) -> list[Diagnostic]:
@@ -134,8 +137,9 @@ class FunctionCheck:
         return self.found
 
     def _instructions(self, first: int, end: int) -> None:
+        check = self._instruction
         for n, node in enumerate(self.function.instructions[first:end], first):
-            self._instruction(node, n)
+            check(node, n)
 
     def _statement(self, statement: nodes.Statement, n: int) -> None:
         """Anything but an instruction; `n` is the instruction that follows."""
@@ -182,7 +186,8 @@ class FunctionCheck:
 
     def _instruction(self, node: nodes.Instruction, n: int) -> None:
         """Check one instruction, the `n`-th of the function."""
-        self._guard_once(node, n)
+        if node.guard is not None:
+            self._guard_once(node, n)
         self._operands(node, n)
 
     def _guard_once(self, node: nodes.Instruction, n: int) -> None:
@@ -195,22 +200,44 @@ class FunctionCheck:
 
     def _operands(self, node: nodes.Instruction, n: int) -> None:
         """Check that the instruction is known, and its operands: nearly all are registers, or have been seen."""
-        key = node.opcode.text, len(node.operands)
-        roles = self._roles.get(key)
-        if roles is None:
-            match = table().match(*key, self.is_ptxplus)
-            specs = match.form.operands if match is not None else ()
-            roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
-            if match is None:
-                self._unknown(node)
-            else:
-                self._roles[key] = roles
-        right, known = self._right, self._are_registers
-        for operand, role in zip(node.operands, roles, strict=True):
-            if type(operand) is nodes.Name and role not in _NO_REGISTERS and known[operand.text]:
-                continue
-            if id(operand) not in right[role]:
+        operands = node.operands
+        form = self._forms.get((node.opcode.text, len(operands)))
+        if form is None:
+            form = self._form(node)
+        known = self._are_registers
+        for operand, (may_be_register, may_be_number, role) in zip(operands, form, strict=True):
+            kind = type(operand)
+            if kind is nodes.Name:
+                if may_be_register and known[operand.text]:  # type: ignore[union-attr]
+                    continue
+            elif kind is nodes.Immediate:
+                if may_be_number:
+                    continue
+            elif kind is nodes.Memory and self._is_plain(operand):  # type: ignore[arg-type]
+                if role != "l":
+                    continue
+            if id(operand) not in self._right[role]:
                 self._operand(operand, role, node, n)
+
+    def _form(self, node: nodes.Instruction) -> list[tuple[bool, bool, str]]:
+        """What `_forms` has of an instruction; nothing is kept of one that is not in the table, which is reported."""
+        key = node.opcode.text, len(node.operands)
+        match = table().match(*key, self.is_ptxplus)
+        specs = match.form.operands if match is not None else ()
+        roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
+        form = [(role not in _NO_REGISTERS, role not in _NO_CONSTANTS, role) for role in roles]
+        if match is None:
+            self._unknown(node)
+        else:
+            self._forms[key] = form
+        return form
+
+    def _is_plain(self, address: nodes.Memory) -> bool:
+        """Whether an address is a register, perhaps with a number: nearly all."""
+        base, offset = address.base, address.offset
+        if type(base) is not nodes.Name or address.symbol or address.coordinates:
+            return False
+        return self._are_registers[base.text] and (offset is None or type(offset) is nodes.Immediate)
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":

@@ -16,13 +16,12 @@ def written_once(items: Iterable[FlatItem]) -> Mapping[ValueKey, FlatItem]:
     """The values that one instruction or copy of the kernel writes, each with what writes it."""
     found: dict[ValueKey, FlatItem | None] = {}
     for item in items:
-        written: list[ValueKey | None] = []
         if isinstance(item, InlinedInstruction):
-            activation = item.activation
-            written = [*map(activation.key_of, activation.function.def_uses[item.index].defs)]
+            for register in item.activation.function.def_uses[item.index].defs:
+                value = item.activation.key_of(register)
+                found[value] = None if value in found else item
         elif isinstance(item, ParameterCopy):
-            written = [item.piece if item.is_store else item.at.key_of(item.operand)]
-        for key in written:
+            key = item.piece if item.is_store else item.at.key_of(item.operand)
             if key is not None:
                 found[key] = None if key in found else item
     return {key: item for key, item in found.items() if item is not None}

@@ -42,13 +42,14 @@ def fold(kernel: KernelCode, parameter_end: int) -> None:
                     if load is not None and name in code.reads() and _take(code, name, load.operands[1]):
                         gone.append(load)
                 _forget(waiting, code, parameter_end)
-            if _is_load(code) and writes[code.operands[0]] == reads[code.operands[0]] == 1:
+            if code.opcode in _LOADS and _is_load(code) and writes[code.operands[0]] == reads[code.operands[0]] == 1:
                 waiting[code.operands[0]] = code
     kernel.drop(gone)
 
 
 def _is_load(code: Code) -> bool:
-    if code.opcode not in _LOADS or code.guard or is_memory(code.operands[0]):
+    """Whether one of `_LOADS` is a load."""
+    if code.guard or is_memory(code.operands[0]):
         return False
     return is_memory(code.operands[1]) or _SPECIAL.fullmatch(code.operands[1]) is not None
 

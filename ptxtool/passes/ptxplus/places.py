@@ -11,7 +11,7 @@ Refused by name (`Refusal`): initial values that are addresses, parameters of ty
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from math import prod
 
 from ptxtool.ir.blocks import block_bound
@@ -37,6 +37,11 @@ def most_threads(kernel: Function) -> int:
 def _is_texture(declaration: Declaration) -> bool:
     """Whether a variable is a texture: `.global .texref image;`, before PTX 1.5 `.tex .u32 image;`."""
     return declaration.type == "texref" or declaration.space == "tex"
+
+
+def _declarations(function: Function) -> Iterator[Declaration]:
+    """The declarations in a function's body."""
+    return (s for _, s in function.other_statements if isinstance(s, Declaration))
 
 
 def parameter_name(kernel: Function, name: str) -> str:
@@ -91,7 +96,7 @@ class ModuleVariables:
         self.used: set[str] = set()
         self.textures = tuple(d.name for item, d in self._declared() if _is_texture(item))
         self._variables: list[tuple[VariableAddress, Declaration, Declarator]] = []
-        segments = ("constant0", *(f"constant0_{k}" for k in range(999)))
+        segments = chain(["constant0"], map("constant0_{}".format, count()))
         self.segment = next(name for name in segments if name not in module.variables)
         end = 0
         for declaration, declarator in self._declared():
@@ -104,8 +109,7 @@ class ModuleVariables:
                 self._variables.append((place, declaration, declarator))
 
     def _declared(self) -> Iterator[tuple[Declaration, Declarator]]:
-        bodies = (f.body or () for f in self.module.functions.values())
-        inner = (s for s in chain.from_iterable(bodies) if isinstance(s, Declaration))
+        inner = chain.from_iterable(map(_declarations, self.module.functions.values()))
         found = (*self.module.storage(), *(s for s in inner if s.space in ("global", "const")))
         yield from ((d, x) for d in found for x in d.declarators)
 
@@ -169,8 +173,7 @@ class KernelVariables:
         module = self.kernel.module
         found = [(d, x) for d in module.storage() for x in d.declarators]
         for name in sorted(functions, key=list(module.functions).index):
-            body = module.functions[name].body or ()
-            found += [(s, x) for s in body if isinstance(s, Declaration) for x in s.declarators]
+            found += [(s, x) for s in _declarations(module.functions[name]) for x in s.declarators]
         sized = [(d, x) for d, x in found if d.space == "shared" and x.name in used]
         wanted = [(x.name, declared_size(d, x), alignment_of(d)) for d, x in sized]
         if exchanges:
@@ -194,13 +197,13 @@ class KernelVariables:
         local = self._locals.get((function.name, name))
         if local is not None:
             return local
-        for statement in function.body or ():
-            if not isinstance(statement, Declaration) or statement.space != "local":
+        for declaration in _declarations(function):
+            if declaration.space != "local":
                 continue
-            for declarator in statement.declarators:
+            for declarator in declaration.declarators:
                 if declarator.name == name:
-                    start = round_up(self.local_bytes, alignment_of(statement))
-                    self.local_bytes = start + declared_size(statement, declarator)
+                    start = round_up(self.local_bytes, alignment_of(declaration))
+                    self.local_bytes = start + declared_size(declaration, declarator)
                     local = self._locals[function.name, name] = VariableAddress("local", name, start)
                     return local
         return self._module.find(name)

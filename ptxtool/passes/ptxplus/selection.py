@@ -27,10 +27,10 @@ Pair = tuple[str, str]
 """The low and the high word of a 64-bit value."""
 
 Rule = Callable[["InstructionSelection"], None]
-_LONG_BASES = (
+_LONG_BASES = frozenset([
     *("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "bar.warp.sync"),
     *("vote.sync", "brx.idx"),
-)
+])
 """Bases of several words among those that have rules; others, such as `st.async`, are separate instructions."""
 RULES: dict[str, Rule] = {}
 """The rule of every opcode that can be lowered."""
@@ -278,7 +278,8 @@ class InstructionSelection:
 
     def _named(self, operand: Name) -> str:
         self.refuse_vector(operand)
-        key = self.current.key(operand.text)
+        current = self.current
+        key = current.activation.key(operand.text, current.index)
         if key is not None:
             if operand.part:
                 raise Refusal(f"a part of the register '{operand.text}'")
@@ -406,10 +407,12 @@ class InstructionSelection:
         self._begin(flat)
         self.opcode, self.operands = flat.instruction.opcode, flat.instruction.operands
         base, match = self.opcode.base, flat.match
-        if match is None or base not in RULES or match.form.base not in (base, *_LONG_BASES):
+        select = RULES.get(base)
+        known = match is not None and (match.form.base == base or match.form.base in _LONG_BASES)
+        if match is None or select is None or not known:
             raise Refusal(f"PTXPlus has nothing for '{self.opcode.text}'")
         self.match = match
-        RULES[base](self)
+        select(self)
 
     def _copy(self, item: ParameterCopy) -> None:
         """Emit the copy of an argument or a result."""
