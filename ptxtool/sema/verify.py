@@ -82,18 +82,6 @@ def _too_many_registers(function: nodes.Function) -> Iterator[Diagnostic]:
         yield diagnostic_at("E212", message, function.module.source, declaration, name, help)
 
 
-class _AreRegisters(dict[str, bool]):
-    """Whether names mean a register at every instruction."""
-
-    def __init__(self, registers: RegisterTable):
-        super().__init__()
-        self._registers = registers
-
-    def __missing__(self, name: str) -> bool:
-        found = self[name] = bool(self._registers.everywhere[name]) and name not in special_registers()
-        return found
-
-
 class FunctionCheck:
     """The checks of one function, statement by statement. `ptxtool.check` adds its own."""
 
@@ -114,7 +102,6 @@ class FunctionCheck:
         self._right: dict[str, set[int]] = defaultdict(set)
         # by opcode and number of operands, per operand: whether it may be a register, a number, and its role
         self._forms: dict[tuple[str, int], list[tuple[bool, bool, str]]] = {}
-        self._are_registers = _AreRegisters(self.registers)
 
     def run(self) -> list[Diagnostic]:
         """Check the whole function; its diagnostics, in the order of the text."""
@@ -204,11 +191,12 @@ class FunctionCheck:
         form = self._forms.get((node.opcode.text, len(operands)))
         if form is None:
             form = self._form(node)
-        known = self._are_registers
+        known, special_names = self.registers.everywhere, special_registers()
         for operand, (may_be_register, may_be_number, role) in zip(operands, form, strict=True):
             kind = type(operand)
             if kind is nodes.Name:
-                if may_be_register and known[operand.text]:  # type: ignore[union-attr]
+                text = operand.text  # type: ignore[union-attr]
+                if may_be_register and known[text] and text not in special_names:
                     continue
             elif kind is nodes.Immediate:
                 if may_be_number:
@@ -237,7 +225,9 @@ class FunctionCheck:
         base, offset = address.base, address.offset
         if type(base) is not nodes.Name or address.symbol or address.coordinates:
             return False
-        return self._are_registers[base.text] and (offset is None or type(offset) is nodes.Immediate)
+        if not self.registers.everywhere[base.text] or base.text in special_registers():
+            return False
+        return offset is None or type(offset) is nodes.Immediate
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":

@@ -32,7 +32,7 @@ _END = "l_exit"
 _SHORT_FORM = re.compile(r"[\w.]+ \$r(?:[1-5]?\d|6[0-3])(?:, \$r(?:[1-5]?\d|6[0-3]))*;")
 _LONE_LABEL = re.compile(r"(l0x\w+: )\s+")
 _MEMORY = ("\t.shared", "\t.local")
-_NUMBER = re.compile(r"\$([vrp])(\d+)")
+_REGISTER = re.compile(r"\$[vrp]\d+")
 
 
 def module_text(variables: ModuleVariables, kernels: Sequence[KernelCode]) -> str:
@@ -99,8 +99,8 @@ def _kernel(kernel: KernelCode) -> Iterator[str]:
 def _registers(text: str) -> Iterator[str]:
     """The declarations of the registers that instructions name."""
     highest = {"v": -1, "r": -1, "p": 3}
-    for file, number in {*_NUMBER.findall(text)}:
-        highest[file] = max(highest[file], int(number))
+    for name in {*_REGISTER.findall(text)}:
+        highest[name[1]] = max(highest[name[1]], int(name[2:]))
     for file, type_ in (("r", "u32"), ("v", "u32"), ("p", "pred")):
         if highest[file] >= 0:
             yield f"\t.reg .{type_} ${file}<{highest[file] + 1}>;"
@@ -172,31 +172,30 @@ def final_text(text: str, kernels: Sequence[Sequence[int]]) -> str:
 
 def _encoded(lines: Sequence[str], origins: Sequence[int]) -> Iterator[str]:
     """The lines of a body, each with an instruction or empty, with encodings and names of labels."""
-    split = [line[1:].split(": ") for line in lines]  # labels, and an instruction
-    texts = [parts[-1] for parts in split if parts[-1]]
+    texts: list[str] = []
     labels: dict[str, int] = {}
-    place = 0
-    for *before, text in split:
-        for label in before:
-            labels[label] = place
-        place += text != ""
+    for line in lines:
+        text = line[1:]
+        if ": " in text:
+            *before, text = text.split(": ")
+            labels |= dict.fromkeys(before, len(texts))
+        if text:
+            texts.append(text)
     short = _short(texts, origins, frozenset(labels.values()))
     names = _addresses(labels, short)
-    are_short = frozenset(short)
+    new = {place: f"{_SHORT[text[0]]} {text[2]}" for place in short for text in [texts[place].partition(" ")]}
     place = 0
-    for line, (*before, text) in zip(lines, split, strict=True):
-        opcode, _, rest = text.rpartition(" ")
-        if place in are_short:
-            opcode, _, rest = text.partition(" ")
-            text = f"{_SHORT[opcode]} {rest}"
-        elif opcode.endswith("bra"):
-            text = f"{opcode} {names[rest[:-1]]};"
-        elif not before:
-            yield line
-            place += text != ""
-            continue
-        yield f"\t{''.join([f'{names.get(label, label)}: ' for label in before])}{text}"
-        place += 1
+    for line in lines:
+        has_label = ": " in line
+        if place in new or has_label or "bra " in line:
+            *before, text = line[1:].split(": ")
+            text = new.get(place, text)
+            opcode, _, target = text.rpartition(" ")
+            if opcode.endswith("bra"):
+                text = f"{opcode} {names[target[:-1]]};"
+            line = f"\t{''.join([f'{names.get(label, label)}: ' for label in before])}{text}"
+        yield line
+        place += len(line) > 1
 
 
 def _short(texts: Sequence[str], origins: Sequence[int], labelled: Collection[int]) -> list[int]:

@@ -81,7 +81,13 @@ class _Side:
     def look(self, operand: Operand) -> Meaning:
         """The meaning of an operand that was not analysed before."""
         if type(operand) is Immediate:
-            return self.numbers.setdefault(operand, len(self.numbers)), ()
+            return self._number(operand), ()
+        if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
+            base = self.registers.everywhere[operand.base.text]  # nearly all addresses
+            if base is None:
+                return NO_SHAPE, ()
+            key = Memory, self._class_of_name(operand.base), operand.symbol, operand.offset
+            return self._number(key), tuple([k for k in base if k not in self.special])
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
@@ -91,21 +97,22 @@ class _Side:
         if isinstance(operand, Dual):
             items = operand.first, operand.second
         inside = [item for item in items if isinstance(item, Name)]
-        if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
-            base = self._class_of_name(operand.base)  # nearly all: what `structure` finds, sooner
-            key = Memory, base, operand.symbol, operand.offset, operand.post_increment
-        elif items and len(inside) == len(items):
+        if items and len(inside) == len(items):
             key = type(operand), *map(self._class_of_name, inside)
         else:
             key = structure(operand, self._class_of_name)
-        shape = self.numbers.setdefault(key, len(self.numbers))
         registers = chain.from_iterable([some for some in found if some])
-        return shape, tuple([k for k in registers if k not in self.special])
+        return self._number(key), tuple([k for k in registers if k not in self.special])
+
+    def _number(self, key: object) -> int:
+        """The number of a shape."""
+        return self.numbers.setdefault(key, len(self.numbers))
 
     @staticmethod
     def _is_plain(address: Memory) -> bool:
-        """Whether no name but the base's is in an address."""
-        return not address.coordinates and (address.offset is None or isinstance(address.offset, Immediate))
+        """Whether no name but the base's is in an address, which stays as it is."""
+        is_constant = address.offset is None or isinstance(address.offset, Immediate)
+        return is_constant and not address.coordinates and not address.post_increment
 
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike.
