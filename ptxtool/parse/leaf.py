@@ -12,7 +12,7 @@ from ptxtool.ir.nodes import Binary, Group, Immediate, Memory, Name, Operand, Un
 from ptxtool.parse.grammar import terminals
 from ptxtool.parse.operands import name
 
-_MOST_KNOWN = 1 << 14
+_MOST_KNOWN = 1 << 12
 """Names and numbers that are kept for further texts."""
 MAX_BRACKETS = 8  # in one operand read here, so that no input makes it recurse deeply
 _BLANKS = " \t\r\n\f\v"

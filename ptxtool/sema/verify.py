@@ -18,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,17 @@ _NO_REGISTERS = frozenset({"l", "m"})
 """Roles of operands that a plain register cannot have: labels and addresses in brackets."""
 _NO_CONSTANTS = _NO_REGISTERS | {"w", "rw", "p"}
 """Those that a number cannot have."""
+
+
+@cache
+def _form(opcode_text: str, n_operands: int, is_ptxplus: bool) -> tuple[tuple[bool, bool, str], ...] | None:
+    """Per operand whether it may be a register, whether it may be a number, and its role; None for unknown opcodes."""
+    match = table().match(opcode_text, n_operands, is_ptxplus)
+    if match is None:
+        return None
+    roles = [spec.role for spec in match.form.operands[:n_operands]]
+    roles += [""] * (n_operands - len(roles))
+    return tuple((role not in _NO_REGISTERS, role not in _NO_CONSTANTS, role) for role in roles)
 
 
 @kept
@@ -100,8 +112,6 @@ class FunctionCheck:
         self.found: list[Diagnostic] = []
         # operands and guards ("@") without mistakes in these blocks, by role and identity: equal texts share their node
         self._right: dict[str, set[int]] = defaultdict(set)
-        # by opcode and number of operands, per operand: whether it may be a register, a number, and its role
-        self._forms: dict[tuple[str, int], list[tuple[bool, bool, str]]] = {}
 
     def run(self) -> list[Diagnostic]:
         """Check the whole function; its diagnostics, in the order of the text."""
@@ -188,9 +198,10 @@ class FunctionCheck:
     def _operands(self, node: nodes.Instruction, n: int) -> None:
         """Check that the instruction is known, and its operands: nearly all are registers, or have been seen."""
         operands = node.operands
-        form = self._forms.get((node.opcode.text, len(operands)))
+        form = _form(node.opcode.text, len(operands), self.is_ptxplus)
         if form is None:
-            form = self._form(node)
+            self._unknown(node)
+            form = ((True, True, ""),) * len(operands)
         known, special_names = self.registers.everywhere, special_registers()
         for operand, (may_be_register, may_be_number, role) in zip(operands, form, strict=True):
             kind = type(operand)
@@ -206,19 +217,6 @@ class FunctionCheck:
                     continue
             if id(operand) not in self._right[role]:
                 self._operand(operand, role, node, n)
-
-    def _form(self, node: nodes.Instruction) -> list[tuple[bool, bool, str]]:
-        """What `_forms` has of an instruction; nothing is kept of one that is not in the table, which is reported."""
-        key = node.opcode.text, len(node.operands)
-        match = table().match(*key, self.is_ptxplus)
-        specs = match.form.operands if match is not None else ()
-        roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
-        form = [(role not in _NO_REGISTERS, role not in _NO_CONSTANTS, role) for role in roles]
-        if match is None:
-            self._unknown(node)
-        else:
-            self._forms[key] = form
-        return form
 
     def _is_plain(self, address: nodes.Memory) -> bool:
         """Whether an address is a register, perhaps with a number: nearly all."""

@@ -257,8 +257,10 @@ class _Assigner:
             web = single.members[0].web
             adjacent = self.tuples.get(web)
             if adjacent is None:
-                fixed, avoid = self._at_entry(web, file)
-                tuples.append(msgspec.structs.replace(single, fixed=fixed, avoid=avoid))
+                if web in self.ranges.at_entry:
+                    fixed, avoid = self._at_entry(web, file)
+                    single = msgspec.structs.replace(single, fixed=fixed, avoid=avoid)
+                tuples.append(single)
             elif id(adjacent) not in done:
                 done.add(id(adjacent))
                 tuples.append(self._tuple(state, adjacent, file))
