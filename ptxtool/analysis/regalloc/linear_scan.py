@@ -121,11 +121,11 @@ def linear_scan(
     else:
         fixed = [one for one in tuples if one.fixed >= 0]
         free = [one for one in tuples if one.fixed < 0]
-        starts = np.array([min(m.intervals[0][0] for m in one.members) for one in free], np.int64)
+        starts = np.array([min([m.intervals[0][0] for m in one.members]) for one in free], np.int64)
     order = np.argsort(starts, kind="stable")
     by_start = _RegisterFile(n_points, limit, partners)
     by_start.first_fit(fixed)
-    if isinstance(free, Singles) or all(len(one.members) == 1 for one in free):
+    if isinstance(free, Singles) or all([len(one.members) == 1 for one in free]):
         by_start.scan(free, order)
     else:  # the members of one tuple may start at different points
         by_start.first_fit(free[k] for k in order.tolist())

@@ -180,7 +180,8 @@ class _Builder:
         for register in result_registers(cfg.kernel):
             exposed.setdefault(register, set()).add(cfg.exit)
         killed = (named * n + block)[kills]
-        overwritten = _by_register(killed[np.isin(killed // n, np.array([*exposed], np.int64))], n)
+        is_exposed = map(exposed.__contains__, (killed // n).tolist())
+        overwritten = _by_register(killed[np.fromiter(is_exposed, np.bool_, len(killed))], n)
         at_end = live_at_ends(cfg, exposed, overwritten)
         at_start = {k for k, blocks in exposed.items() if cfg.entry in blocks}
         at_start.update(k for k in at_end[cfg.entry] if cfg.entry not in overwritten.get(k, ()))
@@ -210,7 +211,7 @@ class _Builder:
         n = len(self._registers)
         n_defs = np.bincount(self._rank[self._is_def], minlength=n)
         apart: Flags = n_defs != 1
-        apart[np.isin(self._registers, np.array([*at_start], np.int64))] = True
+        apart |= np.fromiter(map(at_start.__contains__, self._registers.tolist()), np.bool_, n)
         unreachable = [block for block in self._cfg.unreachable if block != self._cfg.exit]
         if unreachable:
             apart[self._rank[np.isin(self._block, unreachable)]] = True

@@ -30,7 +30,7 @@ def pointer_spaces(
             if other is not None:
                 source, target = (other, item.piece) if item.is_store else (item.piece, other)
                 graph.edges.setdefault(source, []).append((target, True))
-        elif isinstance(item, InlinedInstruction):
+        elif isinstance(item, InlinedInstruction) and item.instruction.opcode.base in _TELLING:
             graph.add(item)
     return graph.solved()
 
@@ -47,11 +47,9 @@ class _SpaceGraph:
         self._found[key] = self._found.get(key, frozenset()) | spaces
 
     def add(self, inlined: InlinedInstruction) -> None:
-        """The facts and edges of one instruction."""
+        """The facts and edges of one of the instructions that are `_TELLING`."""
         opcode, operands = inlined.instruction.opcode, inlined.instruction.operands
         base = opcode.base
-        if base not in _TELLING:
-            return
         target = inlined.key_of(operands[0]) if operands else None
         if target is None or target.bits < 32:
             return

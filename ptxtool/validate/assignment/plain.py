@@ -82,12 +82,17 @@ class _Side:
         """The meaning of an operand that was not analysed before."""
         if type(operand) is Immediate:
             return self._number(operand), ()
+        if type(operand) is Name:
+            index = self.registers.everywhere[operand.text]
+            if index is None:
+                return NO_SHAPE, ()
+            return self._number((Name, self._class_of_name(operand))), self._values(index)
         if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
             base = self.registers.everywhere[operand.base.text]  # nearly all addresses
             if base is None:
                 return NO_SHAPE, ()
             key = Memory, self._class_of_name(operand.base), operand.symbol, operand.offset
-            return self._number(key), tuple([k for k in base if k not in self.special])
+            return self._number(key), self._values(base)
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
@@ -101,8 +106,11 @@ class _Side:
             key = type(operand), *map(self._class_of_name, inside)
         else:
             key = structure(operand, self._class_of_name)
-        registers = chain.from_iterable([some for some in found if some])
-        return self._number(key), tuple([k for k in registers if k not in self.special])
+        return self._number(key), self._values(chain.from_iterable([some for some in found if some]))
+
+    def _values(self, registers: Iterable[int]) -> tuple[int, ...]:
+        """Those of some registers that have values."""
+        return tuple([k for k in registers if k not in self.special])
 
     def _number(self, key: object) -> int:
         """The number of a shape."""
