@@ -16,7 +16,7 @@ import msgspec
 
 _REGISTER = re.compile(r"\$(?:v|p|r|o)\d+")
 _BLOCK_ENDS = frozenset(["bra", "exit", "trap"])
-_DESTINATION_FREE = ("bra", "exit", "nop", "bar", "membar", "st", "callp", "retp", "trap")
+_DESTINATION_FREE = frozenset(["bra", "exit", "nop", "bar", "membar", "st", "callp", "retp", "trap"])
 
 
 Registers = tuple[str, ...]
@@ -40,7 +40,7 @@ class Code(msgspec.Struct, eq=False, gc=False):
         operands, known = self.operands, self._known
         if known is None or known[0] is not operands or known[1] is not self.guard:
             writes: Registers = ()
-            if operands and not is_memory(operands[0]) and _base_of(self.opcode) not in _DESTINATION_FREE:
+            if operands and operands[0][-1] != "]" and _base_of(self.opcode) not in _DESTINATION_FREE:
                 writes = registers_in(operands[0])
             reads: Registers = ()
             for operand in operands[1:] if writes else operands:
@@ -113,9 +113,9 @@ class KernelCode:
     notes: dict[str, int] = field(default_factory=dict)
     """Remarks for the user, with the line in the text that is lowered."""
 
-    def codes(self) -> Iterator[Code]:
+    def codes(self) -> list[Code]:
         """Its instructions, in order."""
-        return (line for line in self.lines if type(line) is Code)
+        return [line for line in self.lines if type(line) is Code]
 
     def blocks(self) -> Iterator[list[Code]]:
         """Its instructions between labels that branches name and instructions that end a block."""

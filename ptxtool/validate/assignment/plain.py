@@ -41,14 +41,14 @@ class _Names(dict[str, Meaning]):
         for _, prefix, numbers, first in side.registers.ranges_everywhere():
             indices = range(first, first + len(numbers))
             if len(numbers) <= most and side.special.isdisjoint(indices):
-                shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
+                shape, _ = side.look_at_name(Name(f"{prefix}{numbers.start}"))
                 shapes |= dict.fromkeys(indices, shape)
         for name, index in side.registers.everywhere.items():
             if index and index[0] in shapes:
                 self[name] = shapes[index[0]], index
 
     def __missing__(self, name: str) -> Meaning:
-        found = self[name] = self._side.look(Name(name))
+        found = self[name] = self._side.look_at_name(Name(name))
         return found
 
 
@@ -80,33 +80,34 @@ class _Side:
 
     def look(self, operand: Operand) -> Meaning:
         """The meaning of an operand that was not analysed before."""
-        if type(operand) is Immediate:
+        kind = type(operand)
+        if kind is Immediate:
             return self._number(operand), ()
-        if type(operand) is Name:
-            index = self.registers.everywhere[operand.text]
-            if index is None:
-                return NO_SHAPE, ()
-            return self._number((Name, self._class_of_name(operand))), self._values(index)
-        if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
-            base = self.registers.everywhere[operand.base.text]  # nearly all addresses
-            if base is None:
-                return NO_SHAPE, ()
-            key = Memory, self._class_of_name(operand.base), operand.symbol, operand.offset
-            return self._number(key), self._values(base)
+        if isinstance(operand, Memory) and self._is_plain(operand):
+            shape, registers = self._names[operand.base.text]  # type: ignore[union-attr]
+            key: object = Memory, shape, operand.symbol, operand.offset
+            return self._number(key) if shape != NO_SHAPE else NO_SHAPE, registers
+        items = operand.items if isinstance(operand, Vector) else ()
+        if isinstance(operand, Dual):
+            items = operand.first, operand.second
+        if items and all([type(item) is Name and not item.part for item in items]):
+            inside = [self._names[item.text] for item in items]  # type: ignore[union-attr]
+            key = kind, *[shape for shape, _ in inside]
+            registers = tuple(chain.from_iterable([some for _, some in inside]))
+            return self._number(key) if NO_SHAPE not in key else NO_SHAPE, registers
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return NO_SHAPE, ()
-        key: object
-        items = operand.items if isinstance(operand, Vector) else ()
-        if isinstance(operand, Dual):
-            items = operand.first, operand.second
-        inside = [item for item in items if isinstance(item, Name)]
-        if items and len(inside) == len(items):
-            key = type(operand), *map(self._class_of_name, inside)
-        else:
-            key = structure(operand, self._class_of_name)
+        key = structure(operand, self._class_of_name)
         return self._number(key), self._values(chain.from_iterable([some for some in found if some]))
+
+    def look_at_name(self, name: Name) -> Meaning:
+        """The meaning of a name that stands alone, without a part."""
+        found = self.registers.everywhere[name.text]
+        if found is None:
+            return NO_SHAPE, ()
+        return self._number((Name, self._class_of_name(name))), self._values(found)
 
     def _values(self, registers: Iterable[int]) -> tuple[int, ...]:
         """Those of some registers that have values."""
@@ -118,9 +119,11 @@ class _Side:
 
     @staticmethod
     def _is_plain(address: Memory) -> bool:
-        """Whether no name but the base's is in an address, which stays as it is."""
-        is_constant = address.offset is None or isinstance(address.offset, Immediate)
-        return is_constant and not address.coordinates and not address.post_increment
+        """Whether an address has one name, without a part, and keeps it: nearly all."""
+        base, offset = address.base, address.offset
+        if type(base) is not Name or base.part or address.coordinates or address.post_increment:
+            return False
+        return offset is None or type(offset) is Immediate
 
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike.
