@@ -1,7 +1,7 @@
 """Operands without Lark: the few forms that make up nearly all real code, and a memo over their texts.
 
 A 5 MB file holds 109,000 different statements but only 28,000 different operand texts, so an operand is read once and
-its node shared. Names and numbers are shared by texts as well: all have a `%r1`, and the short ones little else. The expressions are put together from the grammar's terminals and know nothing that the grammar does
+its node shared. The last ones are shared by texts as well: all have a `%r1`, and the short ones little else. The expressions are put together from the grammar's terminals and know nothing that the grammar does
 not; any other operand is refused with a `KeyError` and goes to Lark. Both ways give the same nodes (tested).
 """
 
@@ -13,7 +13,7 @@ from ptxtool.parse.grammar import terminals
 from ptxtool.parse.operands import name
 
 _MOST_KNOWN = 1 << 12
-"""Names and numbers that are kept for further texts."""
+"""Operands that are kept for further texts."""
 MAX_BRACKETS = 8  # in one operand read here, so that no input makes it recurse deeply
 _BLANKS = " \t\r\n\f\v"
 
@@ -56,8 +56,8 @@ _PIECE = re.compile(rf"((?:[^,{{}}\[\]()]++|{_BRACKETS})*+),")
 
 
 @cache
-def _known_leaves(is_ptx: bool) -> dict[str, Operand]:
-    """Names and numbers that any text had."""
+def _known_operands(is_ptx: bool) -> dict[str, Operand]:
+    """Operands that texts have had."""
     return {}
 
 
@@ -68,16 +68,15 @@ class LeafOperands(dict[str, Operand]):
         super().__init__()
         self._is_ptx = is_ptx
         self._leaf = _leaf(is_ptx).fullmatch
-        self._known = _known_leaves(is_ptx)
+        self._known = _known_operands(is_ptx)
 
     def __missing__(self, text: str) -> Operand:
         node = self._known.get(text)
         if node is None:
             node = self._new(text)
-            if type(node) is Name or type(node) is Immediate:
-                if len(self._known) >= _MOST_KNOWN:
-                    self._known.clear()
-                self._known[text] = node
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[text] = node
         self[text] = node
         return node
 

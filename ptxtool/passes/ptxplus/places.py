@@ -8,7 +8,7 @@ the host find them by name; local variables from 0 on. Global variables keep the
 Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
@@ -143,10 +143,18 @@ class ModuleVariables:
 
 
 class KernelVariables:
-    """The variables of one kernel. Local ones get their addresses on the first `find`, all others at once."""
+    """The variables of one kernel. Local ones get their addresses on the first `find`, all others at once.
+
+    `used` finds the names that its instructions have; it is called where shared variables are declared.
+    """
 
     def __init__(
-        self, kernel: Function, functions: set[str], shared: ModuleVariables, used: set[str], exchanges: bool
+        self,
+        kernel: Function,
+        functions: set[str],
+        shared: ModuleVariables,
+        used: Callable[[], set[str]],
+        exchanges: bool,
     ) -> None:
         self.kernel, self._module = kernel, shared
         self.exchange: VariableAddress | None = None
@@ -169,12 +177,15 @@ class KernelVariables:
         self.local_bytes = 0
         self._place_shared(functions, used, exchanges)
 
-    def _place_shared(self, functions: set[str], used: set[str], exchanges: bool) -> None:
+    def _place_shared(self, functions: set[str], used: Callable[[], set[str]], exchanges: bool) -> None:
         module = self.kernel.module
         found = [(d, x) for d in module.storage() for x in d.declarators]
         for name in sorted(functions, key=list(module.functions).index):
             found += [(s, x) for s in _declarations(module.functions[name]) for x in s.declarators]
-        sized = [(d, x) for d, x in found if d.space == "shared" and x.name in used]
+        self.has_locals = any(d.space == "local" for d, _ in found)
+        declared = [(d, x) for d, x in found if d.space == "shared"]
+        names = used() if declared else ()
+        sized = [(d, x) for d, x in declared if x.name in names]
         wanted = [(x.name, declared_size(d, x), alignment_of(d)) for d, x in sized]
         if exchanges:
             wanted.append((_EXCHANGE, 4 * most_threads(self.kernel), 4))

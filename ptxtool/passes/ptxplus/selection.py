@@ -9,7 +9,8 @@ A rule (`@rule("add", "sub")`) emits the code of one instruction, or raises `Ref
 registers (`compute`) and need no guard; the results of the instruction are written last, under its guard (`emit`).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import count
 
 from ptxtool.analysis.flow.uniformity import Uniformity, uniformity
@@ -20,8 +21,17 @@ from ptxtool.isa.literals import literal
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import Code, KernelCode, word
-from ptxtool.passes.ptxplus.flatten import CallSkip, InlinedInstruction, ParameterCopy, Refusal, ValueKey
+from ptxtool.passes.ptxplus.constants import constants
+from ptxtool.passes.ptxplus.flatten import (
+    CallSkip,
+    FlatItem,
+    InlinedInstruction,
+    ParameterCopy,
+    Refusal,
+    ValueKey,
+)
 from ptxtool.passes.ptxplus.places import KernelVariables, VariableAddress
+from ptxtool.passes.ptxplus.pointers import pointer_spaces
 
 Pair = tuple[str, str]
 """The low and the high word of a 64-bit value."""
@@ -59,13 +69,12 @@ class InstructionSelection:
         self,
         code: KernelCode,
         variables: KernelVariables,
+        items: Sequence[FlatItem],
         narrow: Narrowing,
-        spaces: Mapping[ValueKey, frozenset[str]],
-        constants: Mapping[ValueKey, int | None],
         segment: str,
     ) -> None:
         self.code, self.variables, self._narrow = code, variables, narrow
-        self.spaces, self._constants, self.segment = spaces, constants, segment
+        self._items, self.segment = items, segment
         self.textures: Mapping[ValueKey, str] = {}
         """What a fetch names where a value is its handle: any parameter of 64 bits may be one."""
         self.guard = ""
@@ -77,6 +86,15 @@ class InstructionSelection:
         self._uniformity: Uniformity | None = None
         self._values: dict[ValueKey, str] = {}
         self._value_numbers, self._predicate_numbers = count(), count()
+
+    @cached_property
+    def spaces(self) -> Mapping[ValueKey, frozenset[str]]:
+        """The spaces that each value may point to: few kernels have generic accesses."""
+        return pointer_spaces(self._items, self.variables)
+
+    @cached_property
+    def _constants(self) -> Mapping[ValueKey, int | None]:
+        return constants(self._items)
 
     def is_together(self) -> bool:
         """Whether all lanes of a warp that have not exited execute the instruction at once; False where unknown."""
