@@ -100,7 +100,9 @@ def _registers(text: str) -> Iterator[str]:
     """The declarations of the registers that instructions name."""
     highest = {"v": -1, "r": -1, "p": 3}
     for name in {*_REGISTER.findall(text)}:
-        highest[name[1]] = max(highest[name[1]], int(name[2:]))
+        number = int(name[2:])
+        if number > highest[name[1]]:
+            highest[name[1]] = number
     for file, type_ in (("r", "u32"), ("v", "u32"), ("p", "pred")):
         if highest[file] >= 0:
             yield f"\t.reg .{type_} ${file}<{highest[file] + 1}>;"

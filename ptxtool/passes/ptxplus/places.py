@@ -8,7 +8,8 @@ the host find them by name; local variables from 0 on. Global variables keep the
 Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
 """
 
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
@@ -117,13 +118,13 @@ class ModuleVariables:
         """The variables of a space, "const" or "global", that code names."""
         return (v for v in self._variables if v[0].space == space and v[0].name in self.used)
 
-    def constant_words(self) -> list[int]:
+    def constant_words(self) -> Sequence[int]:
         """The words of the constant segment, up to the last that code names."""
         memory = bytearray()
         for place, declaration, declarator in self.in_space("const"):
             memory += bytes(place.address - len(memory)) + initial_bytes(declaration, declarator)
         memory += bytes(-len(memory) % 4)
-        return [int.from_bytes(memory[k : k + 4], "little") for k in range(0, len(memory), 4)]
+        return struct.unpack(f"<{len(memory) // 4}I", memory)
 
     def find(self, name: str) -> VariableAddress | None:
         """A variable by its name. Raises `Refusal` where its initial value is an address."""

@@ -295,8 +295,9 @@ class InstructionSelection:
         return [self.source(operand, type_) for operand in operands]
 
     def _named(self, operand: Name) -> str:
-        self.refuse_vector(operand)
         current = self.current
+        if current.activation.has_vectors:
+            self.refuse_vector(operand)
         key = current.activation.key(operand.text, current.index)
         if key is not None:
             if operand.part:
@@ -392,7 +393,7 @@ class InstructionSelection:
         return self.inverted(name) if negated else name
 
     def refuse_vector(self, operand: Operand) -> None:
-        """Raise `Refusal` for a register of vector type, or a part of one."""
+        """Raise `Refusal` for a register of vector type, or a part of one, if the function has such registers."""
         if not self.current.activation.has_vectors:
             return
         register = self.current.register(operand.text) if isinstance(operand, Name) else None
@@ -413,10 +414,10 @@ class InstructionSelection:
 
     def emit_item(self, item: InlinedInstruction | ParameterCopy | CallSkip) -> None:
         """Emit the code of one item. Raises `Refusal`."""
-        if isinstance(item, ParameterCopy):
-            self._copy(item)
-        elif isinstance(item, InlinedInstruction):
+        if isinstance(item, InlinedInstruction):
             self._select(item)
+        elif isinstance(item, ParameterCopy):
+            self._copy(item)
         else:  # branch around the body of a guarded call
             self._begin(item.at, inverts_guard=True)
             self.emit("bra", self.label(item.target))
@@ -490,4 +491,4 @@ def results_of(operand: Operand) -> tuple[Operand | None, Operand | None]:
 
 def modifiers(match: Match, *names: str) -> str:
     """Those of some modifiers that an instruction has, each with its dot."""
-    return "".join(f".{name}" for name in names if name in match.modifiers)
+    return "".join([f".{name}" for name in names if name in match.modifiers])

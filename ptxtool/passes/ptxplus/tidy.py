@@ -86,9 +86,9 @@ def _drop_jumps(kernel: KernelCode) -> None:
     for line in reversed(kernel.lines):
         if isinstance(line, BranchTarget):
             following.add(kernel.labels.get(line.label, ""))
-        elif line.opcode == "bra" and line.operands[0] in following:
+        elif following and line.opcode == "bra" and line.operands[0] in following:
             continue
-        else:
+        elif following:
             following = set()
         kept.append(line)
     kernel.lines = kept[::-1]
