@@ -393,7 +393,7 @@ class _PlainDefUse:
                 )
                 continue
             touched = defs + uses
-            if len({*touched}) < len(touched):
+            if len(touched) > 1 and len({*touched}) < len(touched):
                 defs, uses, touched = (tuple(dict.fromkeys(each)) for each in (defs, uses, touched))
             if special and not special.isdisjoint(touched):
                 defs, uses = (tuple([k for k in each if k not in special]) for each in (defs, uses))

@@ -59,8 +59,9 @@ def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
     changes = line.base in _FENCES or (bool(line.operands) and is_memory(line.operands[0]))
     written = line.writes()
     for name, load in [*waiting.items()]:
-        operand = load.operands[1]
-        if (changes and not _is_fixed(operand, parameter_end)) or not set(load.reads()).isdisjoint(written):
+        if changes and not _is_fixed(load.operands[1], parameter_end):
+            del waiting[name]
+        elif (reads := load.reads()) and not {*reads}.isdisjoint(written):
             del waiting[name]
 
 

@@ -163,12 +163,12 @@ class PlaceTable:
         if index not in self._cells:
             found = None if index in self.head else units_of(self.registers[index])
             units = range(found.first, found.first + found.units) if found else ()
-            self._add(index, ((found.file, unit) for unit in units) if found else ())
+            self._add(index, [(found.file, unit) for unit in units] if found else ())
         return index
 
     def _add(self, place: int, cells: Iterable[tuple[str, int]]) -> None:
-        self._cells[place] = tuple(cells)
-        for cell in self._cells[place]:
+        found = self._cells[place] = tuple(cells)
+        for cell in found:
             self._by_cell.setdefault(cell, []).append(place)
 
     def registers_from(self, unit: int) -> tuple[int, ...]:
