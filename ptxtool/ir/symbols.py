@@ -44,8 +44,8 @@ MAX_SINGLE = 65_536
 """Up to this number a range is compared name by name with other names of its block that it may repeat."""
 MAX_REPEATED = 8
 """So many names are listed of a range that repeats another."""
-NAMES_PER_STATEMENT = 4
-"""Ranges with more names per statement than that are looked up name by name."""
+NAMES_PER_STATEMENT = 1
+"""Ranges with more names per statement than that are looked up name by name: many names of theirs are not used."""
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -186,6 +186,7 @@ class RegisterTable(Sequence[Register]):
         self._length = found.length
         self._created: dict[int, Register] = {}
         for _, prefix, numbers, first in self.ranges_everywhere():
+            self.everywhere.ranges[prefix] = numbers, first
             if len(numbers) <= NAMES_PER_STATEMENT * len(function.body or ()):
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
                 self.everywhere.update(zip([f"{prefix}{k}" for k in numbers], indices, strict=True))
@@ -338,16 +339,26 @@ class MeaningEverywhere(dict[str, tuple[int, ...] | None]):
     """Name -> what it means at every instruction: (index,), () for what is no register; None if the position decides.
 
     For loops over all names of a function: a subscript costs a tenth of a call. Names are looked up when they are first
-    asked for; those of ranges that nothing hides are entered at once, which is six times as fast, if the text is long
-    enough to mention most of them.
+    asked for; those of `ranges`, which nothing hides, are entered at once, which is six times as fast, if the text is
+    long enough to mention most of them.
     """
 
     def __init__(self, registers: RegisterTable):
         super().__init__()
         self._registers = registers
+        self.ranges: dict[str, tuple[range, int]] = {}
+        """By prefix, the numbers and the index of the first register."""
 
     def __missing__(self, name: str) -> tuple[int, ...] | None:
-        found = self[name] = self._registers.meaning_everywhere(name)
+        prefix = name.rstrip("0123456789")
+        numbers, first = self.ranges.get(prefix, (range(0), 0))
+        digits = name[len(prefix) :]
+        is_number = numbers and 0 < len(digits) <= MAX_DIGITS and (digits[0] != "0" or digits == "0")
+        if is_number and int(digits) in numbers:
+            found: tuple[int, ...] | None = (first + int(digits) - numbers.start,)
+        else:
+            found = self._registers.meaning_everywhere(name)
+        self[name] = found
         return found
 
 

@@ -24,6 +24,7 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ptxtool.analysis.flow.accesses import Accesses, Flags, Intervals, Numbers, accesses_of, rows
 from ptxtool.analysis.flow.dataflow import solve
@@ -70,12 +71,12 @@ class Ranges:
     function: Function = field(repr=False)
     cfg: Cfg = field(repr=False)
     def_uses: tuple[DefUse, ...] = field(repr=False)
-    register: tuple[int, ...]
+    register: Sequence[int]
     intervals: Intervals
     reads: Operands = field(repr=False)
     writes: Operands = field(repr=False)
     at_entry: frozenset[int]
-    mentions: tuple[Numbers, Numbers, Flags] = field(repr=False)
+    mentions: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Flags] = field(repr=False)
     """Every web that an instruction names, the instruction, and whether it writes it, in any order."""
 
     def __len__(self) -> int:
@@ -88,7 +89,9 @@ class Ranges:
     @cached_property
     def accesses(self) -> Accesses:
         """The instructions that read and write every web."""
-        return accesses_of(*self.mentions, self.intervals, len(self.def_uses))
+        web, instruction, is_written = self.mentions
+        both = web.astype(np.int64), instruction.astype(np.int64)
+        return accesses_of(*both, is_written, self.intervals, len(self.def_uses))
 
 
 def live_ranges(function: Function) -> Ranges:
@@ -262,20 +265,20 @@ class _Builder:
         register = np.zeros(webs.max(initial=-1) + 1, np.int64)
         register[webs] = self._registers[ranges.rank]
         named = webs[range_of]
-        of_named = array("q", named.tobytes())
+        of_named = array("i", named.astype(np.int32).tobytes())
         bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
         k = 2 * self._place
-        first, middle, end = (array("q", bounds[k + side].tobytes()) for side in range(3))
+        first, middle, end = (array("i", bounds[k + side].astype(np.int32).tobytes()) for side in range(3))
         return Ranges(
             cfg.kernel,
             cfg,
             self._def_uses,
-            tuple(register.tolist()),
+            array("i", register.astype(np.int32).tobytes()),
             _intervals(webs, ranges),
             Operands(of_named, middle, end),
             Operands(of_named, first, middle),
             frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
-            (named, self._instruction[place], self._is_def[place]),
+            (named.astype(np.int32), self._instruction[place].astype(np.int32), self._is_def[place]),
         )
 
 

@@ -13,9 +13,12 @@ Between two kept statements the inserted instructions come first, then the dropp
 places, the latter make values equal, so their order does not matter.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import repeat
+from typing import overload
 
 from msgspec.structs import astuple
 
@@ -30,11 +33,38 @@ NONE = -1
 """In place of an index: of an inserted instruction before, of a dropped one after."""
 
 
+class Items(Sequence[tuple[int, int]]):
+    """Items in order, in two arrays: a tuple of two numbers takes fifteen times their memory."""
+
+    def __init__(self) -> None:
+        self._old, self._new = array("i"), array("i")
+
+    def extend(self, old: Iterable[int], new: Iterable[int]) -> None:
+        """Append items of these indices before and after."""
+        self._old.extend(old)
+        self._new.extend(new)
+
+    def __len__(self) -> int:
+        return len(self._old)
+
+    @overload
+    def __getitem__(self, item: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, item: slice) -> list[tuple[int, int]]: ...
+    def __getitem__(self, item: int | slice) -> tuple[int, int] | list[tuple[int, int]]:
+        if isinstance(item, slice):
+            return [*zip(self._old[item], self._new[item], strict=True)]
+        return self._old[item], self._new[item]
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return zip(self._old, self._new, strict=True)
+
+
 @dataclass
 class Alignment:
     """The items in order, and per label the number of items before it, by the numbers of instructions before it."""
 
-    items: list[tuple[int, int]] = field(default_factory=list)
+    items: Sequence[tuple[int, int]] = field(default_factory=Items)
     labels: dict[tuple[int, int], int] = field(default_factory=dict)
     problem: Diagnostic | None = None
     names: dict[str, str] | None = None
@@ -57,11 +87,12 @@ def align(before: Function, after: Function, origins: Sequence[int], encoded: bo
 
 def _walk(before: Function, after: Function, origins: Sequence[int], result: Alignment) -> Diagnostic | None:
     """Add the items between each two statements that are no instructions; the first problem."""
+    items = result.items = Items()
     olds = _marks(before, before)
     news = _marks(after, before)
     i = j = 0  # the next instructions before and after
     for (i_end, old), (j_end, new) in zip(olds, news, strict=False):
-        at = _add_items(result.items, origins, (i, i_end), (j, j_end))
+        at = _add_items(items, origins, (i, i_end), (j, j_end))
         if at >= 0:
             node = after.instructions[at]
             if origins[at] < i_end or origins[at] >= len(before.instructions):
@@ -98,23 +129,23 @@ def _marks(function: Function, before: Function) -> list[tuple[int, Statement | 
 
 
 def _add_items(
-    items: list[tuple[int, int]], origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]
+    items: Items, origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]
 ) -> int:
     """Add the items of two runs of instructions; the new instruction whose origin is not in the old run, or -1."""
     i, i_end = old
     claimed = origins[slice(*new)]
     if [origin for origin in claimed if origin != NONE] == [*range(i, i_end)]:  # nothing was dropped
-        items += zip(claimed, range(*new), strict=True)
+        items.extend(claimed, range(*new))
         return -1
     for j in range(*new):
         origin = origins[j]
         if origin != NONE and not i <= origin < i_end:
             return j
         if origin != NONE:
-            items += [(k, NONE) for k in range(i, origin)]
+            items.extend(range(i, origin), repeat(NONE, origin - i))
             i = origin + 1
-        items.append((origin, j))
-    items += [(k, NONE) for k in range(i, i_end)]
+        items.extend((origin,), (j,))
+    items.extend(range(i, i_end), repeat(NONE, i_end - i))
     return -1
 
 

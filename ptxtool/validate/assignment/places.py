@@ -148,7 +148,7 @@ class PlaceTable:
         )
         self._slots: dict[Slot, int] = {}
         # a cell is a unit of a register file or a byte of a spill variable
-        self._by_cell: dict[tuple[str, int], list[int]] = {}
+        self._by_cell: dict[tuple[str, int], tuple[int, ...]] = {}
         self._cells: dict[int, tuple[tuple[str, int], ...]] = {}
 
     def slot(self, slot: Slot) -> int:
@@ -169,7 +169,7 @@ class PlaceTable:
     def _add(self, place: int, cells: Iterable[tuple[str, int]]) -> None:
         found = self._cells[place] = tuple(cells)
         for cell in found:
-            self._by_cell.setdefault(cell, []).append(place)
+            self._by_cell[cell] = (*self._by_cell.get(cell, ()), place)
 
     def registers_from(self, unit: int) -> tuple[int, ...]:
         """The places of registers with that unit of the general file, or a higher one."""

@@ -24,51 +24,46 @@ NO_SHAPE = -1
 """Of operands that are not plain."""
 _STRETCH = 1024
 """Items at a time: what is found of their operands on the way is in memory for these alone."""
+_MOST_KEPT = 1000
+"""Instructions of a function of which what is found is kept: of a larger one it takes much memory."""
 LABEL = -2
 """In place of the number of written operands: the only one is a label."""
 
 
-class _Names(dict[str, Meaning]):
-    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once.
+class _Side(dict[str, Meaning]):
+    """The operands of one function. Sides that are compared use the same `numbers` of shapes.
 
+    As a dict it has the meanings of names that stand alone; those of ranges that nothing hides are entered at once.
     They share names and indices with `RegisterTable.everywhere`, which has a whole text's.
     """
 
-    def __init__(self, side: "_Side", most: int):
-        super().__init__()
-        self._side = side
-        shapes: dict[int, int] = {}
-        for _, prefix, numbers, first in side.registers.ranges_everywhere():
-            indices = range(first, first + len(numbers))
-            if len(numbers) <= most and side.special.isdisjoint(indices):
-                shape, _ = side.look_at_name(Name(f"{prefix}{numbers.start}"))
-                shapes |= dict.fromkeys(indices, shape)
-        for name, index in side.registers.everywhere.items():
-            if index and index[0] in shapes:
-                self[name] = shapes[index[0]], index
-
-    def __missing__(self, name: str) -> Meaning:
-        found = self[name] = self._side.look_at_name(Name(name))
-        return found
-
-
-class _Side:
-    """The operands of one function. Sides that are compared use the same `numbers` of shapes."""
-
     def __init__(self, function: Function, numbers: dict[object, int]):
+        super().__init__()
         self.registers, self.numbers = function.registers, numbers
         self.instructions = function.instructions
         self.special = frozenset(indices(self.registers.special_bits))
         self._classes: dict[int, object] = {}  # by declarator
         self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
-        self._names = _Names(self, 4 * len(function.instructions))
+        shapes: dict[int, int] = {}
+        for _, prefix, numbers_there, first in self.registers.ranges_everywhere():
+            there = range(first, first + len(numbers_there))
+            if len(there) <= len(self.instructions) and self.special.isdisjoint(there):
+                shape, _ = self[f"{prefix}{numbers_there.start}"]
+                shapes |= dict.fromkeys(there, shape)
+        for name, index in self.registers.everywhere.items():
+            if index and index[0] in shapes:
+                self[name] = shapes[index[0]], index
+
+    def __missing__(self, name: str) -> Meaning:
+        found = self[name] = self._look_at_name(Name(name))
+        return found
 
     def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:
         """The meanings of the operands of instructions, one after the other."""
-        names, known = self._names, self._known
+        known = self._known
         operands = [*chain.from_iterable([node.operands for node in nodes])]
         return [
-            names[operand.text]
+            self[operand.text]
             if type(operand) is Name and not operand.part
             else known.get(id(operand)) or self._keep(operand)
             for operand in operands
@@ -84,14 +79,14 @@ class _Side:
         if kind is Immediate:
             return self._number(operand), ()
         if isinstance(operand, Memory) and self._is_plain(operand):
-            shape, registers = self._names[operand.base.text]  # type: ignore[union-attr]
+            shape, registers = self[operand.base.text]  # type: ignore[union-attr]
             key: object = Memory, shape, operand.symbol, operand.offset
             return self._number(key) if shape != NO_SHAPE else NO_SHAPE, registers
         items = operand.items if isinstance(operand, Vector) else ()
         if isinstance(operand, Dual):
             items = operand.first, operand.second
         if items and all([type(item) is Name and not item.part for item in items]):
-            inside = [self._names[item.text] for item in items]  # type: ignore[union-attr]
+            inside = [self[item.text] for item in items]  # type: ignore[union-attr]
             key = kind, *[shape for shape, _ in inside]
             registers = tuple(chain.from_iterable([some for _, some in inside]))
             return self._number(key) if NO_SHAPE not in key else NO_SHAPE, registers
@@ -102,7 +97,7 @@ class _Side:
         key = structure(operand, self._class_of_name)
         return self._number(key), self._values(chain.from_iterable([some for some in found if some]))
 
-    def look_at_name(self, name: Name) -> Meaning:
+    def _look_at_name(self, name: Name) -> Meaning:
         """The meaning of a name that stands alone, without a part."""
         found = self.registers.everywhere[name.text]
         if found is None:
@@ -157,7 +152,7 @@ def plain_pairs(
     Those of guards are not among them. `take` is called with registers of `after`, with each at least once. `names` are
     those of labels, as in `Alignment`.
     """
-    left = _before(before)
+    left = _before(before) if len(before.instructions) <= _MOST_KEPT else _Side(before, {})
     right = left if after is before else _Side(after, left.numbers)
     for start in range(0, len(items), _STRETCH):
         yield from _pairs_of(left, right, start, items[start : start + _STRETCH], take, names)
@@ -182,7 +177,7 @@ def _pairs_of(
     ]
     for (item, old, new), n_written in zip(both, written, strict=True):
         if n_written == LABEL and same_operation(old, new, encoded):
-            if same_label(*old.operands, *new.operands, names):
+            if same_label(old.operands[0], new.operands[0], names):
                 yield item, (), ()
 
     def meanings() -> tuple[list[Meaning], list[Meaning]]:
