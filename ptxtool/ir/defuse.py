@@ -194,9 +194,9 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access((), inside, inside)
         if len(inside) == len(items) and role == "w":
             return Access(tuple([(name, True) for name in inside]), (), inside)
-    elif isinstance(operand, nodes.Memory) and isinstance(operand.base, nodes.Name) and role in ("r", "w"):
-        if _is_plain(operand):
-            return Access((), (operand.base.text,), (operand.base.text,))
+    base = operand.base if isinstance(operand, nodes.Memory) and _is_plain(operand) else None
+    if isinstance(base, nodes.Name) and role in ("r", "w"):
+        return Access((), (base.text,), (base.text,))
     collector = _NameCollector(words)
     if role in ("r", "x"):
         collector.read(operand)

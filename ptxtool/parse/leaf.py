@@ -1,8 +1,9 @@
 """Operands without Lark: the few forms that make up nearly all real code, and a memo over their texts.
 
 A 5 MB file holds 109,000 different statements but only 28,000 different operand texts, so an operand is read once and
-its node shared. The last ones are shared by texts as well: all have a `%r1`, and the short ones little else. The expressions are put together from the grammar's terminals and know nothing that the grammar does
-not; any other operand is refused with a `KeyError` and goes to Lark. Both ways give the same nodes (tested).
+its node shared. The last ones are shared by texts as well: all have a `%r1`, and the short ones little else. The
+expressions are put together from the grammar's terminals and know nothing that the grammar does not; any other operand
+is refused with a `KeyError` and goes to Lark. Both ways give the same nodes (tested).
 """
 
 import re

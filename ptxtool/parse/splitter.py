@@ -114,7 +114,9 @@ def linkage() -> "re.Pattern[str]":
 def registers() -> "re.Pattern[str]":
     """A plain declaration of registers, `.reg .b32 %r<5>;`: type, name, count."""
     t = _regexes()
-    return re.compile(rf"\.reg{t['SPACING']}({t['DOTTED']}){t['SPACING']}([%$][\w$]+)(?:<([1-9][0-9]*)>)?;", re.ASCII)
+    return re.compile(
+        rf"\.reg{t['SPACING']}({t['DOTTED']}){t['SPACING']}([%$][\w$]+)(?:<([1-9][0-9]*)>)?;", re.ASCII
+    )
 
 
 @cache

@@ -30,7 +30,7 @@ from ptxtool.ir import nodes
 from ptxtool.ir.marks import MARKS, misspelt
 from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
 from ptxtool.ir.scopes import Scopes
-from ptxtool.ir.symbols import RegisterTable, hardware_register
+from ptxtool.ir.symbols import hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
@@ -212,9 +212,8 @@ class FunctionCheck:
             elif kind is nodes.Immediate:
                 if may_be_number:
                     continue
-            elif kind is nodes.Memory and self._is_plain(operand):  # type: ignore[arg-type]
-                if role != "l":
-                    continue
+            elif kind is nodes.Memory and role != "l" and self._is_plain(operand):  # type: ignore[arg-type]
+                continue
             if id(operand) not in self._right[role]:
                 self._operand(operand, role, node, n)
 

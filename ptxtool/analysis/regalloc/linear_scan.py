@@ -127,7 +127,7 @@ def linear_scan(
     order = np.argsort(starts, kind="stable")
     by_start = _RegisterFile(n_points, limit, partners)
     by_start.first_fit(fixed)
-    if isinstance(free, Singles) or all([len(one.members) == 1 for one in free]):
+    if isinstance(free, Singles) or all(len(one.members) == 1 for one in free):
         by_start.scan(free, order)
     else:  # the members of one tuple may start at different points
         by_start.first_fit(free[k] for k in order.tolist())

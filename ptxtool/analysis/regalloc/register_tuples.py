@@ -13,7 +13,6 @@ from ptxtool.ir.defuse import adjacent_words, is_wide
 from ptxtool.ir.names import memory_in
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name
 
-
 _ALONE = frozenset({Name, Immediate, Dual})
 """Operands whose registers need no others, where values have 32 bits, as those of addresses."""
 

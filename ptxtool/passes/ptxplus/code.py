@@ -121,7 +121,7 @@ class KernelCode:
         """Its instructions between labels that branches name and instructions that end a block."""
         block: list[Code] = []
         for line in self.lines:
-            if type(line) is Code:
+            if isinstance(line, Code):
                 block.append(line)
                 is_end = _base_of(line.opcode) in _BLOCK_ENDS
             else:

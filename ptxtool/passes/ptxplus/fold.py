@@ -42,7 +42,11 @@ def fold(kernel: KernelCode, parameter_end: int) -> None:
                     if load is not None and name in code.reads() and _take(code, name, load.operands[1]):
                         gone.append(load)
                 _forget(waiting, code, parameter_end)
-            if code.opcode in _LOADS and _is_load(code) and writes[code.operands[0]] == reads[code.operands[0]] == 1:
+            if (
+                code.opcode in _LOADS
+                and _is_load(code)
+                and writes[code.operands[0]] == reads[code.operands[0]] == 1
+            ):
                 waiting[code.operands[0]] = code
     kernel.drop(gone)
 
@@ -57,11 +61,10 @@ def _is_load(code: Code) -> bool:
 def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
     """Drop the loads that cannot move beyond an instruction."""
     changes = line.base in _FENCES or (bool(line.operands) and is_memory(line.operands[0]))
-    written = line.writes()
+    written = frozenset(line.writes())
     for name, load in [*waiting.items()]:
-        if changes and not _is_fixed(load.operands[1], parameter_end):
-            del waiting[name]
-        elif (reads := load.reads()) and not {*reads}.isdisjoint(written):
+        is_changed = changes and not _is_fixed(load.operands[1], parameter_end)
+        if is_changed or not written.isdisjoint(load.reads()):
             del waiting[name]
 
 

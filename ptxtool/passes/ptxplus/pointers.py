@@ -54,7 +54,7 @@ class _SpaceGraph:
         if target is None or target.bits < 32:
             return
         if base == "ld":
-            is_parameter = any([m.startswith("param") for m in opcode.modifiers])
+            is_parameter = any(m.startswith("param") for m in opcode.modifiers)
             self._add(target, _GLOBAL if is_parameter else _UNKNOWN)
         elif base == "cvta":
             named = next(m.partition("::")[0] for m in opcode.modifiers if m != "to")

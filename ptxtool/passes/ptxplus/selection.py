@@ -37,10 +37,12 @@ Pair = tuple[str, str]
 """The low and the high word of a 64-bit value."""
 
 Rule = Callable[["InstructionSelection"], None]
-_LONG_BASES = frozenset([
-    *("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "bar.warp.sync"),
-    *("vote.sync", "brx.idx"),
-])
+_LONG_BASES = frozenset(
+    [
+        *("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "bar.warp.sync"),
+        *("vote.sync", "brx.idx"),
+    ]
+)
 """Bases of several words among those that have rules; others, such as `st.async`, are separate instructions."""
 RULES: dict[str, Rule] = {}
 """The rule of every opcode that can be lowered."""

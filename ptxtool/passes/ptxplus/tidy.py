@@ -28,7 +28,7 @@ def tidy(kernel: KernelCode, handles: Collection[str] = frozenset()) -> None:
 def _drop_unread(kernel: KernelCode, handles: Collection[str]) -> None:
     """Moves of handles that nothing reads, as code names its textures; `_` for such results of a fetch."""
     codes = kernel.codes()
-    if not handles and not any([code.opcode.startswith("tex.") for code in codes]):
+    if not handles and not any(code.opcode.startswith("tex.") for code in codes):
         return
     reads = Counter(chain.from_iterable([code.reads() for code in codes]))
     gone: list[Code] = []

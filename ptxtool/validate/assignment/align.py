@@ -81,7 +81,9 @@ def align(before: Function, after: Function, origins: Sequence[int], encoded: bo
         result.problem = _walk(before, after, origins, result)
     names = result.names or {}
     if len({*names.values()}) < len(names) and result.problem is None:
-        result.problem = wrong(f"two labels of '{before.name}' have one name in '{after.name}'", after.source, after)
+        result.problem = wrong(
+            f"two labels of '{before.name}' have one name in '{after.name}'", after.source, after
+        )
     return result
 
 
@@ -128,9 +130,7 @@ def _marks(function: Function, before: Function) -> list[tuple[int, Statement | 
     return [*found, (len(function.instructions), None)]
 
 
-def _add_items(
-    items: Items, origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]
-) -> int:
+def _add_items(items: Items, origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]) -> int:
     """Add the items of two runs of instructions; the new instruction whose origin is not in the old run, or -1."""
     i, i_end = old
     claimed = origins[slice(*new)]

@@ -85,7 +85,7 @@ class _Side(dict[str, Meaning]):
         items = operand.items if isinstance(operand, Vector) else ()
         if isinstance(operand, Dual):
             items = operand.first, operand.second
-        if items and all([type(item) is Name and not item.part for item in items]):
+        if items and all(type(item) is Name and not item.part for item in items):
             inside = [self[item.text] for item in items]  # type: ignore[union-attr]
             key = kind, *[shape for shape, _ in inside]
             registers = tuple(chain.from_iterable([some for _, some in inside]))
@@ -173,12 +173,14 @@ def _pairs_of(
     plain = [
         (item, old, new, n_written)
         for (item, old, new), n_written in zip(both, written, strict=True)
-        if n_written >= 0 and same_operation(old, new, encoded) and (not n_written or _is_written(old.operands[0]))
+        if n_written >= 0
+        and same_operation(old, new, encoded)
+        and (not n_written or _is_written(old.operands[0]))
     ]
     for (item, old, new), n_written in zip(both, written, strict=True):
-        if n_written == LABEL and same_operation(old, new, encoded):
-            if same_label(old.operands[0], new.operands[0], names):
-                yield item, (), ()
+        is_branch = n_written == LABEL and same_operation(old, new, encoded)
+        if is_branch and same_label(old.operands[0], new.operands[0], names):
+            yield item, (), ()
 
     def meanings() -> tuple[list[Meaning], list[Meaning]]:
         return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
