@@ -44,8 +44,10 @@ MAX_SINGLE = 65_536
 """Up to this number a range is compared name by name with other names of its block that it may repeat."""
 MAX_REPEATED = 8
 """So many names are listed of a range that repeats another."""
-NAMES_PER_STATEMENT = 1
-"""Ranges with more names per statement than that are looked up name by name: many names of theirs are not used."""
+NAMES_PER_STATEMENT = 4
+"""Ranges with more names per statement than that are looked up name by name."""
+_LONG = 1000
+"""Statements of a text in which these are ranges with more than one name per statement: unused names take memory."""
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -187,7 +189,8 @@ class RegisterTable(Sequence[Register]):
         self._created: dict[int, Register] = {}
         for _, prefix, numbers, first in self.ranges_everywhere():
             self.everywhere.ranges[prefix] = numbers, first
-            if len(numbers) <= NAMES_PER_STATEMENT * len(function.body or ()):
+            n = len(function.body or ())
+            if len(numbers) <= (NAMES_PER_STATEMENT if n < _LONG else 1) * n:
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
                 self.everywhere.update(zip([f"{prefix}{k}" for k in numbers], indices, strict=True))
 

@@ -45,9 +45,11 @@ class _Side(dict[str, Meaning]):
         self._classes: dict[int, object] = {}  # by declarator
         self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
         shapes: dict[int, int] = {}
+        n = len(self.instructions)
+        most = n if n > _MOST_KEPT else 4 * n
         for _, prefix, numbers_there, first in self.registers.ranges_everywhere():
             there = range(first, first + len(numbers_there))
-            if len(there) <= len(self.instructions) and self.special.isdisjoint(there):
+            if len(there) <= most and self.special.isdisjoint(there):
                 shape, _ = self[f"{prefix}{numbers_there.start}"]
                 shapes |= dict.fromkeys(there, shape)
         for name, index in self.registers.everywhere.items():
