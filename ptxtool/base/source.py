@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ptxtool.base.cuda_places import CudaPlaces
 
 
+_NEAR = 1 << 13
+"""Lines are counted up to an offset before this one, as long as nothing needs the starts of all."""
+
+
 @dataclass(frozen=True)
 class Source:
     """One input text. `name` is what diagnostics print: a path, or "<stdin>", "<string>"."""
@@ -44,6 +48,8 @@ class Source:
 
     def line(self, offset: int) -> int:
         """Line number, from 1, of an offset."""
+        if offset < _NEAR and "line_starts" not in self.__dict__:
+            return 1 + self.text.count("\n", 0, offset)
         return bisect_right(self.line_starts, offset)
 
     def position(self, offset: int) -> tuple[int, int]:

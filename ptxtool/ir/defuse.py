@@ -194,16 +194,21 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access((), inside, inside)
         if len(inside) == len(items) and role == "w":
             return Access(tuple([(name, True) for name in inside]), (), inside)
-    elif isinstance(operand, nodes.Memory) and isinstance(operand.base, nodes.Name) and role in ("r", "w"):
-        is_plain = operand.offset is None or isinstance(operand.offset, nodes.Immediate)
-        if is_plain and not operand.post_increment and not operand.coordinates:
-            return Access((), (operand.base.text,), (operand.base.text,))
+    base = operand.base if isinstance(operand, nodes.Memory) and _is_plain(operand) else None
+    if isinstance(base, nodes.Name) and role in ("r", "w"):
+        return Access((), (base.text,), (base.text,))
     collector = _NameCollector(words)
     if role in ("r", "x"):
         collector.read(operand)
     if role in ("w", "x"):
         collector.write(operand, whole=role == "w")
     return collector.result()
+
+
+def _is_plain(address: nodes.Memory) -> bool:
+    """Whether an address names nothing but its base, and keeps it."""
+    is_constant = address.offset is None or type(address.offset) is nodes.Immediate
+    return is_constant and not address.post_increment and not address.coordinates
 
 
 def accessed(operand: nodes.Operand, role: str) -> Access:
@@ -388,7 +393,7 @@ class _PlainDefUse:
                 )
                 continue
             touched = defs + uses
-            if len({*touched}) < len(touched):
+            if len(touched) > 1 and len({*touched}) < len(touched):
                 defs, uses, touched = (tuple(dict.fromkeys(each)) for each in (defs, uses, touched))
             if special and not special.isdisjoint(touched):
                 defs, uses = (tuple([k for k in each if k not in special]) for each in (defs, uses))
@@ -408,8 +413,14 @@ class _PlainDefUse:
 
     def _source(self, operand: nodes.Operand) -> tuple[int, ...] | None:
         """The registers that an operand reads, None if they depend on the place."""
-        access = accessed(operand, "r")
-        found = None if access.writes else self._all_everywhere(access.reads)
+        base = operand.base if type(operand) is nodes.Memory else None
+        if type(operand) is nodes.Immediate:
+            found: tuple[int, ...] | None = ()
+        elif type(base) is nodes.Name and _is_plain(operand):  # type: ignore[arg-type]
+            found = self._everywhere[base.text]
+        else:
+            access = accessed(operand, "r")
+            found = None if access.writes else self._all_everywhere(access.reads)
         if found is not None:
             self._read[id(operand)] = found
         return found

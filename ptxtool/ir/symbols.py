@@ -46,6 +46,8 @@ MAX_REPEATED = 8
 """So many names are listed of a range that repeats another."""
 NAMES_PER_STATEMENT = 4
 """Ranges with more names per statement than that are looked up name by name."""
+_LONG = 1000
+"""Statements of a text in which these are ranges with more than one name per statement: unused names take memory."""
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -186,7 +188,9 @@ class RegisterTable(Sequence[Register]):
         self._length = found.length
         self._created: dict[int, Register] = {}
         for _, prefix, numbers, first in self.ranges_everywhere():
-            if len(numbers) <= NAMES_PER_STATEMENT * len(function.body or ()):
+            self.everywhere.ranges[prefix] = numbers, first
+            n = len(function.body or ())
+            if len(numbers) <= (NAMES_PER_STATEMENT if n < _LONG else 1) * n:
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
                 self.everywhere.update(zip([f"{prefix}{k}" for k in numbers], indices, strict=True))
 
@@ -338,16 +342,26 @@ class MeaningEverywhere(dict[str, tuple[int, ...] | None]):
     """Name -> what it means at every instruction: (index,), () for what is no register; None if the position decides.
 
     For loops over all names of a function: a subscript costs a tenth of a call. Names are looked up when they are first
-    asked for; those of ranges that nothing hides are entered at once, which is six times as fast, if the text is long
-    enough to mention most of them.
+    asked for; those of `ranges`, which nothing hides, are entered at once, which is six times as fast, if the text is
+    long enough to mention most of them.
     """
 
     def __init__(self, registers: RegisterTable):
         super().__init__()
         self._registers = registers
+        self.ranges: dict[str, tuple[range, int]] = {}
+        """By prefix, the numbers and the index of the first register."""
 
     def __missing__(self, name: str) -> tuple[int, ...] | None:
-        found = self[name] = self._registers.meaning_everywhere(name)
+        prefix = name.rstrip("0123456789")
+        numbers, first = self.ranges.get(prefix, (range(0), 0))
+        digits = name[len(prefix) :]
+        is_number = numbers and 0 < len(digits) <= MAX_DIGITS and (digits[0] != "0" or digits == "0")
+        if is_number and int(digits) in numbers:
+            found: tuple[int, ...] | None = (first + int(digits) - numbers.start,)
+        else:
+            found = self._registers.meaning_everywhere(name)
+        self[name] = found
         return found
 
 

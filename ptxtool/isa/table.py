@@ -92,7 +92,10 @@ class Table:
 
     def match(self, opcode_text: str, n_operands: int, ptxplus: bool) -> Match | None:
         """The first form that fits an opcode text ("add.f32") and a number of operands, or None."""
-        found = self.matches(opcode_text, n_operands, ptxplus)
+        key = opcode_text, n_operands, ptxplus
+        found = self._known.get(key)
+        if found is None:
+            found = self.matches(*key)
         return found[0] if found else None
 
     def matches(self, opcode_text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:

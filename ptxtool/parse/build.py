@@ -6,6 +6,7 @@ operand node in the list.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ptxtool.base.source import Source
@@ -32,6 +33,7 @@ class Head(NamedTuple):
     directives: tuple[nodes.Directive, ...]
 
 
+@lru_cache(maxsize=4096)  # texts have much the same
 def opcode(text: str) -> nodes.Opcode:
     """`add .s32` and `add.s32` are the same opcode."""
     words = "".join(text.split()).split(".")

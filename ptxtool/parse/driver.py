@@ -26,6 +26,7 @@ from ptxtool.parse.long_numbers import refuse_long_numbers
 from ptxtool.parse.newer import newer_directive
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
 from ptxtool.parse.other_formats import other_text
+from ptxtool.parse.specifiers import is_type
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
 
@@ -218,6 +219,10 @@ class Driver:
             self._add(nodes.Directive(start, m.end(), "section", words))
             return m.end()
         if rule == "declaration" and self.braces:
+            if (m := splitter.registers().match(self.text, start)) and is_type(m[1]):  # most
+                names = (nodes.Declarator(m[2], int(m[3]) if m[3] else None),)
+                self._add(nodes.Declaration(start, m.end(), (), "reg", (m[1][1:],), None, names))
+                return m.end()
             rule = "local_declaration"
         tokens = splitter.flat_rule(rule).match(self.text, start)
         if tokens is None:

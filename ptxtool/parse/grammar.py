@@ -142,11 +142,11 @@ class FlatRule:
             assert kind is not None
             if kind == self._keyword and tokens:
                 break
-            token = Token(kind, found[kind], found.start(kind), found.end())
-            tokens.append(token)
-            letters += self._letters[token.text if kind == "TEXT" else kind]
-            start = token.end
-            if token.text == ";" and (self._one_semicolon or not self._order.fullmatch(letters)):
+            first, start = found.span(kind)
+            word = text[first:start]
+            tokens.append(Token(kind, word, first, start))
+            letters += self._letters[word if kind == "TEXT" else kind]
+            if word == ";" and (self._one_semicolon or not self._order.fullmatch(letters)):
                 break
         followed = self._order.match(letters)
         return tokens[: followed.end()] if followed else None

@@ -1,8 +1,9 @@
 """Operands without Lark: the few forms that make up nearly all real code, and a memo over their texts.
 
 A 5 MB file holds 109,000 different statements but only 28,000 different operand texts, so an operand is read once and
-its node shared. The expressions are put together from the grammar's terminals and know nothing that the grammar does
-not; any other operand is refused with a `KeyError` and goes to Lark. Both ways give the same nodes (tested).
+its node shared. The last ones are shared by texts as well: all have a `%r1`, and the short ones little else. The
+expressions are put together from the grammar's terminals and know nothing that the grammar does not; any other operand
+is refused with a `KeyError` and goes to Lark. Both ways give the same nodes (tested).
 """
 
 import re
@@ -12,6 +13,8 @@ from ptxtool.ir.nodes import Binary, Group, Immediate, Memory, Name, Operand, Un
 from ptxtool.parse.grammar import terminals
 from ptxtool.parse.operands import name
 
+_MOST_KNOWN = 1 << 12
+"""Operands that are kept for further texts."""
 MAX_BRACKETS = 8  # in one operand read here, so that no input makes it recurse deeply
 _BLANKS = " \t\r\n\f\v"
 
@@ -53,6 +56,12 @@ _PIECE = re.compile(rf"((?:[^,{{}}\[\]()]++|{_BRACKETS})*+),")
 """One operand of such a list and its comma."""
 
 
+@cache
+def _known_operands(is_ptx: bool) -> dict[str, Operand]:
+    """Operands that texts have had."""
+    return {}
+
+
 class LeafOperands(dict[str, Operand]):
     """Operand text -> node, in the one dialect or the other; a text no leaf form fits raises `KeyError`."""
 
@@ -60,17 +69,25 @@ class LeafOperands(dict[str, Operand]):
         super().__init__()
         self._is_ptx = is_ptx
         self._leaf = _leaf(is_ptx).fullmatch
+        self._known = _known_operands(is_ptx)
 
     def __missing__(self, text: str) -> Operand:
-        stripped = text.strip(_BLANKS)
-        if stripped != text:
-            node = self[stripped]
-        else:
-            # most are leaves; a text with brackets that are no plain address is a compound
-            match = self._leaf(stripped)
-            node = self._read(match) if match else self._compound(stripped)
+        node = self._known.get(text)
+        if node is None:
+            node = self._new(text)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[text] = node
         self[text] = node
         return node
+
+    def _new(self, text: str) -> Operand:
+        stripped = text.strip(_BLANKS)
+        if stripped != text:
+            return self[stripped]
+        # most are leaves; a text with brackets that are no plain address is a compound
+        match = self._leaf(text)
+        return self._read(match) if match else self._compound(text)
 
     def _compound(self, text: str) -> Operand:
         """Vectors, call arguments and addresses with coordinates, of leaves."""

@@ -14,8 +14,10 @@ from ptxtool.parse.grammar import terminals
 
 MOST_DIGITS = 1000
 _STEP = MOST_DIGITS // 2
-_SAMPLED = re.compile(r"[0-9A-Fa-fxX]{2,}")
-_LONG = re.compile(rf"[0-9][0-9A-Fa-fxX]{{{MOST_DIGITS},}}")
+_DIGITS = "0123456789ABCDEFabcdefXx"
+_SAMPLED = re.compile(f"[{_DIGITS}](?=[{_DIGITS}])")
+_BETWEEN = re.compile(f"[{_DIGITS}]{{{_STEP}}}")
+_LONG = re.compile(rf"[A-Fa-fXx]*+([0-9][{_DIGITS}]{{{MOST_DIGITS},}})")
 
 
 def refuse_long_numbers(source: Source) -> None:
@@ -26,18 +28,20 @@ def refuse_long_numbers(source: Source) -> None:
     for number in _long_numbers(blanked):
         message = f"a number of more than {MOST_DIGITS} digits"
         help = "the largest number has 64 bits: 20 decimal digits"
-        raise error("E101", message, source, number.start(), number.end(), help)
+        raise error("E101", message, source, *number.span(1), help)
 
 
 def _long_numbers(text: str) -> "Iterator[re.Match[str]]":
     """The first long number of every part of a text that may have one.
 
-    Every 500th character is looked at: such a number has two of them in a row.
+    Every 500th character is looked at: such a number has two of them in a row, and what is between them.
     """
     for found in _SAMPLED.finditer(text[::_STEP]):
-        start, end = max(0, (found.start() - 1) * _STEP), (found.end() + 1) * _STEP
-        if number := _LONG.search(text, start, end):
-            yield number
+        at = found.start() * _STEP
+        if _BETWEEN.match(text, at):
+            before = text[max(0, at - _STEP) : at]
+            if number := _LONG.match(text, at - len(before) + len(before.rstrip(_DIGITS))):
+                yield number
 
 
 @cache

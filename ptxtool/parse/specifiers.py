@@ -63,6 +63,11 @@ _PARAMETER_ORDER = "the order is: '.param', '.align', type, '.ptr' with its spac
 _BEFORE, _VECTOR, _TYPE, _POINTER, _POINTED = range(5)
 
 
+def is_type(word: str) -> bool:
+    """Whether a dotted word is a type of registers and variables."""
+    return word in DECLARABLE and word not in _VECTORS
+
+
 def check_declared(
     tokens: Sequence[Token], source: Source, following: Token | None, *, parameter: bool
 ) -> None:

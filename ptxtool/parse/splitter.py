@@ -111,6 +111,15 @@ def linkage() -> "re.Pattern[str]":
 
 
 @cache
+def registers() -> "re.Pattern[str]":
+    """A plain declaration of registers, `.reg .b32 %r<5>;`: type, name, count."""
+    t = _regexes()
+    return re.compile(
+        rf"\.reg{t['SPACING']}({t['DOTTED']}){t['SPACING']}([%$][\w$]+)(?:<([1-9][0-9]*)>)?;", re.ASCII
+    )
+
+
+@cache
 def flat_rule(rule: str) -> FlatRule:
     """The shape of a rule; a declaration's initializer may be a list of literals."""
     if not rule.endswith("declaration"):

@@ -1,9 +1,9 @@
 """The token: what the builders of statements read, whichever lexer made it."""
 
-from typing import NamedTuple
+import msgspec
 
 
-class Token(NamedTuple):
+class Token(msgspec.Struct, frozen=True, gc=False):
     """One token; `kind` is the grammar's terminal, `start` and `end` are offsets into the source text."""
 
     kind: str

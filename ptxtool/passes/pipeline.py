@@ -116,7 +116,7 @@ def takes_context(one: Pass) -> bool:
 def _with_cuda(remark: Remark, module: Module) -> Remark:
     """A remark about a line with the line of the CUDA source that it was compiled from."""
     source = module.source
-    if not 0 < remark.line <= len(source.line_starts):
+    if ".loc" not in source.text or not 0 < remark.line <= len(source.line_starts):
         return remark
     end = source.line_starts[remark.line - 1] + len(source.line_text(remark.line))
     return replace(remark, cuda=source.cuda.at(end))

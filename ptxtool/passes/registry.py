@@ -3,6 +3,7 @@
 import dataclasses
 import typing
 from dataclasses import dataclass
+from functools import cache
 
 from ptxtool.passes.base import Pass, Shown
 from ptxtool.passes.demotion.demote import Demote
@@ -90,6 +91,15 @@ def find_pass(name: str) -> type[Pass] | None:
 
 def pass_info(cls: type[Pass]) -> PassInfo:
     """Describe a pass class from its docstring and its fields."""
+    return _known_info(cls.name) if PASSES.get(cls.name) is cls else _described(cls)
+
+
+@cache
+def _known_info(name: str) -> PassInfo:
+    return _described(PASSES[name])
+
+
+def _described(cls: type[Pass]) -> PassInfo:
     hints = typing.get_type_hints(cls, include_extras=True)
     options = tuple(_option(f.name, hints[f.name], f.default) for f in dataclasses.fields(cls))  # type: ignore[arg-type]
     return PassInfo(cls.name, (cls.__doc__ or "").strip().splitlines()[0], options)

@@ -18,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from ptxtool.ir import nodes
 from ptxtool.ir.marks import MARKS, misspelt
 from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
 from ptxtool.ir.scopes import Scopes
-from ptxtool.ir.symbols import RegisterTable, hardware_register
+from ptxtool.ir.symbols import hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import table
@@ -54,6 +55,19 @@ MOST_REGISTERS = 1 << 18
 
 _NO_REGISTERS = frozenset({"l", "m"})
 """Roles of operands that a plain register cannot have: labels and addresses in brackets."""
+_NO_CONSTANTS = _NO_REGISTERS | {"w", "rw", "p"}
+"""Those that a number cannot have."""
+
+
+@cache
+def _form(opcode_text: str, n_operands: int, is_ptxplus: bool) -> tuple[tuple[bool, bool, str], ...] | None:
+    """Per operand whether it may be a register, whether it may be a number, and its role; None for unknown opcodes."""
+    match = table().match(opcode_text, n_operands, is_ptxplus)
+    if match is None:
+        return None
+    roles = [spec.role for spec in match.form.operands[:n_operands]]
+    roles += [""] * (n_operands - len(roles))
+    return tuple((role not in _NO_REGISTERS, role not in _NO_CONSTANTS, role) for role in roles)
 
 
 @kept
@@ -80,18 +94,6 @@ def _too_many_registers(function: nodes.Function) -> Iterator[Diagnostic]:
         yield diagnostic_at("E212", message, function.module.source, declaration, name, help)
 
 
-class _AreRegisters(dict[str, bool]):
-    """Whether names mean a register at every instruction."""
-
-    def __init__(self, registers: RegisterTable):
-        super().__init__()
-        self._registers = registers
-
-    def __missing__(self, name: str) -> bool:
-        found = self[name] = bool(self._registers.everywhere[name]) and name not in special_registers()
-        return found
-
-
 class FunctionCheck:
     """The checks of one function, statement by statement. `ptxtool.check` adds its own."""
 
@@ -110,8 +112,6 @@ class FunctionCheck:
         self.found: list[Diagnostic] = []
         # operands and guards ("@") without mistakes in these blocks, by role and identity: equal texts share their node
         self._right: dict[str, set[int]] = defaultdict(set)
-        self._roles: dict[tuple[str, int], list[str]] = {}  # by opcode and number of operands
-        self._are_registers = _AreRegisters(self.registers)
 
     def run(self) -> list[Diagnostic]:
         """Check the whole function; its diagnostics, in the order of the text."""
@@ -134,8 +134,9 @@ class FunctionCheck:
         return self.found
 
     def _instructions(self, first: int, end: int) -> None:
+        check = self._instruction
         for n, node in enumerate(self.function.instructions[first:end], first):
-            self._instruction(node, n)
+            check(node, n)
 
     def _statement(self, statement: nodes.Statement, n: int) -> None:
         """Anything but an instruction; `n` is the instruction that follows."""
@@ -182,7 +183,8 @@ class FunctionCheck:
 
     def _instruction(self, node: nodes.Instruction, n: int) -> None:
         """Check one instruction, the `n`-th of the function."""
-        self._guard_once(node, n)
+        if node.guard is not None:
+            self._guard_once(node, n)
         self._operands(node, n)
 
     def _guard_once(self, node: nodes.Instruction, n: int) -> None:
@@ -195,22 +197,34 @@ class FunctionCheck:
 
     def _operands(self, node: nodes.Instruction, n: int) -> None:
         """Check that the instruction is known, and its operands: nearly all are registers, or have been seen."""
-        key = node.opcode.text, len(node.operands)
-        roles = self._roles.get(key)
-        if roles is None:
-            match = table().match(*key, self.is_ptxplus)
-            specs = match.form.operands if match is not None else ()
-            roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
-            if match is None:
-                self._unknown(node)
-            else:
-                self._roles[key] = roles
-        right, known = self._right, self._are_registers
-        for operand, role in zip(node.operands, roles, strict=True):
-            if type(operand) is nodes.Name and role not in _NO_REGISTERS and known[operand.text]:
+        operands = node.operands
+        form = _form(node.opcode.text, len(operands), self.is_ptxplus)
+        if form is None:
+            self._unknown(node)
+            form = ((True, True, ""),) * len(operands)
+        known, special_names = self.registers.everywhere, special_registers()
+        for operand, (may_be_register, may_be_number, role) in zip(operands, form, strict=True):
+            kind = type(operand)
+            if kind is nodes.Name:
+                text = operand.text  # type: ignore[union-attr]
+                if may_be_register and known[text] and text not in special_names:
+                    continue
+            elif kind is nodes.Immediate:
+                if may_be_number:
+                    continue
+            elif kind is nodes.Memory and role != "l" and self._is_plain(operand):  # type: ignore[arg-type]
                 continue
-            if id(operand) not in right[role]:
+            if id(operand) not in self._right[role]:
                 self._operand(operand, role, node, n)
+
+    def _is_plain(self, address: nodes.Memory) -> bool:
+        """Whether an address is a register, perhaps with a number: nearly all."""
+        base, offset = address.base, address.offset
+        if type(base) is not nodes.Name or address.symbol or address.coordinates:
+            return False
+        if not self.registers.everywhere[base.text] or base.text in special_registers():
+            return False
+        return offset is None or type(offset) is nodes.Immediate
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":

@@ -213,6 +213,8 @@ class _Assigner:
         """Units of one file for its values, spilling where there are too few. Raises `TooFewRegisters`."""
         if limit < 0:
             raise TooFewRegisters
+        if not len(state.in_file(file)):
+            return Allocation({}, 0, ())
         demand = state.demand(file)
         for target in range(limit, limit - (_MOST_ROUNDS if may_spill else 1), -1):
             if demand.max(initial=0) > target:
@@ -257,8 +259,10 @@ class _Assigner:
             web = single.members[0].web
             adjacent = self.tuples.get(web)
             if adjacent is None:
-                fixed, avoid = self._at_entry(web, file)
-                tuples.append(msgspec.structs.replace(single, fixed=fixed, avoid=avoid))
+                if web in self.ranges.at_entry:
+                    fixed, avoid = self._at_entry(web, file)
+                    single = msgspec.structs.replace(single, fixed=fixed, avoid=avoid)
+                tuples.append(single)
             elif id(adjacent) not in done:
                 done.add(id(adjacent))
                 tuples.append(self._tuple(state, adjacent, file))
@@ -327,5 +331,6 @@ def _singles(state: SpillState, numbers: Numbers) -> Singles:
 def copies_of(ranges: Ranges) -> Iterator[tuple[int, int]]:
     """The webs on both sides of every copy."""
     for i in ranges.function.at_bases("mov"):
-        if len(ranges.writes[i]) == len(ranges.reads[i]) == 1 and is_copy(ranges.function, i):
+        step = ranges.def_uses[i]
+        if len(step.defs) == len(step.uses) == 1 and is_copy(ranges.function, i):
             yield ranges.writes[i][0], ranges.reads[i][0]

@@ -44,7 +44,7 @@ def _reads(assignment: Assignment) -> tuple[Numbers, Numbers]:
     web, instruction, is_def = assignment.ranges.mentions
     values = assignment.spills.values
     is_read = ~is_def & (values.file[web] == FILES.index("general"))
-    web, instruction = web[is_read], instruction[is_read]
+    web, instruction = web[is_read], instruction[is_read].astype(np.int64)
     width = values.width[web]
     places = map(assignment.place, web.tolist(), instruction.tolist())
     first = np.fromiter(places, np.int64, len(web))

@@ -252,9 +252,8 @@ class _Pieces:
             intervals = Intervals.of([_joined(self.by_region[web][region])])
             state.add(ValueTable(values.file[[web]], values.width[[web]], intervals), np.ones(1, np.bool_))
             region_of = self._regions.region
-            for i, _, _ in self._of.ranges.accesses[web]:
-                if region_of[i] == region:
-                    state.temporary[web, i] = number
+            here = [i for i, _, _ in self._of.ranges.accesses[web] if region_of[i] == region]
+            state.replace_at(web, here, number)
             places = [*self._moves(web, region, up=True)]
             for i in places:
                 state.insert_one(1, i, "copy", number, web)

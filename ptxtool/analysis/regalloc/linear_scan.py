@@ -21,7 +21,7 @@ Reference: M. Poletto, V. Sarkar, "Linear scan register allocation", 1999; C. Wi
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from heapq import heappop, heappush
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import msgspec
 import numpy as np
@@ -30,6 +30,8 @@ import numpy.typing as npt
 from ptxtool.analysis.flow.accesses import Interval, Intervals, Numbers
 
 _COLUMN = 64
+_ROWS = 1024
+"""Of columns, so many at a time are Python's numbers, which take five times the memory."""
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
@@ -121,7 +123,7 @@ def linear_scan(
     else:
         fixed = [one for one in tuples if one.fixed >= 0]
         free = [one for one in tuples if one.fixed < 0]
-        starts = np.array([min(m.intervals[0][0] for m in one.members) for one in free], np.int64)
+        starts = np.array([min([m.intervals[0][0] for m in one.members]) for one in free], np.int64)
     order = np.argsort(starts, kind="stable")
     by_start = _RegisterFile(n_points, limit, partners)
     by_start.first_fit(fixed)
@@ -274,7 +276,10 @@ def _columns(tuples: Tuples, order: Numbers) -> Iterable[tuple[int, int, int, in
         start, end = (points[first[:-1][order]] for points in (tuples.intervals.start, tuples.intervals.end))
         last = tuples.intervals.end[first[1:][order] - 1]
         columns = order, tuples.webs[order], start, end, last, np.zeros_like(order), widths, widths == 1
-        return zip(*(column.tolist() for column in columns), strict=True)
+        parts = (slice(k, k + _ROWS) for k in range(0, len(order), _ROWS))
+        return chain.from_iterable(
+            zip(*(column[part].tolist() for column in columns), strict=True) for part in parts
+        )
     return [_row(k, tuples[k]) for k in order.tolist()]
 
 

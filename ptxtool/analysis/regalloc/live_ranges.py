@@ -24,6 +24,7 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ptxtool.analysis.flow.accesses import Accesses, Flags, Intervals, Numbers, accesses_of, rows
 from ptxtool.analysis.flow.dataflow import solve
@@ -70,12 +71,12 @@ class Ranges:
     function: Function = field(repr=False)
     cfg: Cfg = field(repr=False)
     def_uses: tuple[DefUse, ...] = field(repr=False)
-    register: tuple[int, ...]
+    register: Sequence[int]
     intervals: Intervals
     reads: Operands = field(repr=False)
     writes: Operands = field(repr=False)
     at_entry: frozenset[int]
-    mentions: tuple[Numbers, Numbers, Flags] = field(repr=False)
+    mentions: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Flags] = field(repr=False)
     """Every web that an instruction names, the instruction, and whether it writes it, in any order."""
 
     def __len__(self) -> int:
@@ -88,7 +89,9 @@ class Ranges:
     @cached_property
     def accesses(self) -> Accesses:
         """The instructions that read and write every web."""
-        return accesses_of(*self.mentions, self.intervals, len(self.def_uses))
+        web, instruction, is_written = self.mentions
+        both = web.astype(np.int64), instruction.astype(np.int64)
+        return accesses_of(*both, is_written, self.intervals, len(self.def_uses))
 
 
 def live_ranges(function: Function) -> Ranges:
@@ -180,7 +183,8 @@ class _Builder:
         for register in result_registers(cfg.kernel):
             exposed.setdefault(register, set()).add(cfg.exit)
         killed = (named * n + block)[kills]
-        overwritten = _by_register(killed[np.isin(killed // n, np.array([*exposed], np.int64))], n)
+        is_exposed = map(exposed.__contains__, (killed // n).tolist())
+        overwritten = _by_register(killed[np.fromiter(is_exposed, np.bool_, len(killed))], n)
         at_end = live_at_ends(cfg, exposed, overwritten)
         at_start = {k for k, blocks in exposed.items() if cfg.entry in blocks}
         at_start.update(k for k in at_end[cfg.entry] if cfg.entry not in overwritten.get(k, ()))
@@ -210,7 +214,7 @@ class _Builder:
         n = len(self._registers)
         n_defs = np.bincount(self._rank[self._is_def], minlength=n)
         apart: Flags = n_defs != 1
-        apart[np.isin(self._registers, np.array([*at_start], np.int64))] = True
+        apart |= np.fromiter(map(at_start.__contains__, self._registers.tolist()), np.bool_, n)
         unreachable = [block for block in self._cfg.unreachable if block != self._cfg.exit]
         if unreachable:
             apart[self._rank[np.isin(self._block, unreachable)]] = True
@@ -261,20 +265,20 @@ class _Builder:
         register = np.zeros(webs.max(initial=-1) + 1, np.int64)
         register[webs] = self._registers[ranges.rank]
         named = webs[range_of]
-        of_named = array("q", named.tobytes())
+        of_named = array("i", named.astype(np.int32).tobytes())
         bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
         k = 2 * self._place
-        first, middle, end = (array("q", bounds[k + side].tobytes()) for side in range(3))
+        first, middle, end = (array("i", bounds[k + side].astype(np.int32).tobytes()) for side in range(3))
         return Ranges(
             cfg.kernel,
             cfg,
             self._def_uses,
-            tuple(register.tolist()),
+            array("i", register.astype(np.int32).tobytes()),
             _intervals(webs, ranges),
             Operands(of_named, middle, end),
             Operands(of_named, first, middle),
             frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
-            (named, self._instruction[place], self._is_def[place]),
+            (named.astype(np.int32), self._instruction[place].astype(np.int32), self._is_def[place]),
         )
 
 

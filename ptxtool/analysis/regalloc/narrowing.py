@@ -16,6 +16,8 @@ Not handled: values of 128 bits. A register that has several independent values 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from ptxtool.ir.nodes import Instruction, Name, Operand, Unary, Vector
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
@@ -29,8 +31,7 @@ _LOW_FROM_LOW = frozenset(
 """Operations whose result's low word depends on the low words of their 64-bit operands alone."""
 
 
-@dataclass(frozen=True)
-class Demand:
+class Demand(msgspec.Struct, frozen=True):
     """The demands of one instruction on 64-bit values: `whole` are needed with all bits; `passed` are (result, operand)
     pairs of which the operand's high word is needed where the result's is."""
 

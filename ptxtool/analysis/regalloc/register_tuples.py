@@ -11,7 +11,10 @@ import msgspec
 from ptxtool.analysis.regalloc.live_ranges import Ranges
 from ptxtool.ir.defuse import adjacent_words, is_wide
 from ptxtool.ir.names import memory_in
-from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand
+from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name
+
+_ALONE = frozenset({Name, Immediate, Dual})
+"""Operands whose registers need no others, where values have 32 bits, as those of addresses."""
 
 
 class AdjacentWebs(msgspec.Struct):
@@ -28,8 +31,12 @@ def register_tuples(ranges: Ranges) -> dict[int, AdjacentWebs]:
     if not function.registers.is_ptxplus:
         return found
     for i, node in enumerate(function.instructions):
-        if not is_wide(node.opcode.text, len(node.operands)) and all([*map(_is_alone, node.operands)]):
-            continue  # nearly all
+        for operand in node.operands:
+            if type(operand) not in _ALONE and (not isinstance(operand, Memory) or operand.post_increment):
+                break
+        else:
+            if not is_wide(node.opcode.text, len(node.operands)):
+                continue  # nearly all
         for webs, alignment in _adjacent_webs(ranges, i):
             _join(found, webs, alignment)
         for k in _post_incremented(function, i, node):
@@ -39,14 +46,6 @@ def register_tuples(ranges: Ranges) -> dict[int, AdjacentWebs]:
                 number = _number(function.registers[k].name)
                 _join(found, {before: number, after: number}, 1)
     return found
-
-
-def _is_alone(operand: Operand) -> bool:
-    """Whether the registers of an operand need no others, where values have 32 bits, and are not incremented."""
-    kind = type(operand)
-    if isinstance(operand, Memory):
-        return not operand.post_increment
-    return kind is Name or kind is Immediate or kind is Dual
 
 
 def _join(found: dict[int, AdjacentWebs], webs: Mapping[int, int], alignment: int) -> None:

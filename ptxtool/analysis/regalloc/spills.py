@@ -78,16 +78,18 @@ class Insertion(NamedTuple):
 class SpillState:
     """The values of a function, which of them are spilled, and what is inserted for that.
 
-    `temporary[v, i]` stands for value v at instruction i. `in_slot` are the values spilled to local memory, `word[v]`
+    `at(v, i)` stands for value v at instruction i. `in_slot` are the values spilled to local memory, `word[v]`
     is the general value that holds predicate v, `rematerialised[v]` the sequence that computes constant v. `dropped`
     are instructions that are not needed any more.
     """
 
     def __init__(self, n_points: int, values: ValueTable):
-        self.n_points = n_points
+        self.n_points, self._n_instructions = n_points, n_points // 2
         self.values = values
         """All of them; the webs come first."""
-        self.temporary: dict[tuple[int, int], int] = {}
+        self._temporary: dict[
+            int, int
+        ] = {}  # by value times the number of instructions, plus the instruction
         self.in_slot: list[int] = []
         self.word: dict[int, int] = {}
         self.rematerialised: dict[int, tuple[int, ...]] = {}
@@ -120,7 +122,23 @@ class SpillState:
 
     def at(self, value: int, instruction: int) -> int:
         """What stands for a value at an instruction: a temporary, or the value itself."""
-        return self.temporary.get((value, instruction), value) if self.temporary else value
+        known = self._temporary
+        return known.get(value * self._n_instructions + instruction, value) if known else value
+
+    @property
+    def temporaries(self) -> Iterator[tuple[int, int, int]]:
+        """Values, instructions that name them, and the temporaries that stand for them there."""
+        return ((*divmod(key, self._n_instructions), found) for key, found in self._temporary.items())
+
+    def replace_at(self, value: int, instructions: Iterable[int], temporary: int) -> None:
+        """Let a temporary stand for a value at these instructions."""
+        first = value * self._n_instructions
+        self._temporary.update({first + i: temporary for i in instructions})
+
+    def replace_all(self, values: Numbers, instructions: Numbers, temporaries: Numbers) -> None:
+        """The same for many."""
+        keys = values * self._n_instructions + instructions
+        self._temporary.update(zip(keys.tolist(), temporaries.tolist(), strict=True))
 
     def file(self, value: int) -> str:
         """The file that a value is in, or was before it was spilled."""
@@ -141,7 +159,7 @@ class SpillState:
         number = len(self.values.width)
         copied = ValueTable(self.values.file[[value]], self.values.width[[value]], Intervals.of([()]))
         self.add(copied, np.ones(1, np.bool_))
-        self.temporary.update({(value, i): number for i in accesses})
+        self.replace_at(value, accesses, number)
         self.insert_one(0, instruction, "copy", number, value)
         return number
 
@@ -270,8 +288,7 @@ def spill(
     state.rematerialised.update({n: inputs.sequences[n] for n in which[is_constant].tolist()})
     temporary = number[n_words:][np.cumsum(is_first) - 1]  # of every access
     value = which[accesses.owner]
-    pairs = zip(value.tolist(), accesses.instruction.tolist(), strict=True)
-    state.temporary.update(zip(pairs, temporary.tolist(), strict=True))
+    state.replace_all(value, accesses.instruction, temporary)
 
     # the word of a restored predicate is loaded before it is restored; what stands under a predicate comes after that
     rank = np.arange(len(value)) + state.n_insertions

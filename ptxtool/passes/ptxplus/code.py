@@ -10,40 +10,43 @@ sink.
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+import msgspec
 
 _REGISTER = re.compile(r"\$(?:v|p|r|o)\d+")
 _BLOCK_ENDS = frozenset(["bra", "exit", "trap"])
-_DESTINATION_FREE = ("bra", "exit", "nop", "bar", "membar", "st", "callp", "retp", "trap")
+_DESTINATION_FREE = frozenset(["bra", "exit", "nop", "bar", "membar", "st", "callp", "retp", "trap"])
 
 
 Registers = tuple[str, ...]
 
 
-@dataclass
-class Code:
+class Code(msgspec.Struct, eq=False, gc=False):
     """One PTXPlus instruction."""
 
     opcode: str
     operands: tuple[str, ...]
     guard: str = ""
-    _known: tuple[tuple[str, ...], str, Registers, Registers] | None = field(
-        default=None, repr=False, compare=False
-    )
+    _known: tuple[tuple[str, ...], str, Registers, Registers] | None = None
     """Operands and guard, and what they write and read: found again where they are no longer these."""
 
     @property
     def base(self) -> str:
-        return self.opcode.partition(".")[0]
+        return _base_of(self.opcode)
 
     def registers(self) -> tuple[Registers, Registers]:
         """The registers it writes, and those it reads, the guard last; a repetition counts."""
         operands, known = self.operands, self._known
         if known is None or known[0] is not operands or known[1] is not self.guard:
             writes: Registers = ()
-            if operands and not is_memory(operands[0]) and self.base not in _DESTINATION_FREE:
-                writes = tuple(_REGISTER.findall(operands[0]))
-            read = " ".join(operands[1:] if writes else operands)
-            reads = tuple(_REGISTER.findall(f"{read} {self.guard}"))
+            if operands and operands[0][-1] != "]" and _base_of(self.opcode) not in _DESTINATION_FREE:
+                writes = registers_in(operands[0])
+            reads: Registers = ()
+            for operand in operands[1:] if writes else operands:
+                reads += registers_in(operand)
+            if self.guard:
+                reads += registers_in(self.guard)
             known = self._known = operands, self.guard, writes, reads
         return known[2:]
 
@@ -64,8 +67,8 @@ class Code:
         self.operands, self.guard = tuple(map(replaced, self.operands)), replaced(self.guard)
 
     def __str__(self) -> str:
-        guard = f"{self.guard} " if self.guard else ""
-        return f"{guard}{self.opcode}{' ' if self.operands else ''}{', '.join(self.operands)};"
+        text = f"{self.opcode} {', '.join(self.operands)};" if self.operands else f"{self.opcode};"
+        return f"{self.guard} {text}" if self.guard else text
 
 
 def is_memory(operand: str) -> bool:
@@ -73,9 +76,15 @@ def is_memory(operand: str) -> bool:
     return operand.endswith("]")
 
 
-def registers_in(operand: str) -> list[str]:
+@lru_cache(maxsize=1 << 14)
+def registers_in(operand: str) -> Registers:
     """The registers that an operand names, in order."""
-    return _REGISTER.findall(operand)
+    return tuple(_REGISTER.findall(operand))
+
+
+@lru_cache(maxsize=1 << 10)
+def _base_of(opcode: str) -> str:
+    return opcode.partition(".")[0]
 
 
 def word(number: int) -> str:
@@ -101,14 +110,12 @@ class KernelCode:
     lines: list[Code | BranchTarget] = field(default_factory=list)
     labels: dict[Hashable, str] = field(default_factory=dict)
     """The labels of the points that branches name."""
-    addresses: dict[str, str] = field(default_factory=dict)
-    """What these are called in the final text, once encodings are known."""
     notes: dict[str, int] = field(default_factory=dict)
     """Remarks for the user, with the line in the text that is lowered."""
 
-    def codes(self) -> Iterator[Code]:
+    def codes(self) -> list[Code]:
         """Its instructions, in order."""
-        return (line for line in self.lines if type(line) is Code)
+        return [line for line in self.lines if type(line) is Code]
 
     def blocks(self) -> Iterator[list[Code]]:
         """Its instructions between labels that branches name and instructions that end a block."""
@@ -116,7 +123,7 @@ class KernelCode:
         for line in self.lines:
             if isinstance(line, Code):
                 block.append(line)
-                is_end = line.base in _BLOCK_ENDS
+                is_end = _base_of(line.opcode) in _BLOCK_ENDS
             else:
                 is_end = line.label in self.labels
             if is_end:

@@ -6,7 +6,8 @@ of shuffles. The set of active lanes (`activemask`), written once, counts as all
 
 from collections.abc import Iterable, Mapping
 
-from ptxtool.ir.nodes import Immediate
+from ptxtool.ir.defuse import accessed, plain_sources
+from ptxtool.ir.nodes import Immediate, Memory, Name
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, ValueKey
@@ -16,16 +17,30 @@ def written_once(items: Iterable[FlatItem]) -> Mapping[ValueKey, FlatItem]:
     """The values that one instruction or copy of the kernel writes, each with what writes it."""
     found: dict[ValueKey, FlatItem | None] = {}
     for item in items:
-        written: list[ValueKey | None] = []
         if isinstance(item, InlinedInstruction):
-            activation = item.activation
-            written = [*map(activation.key_of, activation.function.def_uses[item.index].defs)]
+            for value in _written(item):
+                found[value] = None if value in found else item
         elif isinstance(item, ParameterCopy):
-            written = [item.piece if item.is_store else item.at.key_of(item.operand)]
-        for key in written:
+            key = item.piece if item.is_store else item.at.key_of(item.operand)
             if key is not None:
                 found[key] = None if key in found else item
     return {key: item for key, item in found.items() if item is not None}
+
+
+def _written(inlined: InlinedInstruction) -> Iterable[ValueKey]:
+    """The values that an instruction writes: what `def_uses` has, which few kernels need for more than this."""
+    activation, operands = inlined.activation, inlined.instruction.operands
+    first, last = plain_sources(inlined.instruction.opcode.text, len(operands), False)
+    if last < 0:
+        return map(activation.key_of, activation.function.def_uses[inlined.index].defs)
+    target = operands[0] if first else None
+    if target is None or isinstance(target, Memory):
+        return ()
+    if isinstance(target, Name):
+        key = inlined.key(target.text)
+        return () if key is None else (key,)
+    keys = (inlined.key(name) for name, _ in accessed(target, "w").writes)
+    return dict.fromkeys(key for key in keys if key is not None)
 
 
 def constants(items: Iterable[FlatItem]) -> Mapping[ValueKey, int | None]:

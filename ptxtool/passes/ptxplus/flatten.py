@@ -172,12 +172,12 @@ class _Flattener:
         self._active.append(function.name)
         targets = set(function.label_table.targets())
         scopes: list[dict[str, ParamVariable]] = [dict(activation.parameters)]
-        index = 0
+        index, match_of = 0, table().match
         for statement in function.body or ():
             if type(statement) is nodes.Instruction:
                 if index in targets:
                     self.items.append(BranchTarget((activation.number, index)))
-                match = table().match(statement.opcode.text, len(statement.operands), False)
+                match = match_of(statement.opcode.text, len(statement.operands), False)
                 inlined = InlinedInstruction(activation, index, statement, match, scopes[-1])
                 try:
                     self._expand(inlined)

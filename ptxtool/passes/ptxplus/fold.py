@@ -42,13 +42,18 @@ def fold(kernel: KernelCode, parameter_end: int) -> None:
                     if load is not None and name in code.reads() and _take(code, name, load.operands[1]):
                         gone.append(load)
                 _forget(waiting, code, parameter_end)
-            if _is_load(code) and writes[code.operands[0]] == reads[code.operands[0]] == 1:
+            if (
+                code.opcode in _LOADS
+                and _is_load(code)
+                and writes[code.operands[0]] == reads[code.operands[0]] == 1
+            ):
                 waiting[code.operands[0]] = code
     kernel.drop(gone)
 
 
 def _is_load(code: Code) -> bool:
-    if code.opcode not in _LOADS or code.guard or is_memory(code.operands[0]):
+    """Whether one of `_LOADS` is a load."""
+    if code.guard or is_memory(code.operands[0]):
         return False
     return is_memory(code.operands[1]) or _SPECIAL.fullmatch(code.operands[1]) is not None
 
@@ -56,10 +61,10 @@ def _is_load(code: Code) -> bool:
 def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
     """Drop the loads that cannot move beyond an instruction."""
     changes = line.base in _FENCES or (bool(line.operands) and is_memory(line.operands[0]))
-    written = line.writes()
+    written = frozenset(line.writes())
     for name, load in [*waiting.items()]:
-        operand = load.operands[1]
-        if (changes and not _is_fixed(operand, parameter_end)) or not set(load.reads()).isdisjoint(written):
+        is_changed = changes and not _is_fixed(load.operands[1], parameter_end)
+        if is_changed or not written.isdisjoint(load.reads()):
             del waiting[name]
 
 

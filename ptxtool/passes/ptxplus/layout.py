@@ -11,7 +11,7 @@ and `rcp` of whole registers below 64, without guard, condition code, rounding o
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from ptxtool.ir.variables import alignment_of, declared_size
@@ -32,7 +32,7 @@ _END = "l_exit"
 _SHORT_FORM = re.compile(r"[\w.]+ \$r(?:[1-5]?\d|6[0-3])(?:, \$r(?:[1-5]?\d|6[0-3]))*;")
 _LONE_LABEL = re.compile(r"(l0x\w+: )\s+")
 _MEMORY = ("\t.shared", "\t.local")
-_NUMBER = re.compile(r"\$([vrp])(\d+)")
+_REGISTER = re.compile(r"\$[vrp]\d+")
 
 
 def module_text(variables: ModuleVariables, kernels: Sequence[KernelCode]) -> str:
@@ -99,8 +99,10 @@ def _kernel(kernel: KernelCode) -> Iterator[str]:
 def _registers(text: str) -> Iterator[str]:
     """The declarations of the registers that instructions name."""
     highest = {"v": -1, "r": -1, "p": 3}
-    for file, number in {*_NUMBER.findall(text)}:
-        highest[file] = max(highest[file], int(number))
+    for name in {*_REGISTER.findall(text)}:
+        number = int(name[2:])
+        if number > highest[name[1]]:
+            highest[name[1]] = number
     for file, type_ in (("r", "u32"), ("v", "u32"), ("p", "pred")):
         if highest[file] >= 0:
             yield f"\t.reg .{type_} ${file}<{highest[file] + 1}>;"
@@ -133,26 +135,25 @@ def _named(code: Code, names: Mapping[str, str]) -> Code:
 
 
 def label_names(kernel: KernelCode) -> dict[str, str]:
-    """What each label is called: its address, as far as that is known, or what it was if no instruction were short."""
+    """What each label is called: what its address were if no instruction were short."""
     names: dict[str, str] = {}
     number = 0
     for line in kernel.lines:
         if isinstance(line, Code):
             number += 1
         elif line.label in kernel.labels:
-            name = f"l0x{8 * number:08x}"
-            names[kernel.labels[line.label]] = kernel.addresses.get(name, name)
+            names[kernel.labels[line.label]] = f"l0x{8 * number:08x}"
     return names
 
 
 # ---- the text after allocation
 
 
-def final_text(text: str, kernels: Sequence[tuple[KernelCode, Sequence[int]]]) -> str:
+def final_text(text: str, kernels: Sequence[Sequence[int]]) -> str:
     """The converter's layout again: declarations, one instruction on a line, labels before their instructions.
 
-    `kernels` are in the order of the text; with each, per instruction there, the number of its instruction over virtual
-    registers, -1 for none. Encodings are chosen, and labels named by their addresses, in the text and in the code.
+    `kernels` has in the order of the text, per instruction, the number of its instruction over virtual registers, -1
+    for none. Encodings are chosen, and labels named by their addresses.
     """
     result: list[str] = []
     lines = iter(text.split("\n"))
@@ -167,61 +168,54 @@ def final_text(text: str, kernels: Sequence[tuple[KernelCode, Sequence[int]]]) -
         result += _registers(body)
         if declared:
             result += (*declared, "")
-        result += ("\t", *_encoded(body.split("\n"), *next(remaining)), "}")
+        result += ("\t", *_encoded(body.split("\n"), next(remaining)), "}")
     return "\n".join(result)
 
 
-def _encoded(lines: Sequence[str], kernel: KernelCode, origins: Sequence[int]) -> Iterator[str]:
+def _encoded(lines: Sequence[str], origins: Sequence[int]) -> Iterator[str]:
     """The lines of a body, each with an instruction or empty, with encodings and names of labels."""
-    split = [line[1:].split(": ") for line in lines]  # labels, and an instruction
-    texts = [parts[-1] for parts in split if parts[-1]]
-    short = _short(kernel, texts, {origin: place for place, origin in enumerate(origins) if origin >= 0})
+    texts: list[str] = []
     labels: dict[str, int] = {}
+    for line in lines:
+        text = line[1:]
+        if ": " in text:
+            *before, text = text.split(": ")
+            labels |= dict.fromkeys(before, len(texts))
+        if text:
+            texts.append(text)
+    short = _short(texts, origins, frozenset(labels.values()))
+    names = _addresses(labels, short)
+    new = {place: f"{_SHORT[text[0]]} {text[2]}" for place in short for text in [texts[place].partition(" ")]}
     place = 0
-    for *before, text in split:
-        labels |= dict.fromkeys(before, place)
-        place += text != ""
-    names = kernel.addresses = _addresses(labels, short)
-    are_short = frozenset(short)
-    place = 0
-    for line, (*before, text) in zip(lines, split, strict=True):
-        opcode, _, rest = text.rpartition(" ")
-        if place in are_short:
-            opcode, _, rest = text.partition(" ")
-            text = f"{_SHORT[opcode]} {rest}"
-        elif opcode.endswith("bra"):
-            text = f"{opcode} {names[rest[:-1]]};"
-        elif not before:
-            yield line
-            place += text != ""
-            continue
-        yield f"\t{''.join([f'{names.get(label, label)}: ' for label in before])}{text}"
-        place += 1
+    for line in lines:
+        has_label = ": " in line
+        if place in new or has_label or "bra " in line:
+            *before, text = line[1:].split(": ")
+            text = new.get(place, text)
+            opcode, _, target = text.rpartition(" ")
+            if opcode.endswith("bra"):
+                text = f"{opcode} {names[target[:-1]]};"
+            line = f"\t{''.join([f'{names.get(label, label)}: ' for label in before])}{text}"
+        yield line
+        place += len(line) > 1
 
 
-def _short(kernel: KernelCode, texts: Sequence[str], places: Mapping[int, int]) -> list[int]:
-    """The instructions of the allocated text that are encoded in 4 bytes; their code gets such opcodes."""
+def _short(texts: Sequence[str], origins: Sequence[int], labelled: Collection[int]) -> list[int]:
+    """The instructions of the allocated text that are encoded in 4 bytes, none that allocation has inserted."""
     short: list[int] = []
-    waiting: tuple[int, Code] | None = None
-    number = -1
-    for line in kernel.lines:
-        if isinstance(line, BranchTarget):
-            if line.label in kernel.labels:
-                waiting = None
+    waiting = -1
+    for place, (text, origin) in enumerate(zip(texts, origins, strict=True)):
+        if place in labelled:
+            waiting = -1
+        if origin < 0:
             continue
-        number += 1
-        place = places.get(number)
-        if place is None:
-            continue
-        if line.guard or line.opcode not in _SHORT or not _SHORT_FORM.fullmatch(texts[place]):
-            waiting = None
-        elif waiting is None or waiting[0] != place - 1:
-            waiting = place, line
+        if text.partition(" ")[0] not in _SHORT or not _SHORT_FORM.fullmatch(text):
+            waiting = -1
+        elif waiting < 0 or waiting != place - 1:
+            waiting = place
         else:
-            for code in (waiting[1], line):
-                code.opcode = _SHORT[code.opcode]
-            short += (place - 1, place)
-            waiting = None
+            short += (waiting, place)
+            waiting = -1
     return short
 
 

@@ -77,10 +77,10 @@ def allocate(
         result = place_registers(virtual, _NAME, bounds, "first-use")
     except PtxError as problem:
         raise PtxError([_in_source(variables.module, virtual, d) for d in problem.diagnostics]) from None
-    origins = result.claim.origins if isinstance(result.claim, AssignmentClaim) else {}
-    allocated = [(code, origins[code.name]) for code in codes]
-    text = final_text(splice(virtual.source.text, result.edits), allocated)
-    return text, parse(module_text(variables, codes), virtual.source.name), result
+    assert isinstance(result.claim, AssignmentClaim), "of an assignment of registers"
+    origins = [result.claim.origins[code.name] for code in codes]
+    text = final_text(splice(virtual.source.text, result.edits), origins)
+    return text, virtual, replace(result, claim=replace(result.claim, encoded=True))
 
 
 def _in_source(module: Module, virtual: Module, problem: Diagnostic) -> Diagnostic:

@@ -2,8 +2,8 @@
 
 Selection (`ptxtool.passes.ptxplus`) writes PTXPlus over virtual registers: a PTX value of up to 32 bits is one, a
 64-bit value two, or one where only its low word matters (`ptxtool.analysis.regalloc.narrowing`): addresses have 32 bits
-there. Allocation (`ptxtool.passes.regalloc.placement`) maps them to physical registers. It runs twice: the instructions
-that it keeps determine the encodings and so the addresses that name the labels. The whole text is replaced.
+there. Allocation (`ptxtool.passes.regalloc.placement`) maps them to physical registers. The instructions that it keeps
+determine the encodings and so the addresses that name the labels. The whole text is replaced.
 
 Pre: a PTX module without errors; all memory lies in the first 4 GiB. Post: a PTXPlus module with the same kernels,
 which compute the same; `ptxtool.validate.assignment` proves its registers against the code over virtual registers.

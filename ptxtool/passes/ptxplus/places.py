@@ -8,10 +8,11 @@ the host find them by name; local variables from 0 on. Global variables keep the
 Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
 """
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from math import prod
 
 from ptxtool.ir.blocks import block_bound
@@ -37,6 +38,11 @@ def most_threads(kernel: Function) -> int:
 def _is_texture(declaration: Declaration) -> bool:
     """Whether a variable is a texture: `.global .texref image;`, before PTX 1.5 `.tex .u32 image;`."""
     return declaration.type == "texref" or declaration.space == "tex"
+
+
+def _declarations(function: Function) -> Iterator[Declaration]:
+    """The declarations in a function's body."""
+    return (s for _, s in function.other_statements if isinstance(s, Declaration))
 
 
 def parameter_name(kernel: Function, name: str) -> str:
@@ -91,7 +97,7 @@ class ModuleVariables:
         self.used: set[str] = set()
         self.textures = tuple(d.name for item, d in self._declared() if _is_texture(item))
         self._variables: list[tuple[VariableAddress, Declaration, Declarator]] = []
-        segments = ("constant0", *(f"constant0_{k}" for k in range(999)))
+        segments = chain(["constant0"], map("constant0_{}".format, count()))
         self.segment = next(name for name in segments if name not in module.variables)
         end = 0
         for declaration, declarator in self._declared():
@@ -104,8 +110,7 @@ class ModuleVariables:
                 self._variables.append((place, declaration, declarator))
 
     def _declared(self) -> Iterator[tuple[Declaration, Declarator]]:
-        bodies = (f.body or () for f in self.module.functions.values())
-        inner = (s for s in chain.from_iterable(bodies) if isinstance(s, Declaration))
+        inner = chain.from_iterable(map(_declarations, self.module.functions.values()))
         found = (*self.module.storage(), *(s for s in inner if s.space in ("global", "const")))
         yield from ((d, x) for d in found for x in d.declarators)
 
@@ -113,13 +118,13 @@ class ModuleVariables:
         """The variables of a space, "const" or "global", that code names."""
         return (v for v in self._variables if v[0].space == space and v[0].name in self.used)
 
-    def constant_words(self) -> list[int]:
+    def constant_words(self) -> Sequence[int]:
         """The words of the constant segment, up to the last that code names."""
         memory = bytearray()
         for place, declaration, declarator in self.in_space("const"):
             memory += bytes(place.address - len(memory)) + initial_bytes(declaration, declarator)
         memory += bytes(-len(memory) % 4)
-        return [int.from_bytes(memory[k : k + 4], "little") for k in range(0, len(memory), 4)]
+        return struct.unpack(f"<{len(memory) // 4}I", memory)
 
     def find(self, name: str) -> VariableAddress | None:
         """A variable by its name. Raises `Refusal` where its initial value is an address."""
@@ -139,10 +144,18 @@ class ModuleVariables:
 
 
 class KernelVariables:
-    """The variables of one kernel. Local ones get their addresses on the first `find`, all others at once."""
+    """The variables of one kernel. Local ones get their addresses on the first `find`, all others at once.
+
+    `used` finds the names that its instructions have; it is called where shared variables are declared.
+    """
 
     def __init__(
-        self, kernel: Function, functions: set[str], shared: ModuleVariables, used: set[str], exchanges: bool
+        self,
+        kernel: Function,
+        functions: set[str],
+        shared: ModuleVariables,
+        used: Callable[[], set[str]],
+        exchanges: bool,
     ) -> None:
         self.kernel, self._module = kernel, shared
         self.exchange: VariableAddress | None = None
@@ -165,13 +178,15 @@ class KernelVariables:
         self.local_bytes = 0
         self._place_shared(functions, used, exchanges)
 
-    def _place_shared(self, functions: set[str], used: set[str], exchanges: bool) -> None:
+    def _place_shared(self, functions: set[str], used: Callable[[], set[str]], exchanges: bool) -> None:
         module = self.kernel.module
         found = [(d, x) for d in module.storage() for x in d.declarators]
         for name in sorted(functions, key=list(module.functions).index):
-            body = module.functions[name].body or ()
-            found += [(s, x) for s in body if isinstance(s, Declaration) for x in s.declarators]
-        sized = [(d, x) for d, x in found if d.space == "shared" and x.name in used]
+            found += [(s, x) for s in _declarations(module.functions[name]) for x in s.declarators]
+        self.has_locals = any(d.space == "local" for d, _ in found)
+        declared = [(d, x) for d, x in found if d.space == "shared"]
+        names = used() if declared else ()
+        sized = [(d, x) for d, x in declared if x.name in names]
         wanted = [(x.name, declared_size(d, x), alignment_of(d)) for d, x in sized]
         if exchanges:
             wanted.append((_EXCHANGE, 4 * most_threads(self.kernel), 4))
@@ -194,13 +209,13 @@ class KernelVariables:
         local = self._locals.get((function.name, name))
         if local is not None:
             return local
-        for statement in function.body or ():
-            if not isinstance(statement, Declaration) or statement.space != "local":
+        for declaration in _declarations(function):
+            if declaration.space != "local":
                 continue
-            for declarator in statement.declarators:
+            for declarator in declaration.declarators:
                 if declarator.name == name:
-                    start = round_up(self.local_bytes, alignment_of(statement))
-                    self.local_bytes = start + declared_size(statement, declarator)
+                    start = round_up(self.local_bytes, alignment_of(declaration))
+                    self.local_bytes = start + declared_size(declaration, declarator)
                     local = self._locals[function.name, name] = VariableAddress("local", name, start)
                     return local
         return self._module.find(name)

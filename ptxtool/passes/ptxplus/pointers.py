@@ -11,7 +11,7 @@ from ptxtool.ir.nodes import Name
 from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, Refusal, ValueKey
 from ptxtool.passes.ptxplus.places import KernelVariables
 
-_UNKNOWN = frozenset({"unknown"})
+_UNKNOWN, _GLOBAL = frozenset({"unknown"}), frozenset({"global"})
 _COPIES = frozenset(["mov", "selp", "cvta"])
 _SUMS = frozenset(["add", "sub", "mad", "and", "or"])
 _TELLING = _COPIES | _SUMS | {"ld"}
@@ -30,7 +30,7 @@ def pointer_spaces(
             if other is not None:
                 source, target = (other, item.piece) if item.is_store else (item.piece, other)
                 graph.edges.setdefault(source, []).append((target, True))
-        elif isinstance(item, InlinedInstruction):
+        elif isinstance(item, InlinedInstruction) and item.instruction.opcode.base in _TELLING:
             graph.add(item)
     return graph.solved()
 
@@ -47,31 +47,35 @@ class _SpaceGraph:
         self._found[key] = self._found.get(key, frozenset()) | spaces
 
     def add(self, inlined: InlinedInstruction) -> None:
-        """The facts and edges of one instruction."""
+        """The facts and edges of one of the instructions that are `_TELLING`."""
         opcode, operands = inlined.instruction.opcode, inlined.instruction.operands
-        if opcode.base not in _TELLING:
-            return
+        base = opcode.base
         target = inlined.key_of(operands[0]) if operands else None
         if target is None or target.bits < 32:
             return
-        if opcode.base == "ld":
+        if base == "ld":
             is_parameter = any(m.startswith("param") for m in opcode.modifiers)
-            self._add(target, frozenset({"global"}) if is_parameter else _UNKNOWN)
-        elif opcode.base == "cvta":
+            self._add(target, _GLOBAL if is_parameter else _UNKNOWN)
+        elif base == "cvta":
             named = next(m.partition("::")[0] for m in opcode.modifiers if m != "to")
             if named in _SPACES:
                 self._add(target, frozenset({named}))
         else:
+            is_copy = base in _COPIES
             for operand in operands[1:]:
-                if isinstance(operand, Name):
-                    self._add_operand(inlined, operand, target, opcode.base in _COPIES)
+                if type(operand) is Name:
+                    self._add_operand(inlined, operand, target, is_copy)
 
     def _add_operand(
         self, inlined: InlinedInstruction, operand: Name, target: ValueKey, is_copy: bool
     ) -> None:
-        key = inlined.key_of(operand)
+        key = inlined.activation.key(operand.text, inlined.index)
         if key is not None:
-            self.edges.setdefault(key, []).append((target, is_copy))
+            edges = self.edges.get(key)
+            if edges is None:
+                self.edges[key] = [(target, is_copy)]
+            else:
+                edges.append((target, is_copy))
             return
         try:
             variable = self._variables.find(operand.text, inlined.activation.function)
@@ -85,8 +89,9 @@ class _SpaceGraph:
         pending = list(self._found)
         while pending:
             source = pending.pop()
+            from_source = self._found[source]
             for target, is_copy in self.edges.get(source, ()):
-                passed = self._found[source] if is_copy else self._found[source] - _UNKNOWN
+                passed = from_source if is_copy else from_source - _UNKNOWN
                 if not passed <= self._found.get(target, frozenset()):
                     self._add(target, passed)
                     pending.append(target)

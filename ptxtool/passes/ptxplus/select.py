@@ -13,14 +13,12 @@ from ptxtool.ir.nodes import Function, Immediate, Name
 from ptxtool.ir.variables import alignment_of
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, word
-from ptxtool.passes.ptxplus.constants import constants
 
 # each registers its rules, as do the families that it imports
 from ptxtool.passes.ptxplus.families import control, convert, exchange, integer, memory, moves, texture  # noqa: F401
 from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, Refusal, flatten
 from ptxtool.passes.ptxplus.fold import fold
 from ptxtool.passes.ptxplus.places import KernelVariables, ModuleVariables, parameter_name
-from ptxtool.passes.ptxplus.pointers import pointer_spaces
 from ptxtool.passes.ptxplus.selection import InstructionSelection
 from ptxtool.passes.ptxplus.texture_names import texture_names
 from ptxtool.passes.ptxplus.tidy import tidy
@@ -32,10 +30,11 @@ def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[
     inlined = [item for item in items if isinstance(item, InlinedInstruction)]
     functions = {each.activation.function.name for each in inlined} | {kernel.name}
     shuffles = any(each.instruction.opcode.base == "shfl" for each in inlined)
-    variables = KernelVariables(kernel, functions, shared, _names(items), shuffles)
+    variables = KernelVariables(kernel, functions, shared, lambda: _names(items), shuffles)
     code = KernelCode(kernel.name, tuple(_parameters(kernel)), tuple(_shared(variables)))
-    spaces = pointer_spaces(items, variables)
-    isel = InstructionSelection(code, variables, _narrowing(items), spaces, constants(items), shared.segment)
+    isel = InstructionSelection(code, variables, items, _narrowing(items), shared.segment)
+    if variables.has_locals:
+        _ = isel.spaces  # which gives addresses to those in copies and sums, in the order of the text
     if any(each.instruction.opcode.base == "tex" for each in inlined):
         isel.textures = texture_names(items, variables.textures, variables.texture_parameters)
     problems = [_problem(*one) for one in refused]

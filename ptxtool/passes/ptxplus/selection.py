@@ -9,7 +9,8 @@ A rule (`@rule("add", "sub")`) emits the code of one instruction, or raises `Ref
 registers (`compute`) and need no guard; the results of the instruction are written last, under its guard (`emit`).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import count
 
 from ptxtool.analysis.flow.uniformity import Uniformity, uniformity
@@ -20,16 +21,27 @@ from ptxtool.isa.literals import literal
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import Code, KernelCode, word
-from ptxtool.passes.ptxplus.flatten import CallSkip, InlinedInstruction, ParameterCopy, Refusal, ValueKey
+from ptxtool.passes.ptxplus.constants import constants
+from ptxtool.passes.ptxplus.flatten import (
+    CallSkip,
+    FlatItem,
+    InlinedInstruction,
+    ParameterCopy,
+    Refusal,
+    ValueKey,
+)
 from ptxtool.passes.ptxplus.places import KernelVariables, VariableAddress
+from ptxtool.passes.ptxplus.pointers import pointer_spaces
 
 Pair = tuple[str, str]
 """The low and the high word of a 64-bit value."""
 
 Rule = Callable[["InstructionSelection"], None]
-_LONG_BASES = (
-    *("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "bar.warp.sync"),
-    *("vote.sync", "brx.idx"),
+_LONG_BASES = frozenset(
+    [
+        *("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "bar.warp.sync"),
+        *("vote.sync", "brx.idx"),
+    ]
 )
 """Bases of several words among those that have rules; others, such as `st.async`, are separate instructions."""
 RULES: dict[str, Rule] = {}
@@ -59,13 +71,12 @@ class InstructionSelection:
         self,
         code: KernelCode,
         variables: KernelVariables,
+        items: Sequence[FlatItem],
         narrow: Narrowing,
-        spaces: Mapping[ValueKey, frozenset[str]],
-        constants: Mapping[ValueKey, int | None],
         segment: str,
     ) -> None:
         self.code, self.variables, self._narrow = code, variables, narrow
-        self.spaces, self._constants, self.segment = spaces, constants, segment
+        self._items, self.segment = items, segment
         self.textures: Mapping[ValueKey, str] = {}
         """What a fetch names where a value is its handle: any parameter of 64 bits may be one."""
         self.guard = ""
@@ -77,6 +88,15 @@ class InstructionSelection:
         self._uniformity: Uniformity | None = None
         self._values: dict[ValueKey, str] = {}
         self._value_numbers, self._predicate_numbers = count(), count()
+
+    @cached_property
+    def spaces(self) -> Mapping[ValueKey, frozenset[str]]:
+        """The spaces that each value may point to: few kernels have generic accesses."""
+        return pointer_spaces(self._items, self.variables)
+
+    @cached_property
+    def _constants(self) -> Mapping[ValueKey, int | None]:
+        return constants(self._items)
 
     def is_together(self) -> bool:
         """Whether all lanes of a warp that have not exited execute the instruction at once; False where unknown."""
@@ -277,8 +297,10 @@ class InstructionSelection:
         return [self.source(operand, type_) for operand in operands]
 
     def _named(self, operand: Name) -> str:
-        self.refuse_vector(operand)
-        key = self.current.key(operand.text)
+        current = self.current
+        if current.activation.has_vectors:
+            self.refuse_vector(operand)
+        key = current.activation.key(operand.text, current.index)
         if key is not None:
             if operand.part:
                 raise Refusal(f"a part of the register '{operand.text}'")
@@ -373,7 +395,7 @@ class InstructionSelection:
         return self.inverted(name) if negated else name
 
     def refuse_vector(self, operand: Operand) -> None:
-        """Raise `Refusal` for a register of vector type, or a part of one."""
+        """Raise `Refusal` for a register of vector type, or a part of one, if the function has such registers."""
         if not self.current.activation.has_vectors:
             return
         register = self.current.register(operand.text) if isinstance(operand, Name) else None
@@ -394,10 +416,10 @@ class InstructionSelection:
 
     def emit_item(self, item: InlinedInstruction | ParameterCopy | CallSkip) -> None:
         """Emit the code of one item. Raises `Refusal`."""
-        if isinstance(item, ParameterCopy):
-            self._copy(item)
-        elif isinstance(item, InlinedInstruction):
+        if isinstance(item, InlinedInstruction):
             self._select(item)
+        elif isinstance(item, ParameterCopy):
+            self._copy(item)
         else:  # branch around the body of a guarded call
             self._begin(item.at, inverts_guard=True)
             self.emit("bra", self.label(item.target))
@@ -406,10 +428,12 @@ class InstructionSelection:
         self._begin(flat)
         self.opcode, self.operands = flat.instruction.opcode, flat.instruction.operands
         base, match = self.opcode.base, flat.match
-        if match is None or base not in RULES or match.form.base not in (base, *_LONG_BASES):
+        select = RULES.get(base)
+        known = match is not None and (match.form.base == base or match.form.base in _LONG_BASES)
+        if match is None or select is None or not known:
             raise Refusal(f"PTXPlus has nothing for '{self.opcode.text}'")
         self.match = match
-        RULES[base](self)
+        select(self)
 
     def _copy(self, item: ParameterCopy) -> None:
         """Emit the copy of an argument or a result."""
@@ -469,4 +493,4 @@ def results_of(operand: Operand) -> tuple[Operand | None, Operand | None]:
 
 def modifiers(match: Match, *names: str) -> str:
     """Those of some modifiers that an instruction has, each with its dot."""
-    return "".join(f".{name}" for name in names if name in match.modifiers)
+    return "".join([f".{name}" for name in names if name in match.modifiers])

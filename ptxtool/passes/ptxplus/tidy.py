@@ -27,8 +27,8 @@ def tidy(kernel: KernelCode, handles: Collection[str] = frozenset()) -> None:
 
 def _drop_unread(kernel: KernelCode, handles: Collection[str]) -> None:
     """Moves of handles that nothing reads, as code names its textures; `_` for such results of a fetch."""
-    codes = [*kernel.codes()]
-    if not handles and not any(code.base == "tex" for code in codes):
+    codes = kernel.codes()
+    if not handles and not any(code.opcode.startswith("tex.") for code in codes):
         return
     reads = Counter(chain.from_iterable([code.reads() for code in codes]))
     gone: list[Code] = []
@@ -86,9 +86,9 @@ def _drop_jumps(kernel: KernelCode) -> None:
     for line in reversed(kernel.lines):
         if isinstance(line, BranchTarget):
             following.add(kernel.labels.get(line.label, ""))
-        elif line.opcode == "bra" and line.operands[0] in following:
+        elif following and line.opcode == "bra" and line.operands[0] in following:
             continue
-        else:
+        elif following:
             following = set()
         kept.append(line)
     kernel.lines = kept[::-1]

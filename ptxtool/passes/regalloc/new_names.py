@@ -41,7 +41,7 @@ class NewNames:
             for k, spelling, unit in zip(registers, map(self.spelling.get, registers), units, strict=True)
         ]
         self._left = {web for web in spills.spilled if web < n}
-        self._moved = {web for web, _ in spills.temporary if web < n} - self._left
+        self._moved = {web for web, _, _ in spills.temporaries if web < n} - self._left
         for web in self._moved:
             self.of_web[web] = None
 
@@ -79,17 +79,17 @@ class NewNames:
         n = len(of_web)
         return {
             (i, old[k]): spelling[k][unit[temporary]]  # type: ignore[index]  # none of the head
-            for (web, i), temporary in self.assignment.spills.temporary.items()
+            for web, i, temporary in self.assignment.spills.temporaries
             if web < n and (k := of_web[web]) in registers
         }
 
     def at(self, i: int) -> list[str]:
         """The new names of the registers that an instruction reads and then of those that it writes."""
         ranges, unit = self.assignment.ranges, self.assignment.unit
-        temporary = self.assignment.spills.temporary
+        temporary = self.assignment.spills.at
         step, names, spelling = ranges.def_uses[i], self.of_web, self.spelling
         return [
-            names[web] or spelling[k][unit[temporary.get((web, i), web)]]  # type: ignore[index]  # none of the head
+            names[web] or spelling[k][unit[temporary(web, i)]]  # type: ignore[index]  # none of the head
             for k, web in zip(step.uses + step.defs, ranges.reads[i] + ranges.writes[i], strict=True)
         ]
 

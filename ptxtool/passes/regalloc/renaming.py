@@ -26,6 +26,8 @@ from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames
 from ptxtool.passes.regalloc.register_words import MARKED, TOKEN, Words
 from ptxtool.passes.regalloc.shared_slots import SharedSlots
 
+_AT_ONCE = 1024
+"""The most instructions whose text is split into words at a time."""
 _MARK = ".pragma"
 _BLANKS = re.compile(r"[^\S\n]*")
 
@@ -116,11 +118,11 @@ class _InstructionChanges:
                 yield i
 
     def edits(self) -> Iterator[TextEdit]:
-        """One edit for all instructions between two declarations."""
+        """One edit for the instructions between two declarations, or for a part of them: words take much memory."""
         instructions, changed = self._function.instructions, self._changed
         declared = [n for n, s in self._function.other_statements if type(s) is Declaration]
         first = 0
-        for end in (*declared, len(instructions)):
+        for end in sorted({*declared, *range(0, len(instructions), _AT_ONCE), len(instructions)}):
             if end <= first:
                 continue
             start, _ = _line(self._function, instructions[first])

@@ -83,6 +83,7 @@ def check_assignment(
     demoted: Mapping[str, int] = NOTHING,
     dynamic_shared: Mapping[str, int] = NOTHING,
     losses: Mapping[str, Losses] = NO_LOSSES,
+    encoded: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """E303 diagnostics, placed in `after`, for all that does not hold; () if everything does.
 
@@ -90,7 +91,7 @@ def check_assignment(
     inserted. Functions that are not named must be unchanged, up to blanks. Kernels in `demoted` may keep registers in
     shared memory, for CTAs of at most so many threads, and may declare that bound. `dynamic_shared` are the bytes of
     shared memory that these have from their launches, for PTXPlus. `losses[f]` has instructions of `after`'s function f
-    before which the registers from a unit on lose their values.
+    before which the registers from a unit on lose their values. `encoded`: as in `align.py`.
     """
 
     def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
@@ -106,7 +107,7 @@ def check_assignment(
             if isinstance(slots, str):
                 return [wrong(slots, after.source, new)]
             lost = losses.get(old.name, NO_LOSS)
-            return prove(old, new, origins[old.name], slots, losses=lost)
+            return prove(old, new, origins[old.name], slots, losses=lost, encoded=encoded)
         if words(old, old.start, old.end) == words(new, new.start, new.end):
             return ()
         what = f"'{new.name}' changed, and no origins are claimed for it"
@@ -122,17 +123,18 @@ def prove(
     slots: ThreadSlots | None = None,
     accesses: Mapping[int, SlotAccess] = NO_ACCESSES,
     losses: Losses = NO_LOSS,
+    encoded: bool = False,
 ) -> list[Diagnostic]:
     """E303 diagnostics for one function, whose new text may have slots of threads, and the old text these accesses.
 
     `losses`: by instruction of the new text, the unit from which on registers lose their values before it.
     """
-    aligned = align(before, after, origins)
+    aligned = align(before, after, origins, encoded)
     if aligned.problem is not None:
         return [aligned.problem]
     if not aligned.items:
         return []
-    reader = StepReader(before, after, slots, accesses)
+    reader = StepReader(before, after, slots, accesses, aligned.names)
     branches: Mapping[int, int] = {}
     if accesses:
         runs = GuardedRuns(before, after, aligned, frozenset(control_flow(before)))

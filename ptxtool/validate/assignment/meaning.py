@@ -27,7 +27,7 @@ from ptxtool.ir.defuse import DefUse, OperandAccesses
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
-from ptxtool.validate.assignment.align import NONE, same_operation, same_shape
+from ptxtool.validate.assignment.align import NONE, same_label, same_operation, same_shape
 from ptxtool.validate.assignment.guarded_runs import Guard
 from ptxtool.validate.assignment.places import PlaceTable, Slot, slot_of, spill_variables
 from ptxtool.validate.assignment.plain import plain_pairs
@@ -61,12 +61,15 @@ class StepReader:
         after: Function,
         demoted: ThreadSlots | None = None,
         accesses: Mapping[int, SlotAccess] = NO_ACCESSES,
+        names: Mapping[str, str] | None = None,
     ) -> None:
-        """Slots of the new text are `demoted`; `accesses` are those of the old text, which are values as well.
+        """Slots of the new text are `demoted`; `accesses` are those of the old text, which are values as well. `names`
+        are those of labels, as in `Alignment`.
 
         With `accesses`, the steps of guarded instructions are those of the lanes in which the guard is true.
         """
         self.before, self.after, self._demoted, self._accesses = before, after, demoted, accesses
+        self._names = names
         self._old, self._new = OperandAccesses(before), OperandAccesses(after)
         self.def_uses = before.def_uses
         self.places = PlaceTable(after)
@@ -90,7 +93,7 @@ class StepReader:
         """The steps of items."""
         found: list[Step | None] = [None] * len(items)
         nodes, constants = self.before.instructions, self.constants
-        pairs = plain_pairs(self.before, self.after, items, self.places.register)
+        pairs = plain_pairs(self.before, self.after, items, self.places.register, self._names)
         for item, writes, reads in pairs:
             i, j = items[item]
             if nodes[i].guard is None and len(writes) <= 1 and i not in constants:  # nearly all
@@ -122,7 +125,7 @@ class StepReader:
 
     def _kept(self, i: int, j: int) -> Step:
         old, new = self.before.instructions[i], self.after.instructions[j]
-        if not same_operation(old, new):
+        if not same_operation(old, new, self._names is not None):
             what = f"'{self.after.text(j)}' is another operation than '{self.before.text(i)}'"
             return self.complain(j, what)
         reads: list[tuple[int, int]] = []
@@ -164,7 +167,7 @@ class StepReader:
         sides = old.operands, new.operands, self._old.of(i, old), self._new.of(j, new)
         for a, b, was, now in zip(*sides, strict=True):
             if was is None or now is None:
-                if a != b:  # labels
+                if not same_label(a, b, self._names):
                     return False
                 continue
             if not same_shape(a, b) or len(was.reads) != len(now.reads) or len(was.writes) != len(now.writes):

@@ -148,7 +148,7 @@ class PlaceTable:
         )
         self._slots: dict[Slot, int] = {}
         # a cell is a unit of a register file or a byte of a spill variable
-        self._by_cell: dict[tuple[str, int], list[int]] = {}
+        self._by_cell: dict[tuple[str, int], tuple[int, ...]] = {}
         self._cells: dict[int, tuple[tuple[str, int], ...]] = {}
 
     def slot(self, slot: Slot) -> int:
@@ -163,13 +163,13 @@ class PlaceTable:
         if index not in self._cells:
             found = None if index in self.head else units_of(self.registers[index])
             units = range(found.first, found.first + found.units) if found else ()
-            self._add(index, ((found.file, unit) for unit in units) if found else ())
+            self._add(index, [(found.file, unit) for unit in units] if found else ())
         return index
 
     def _add(self, place: int, cells: Iterable[tuple[str, int]]) -> None:
-        self._cells[place] = tuple(cells)
-        for cell in self._cells[place]:
-            self._by_cell.setdefault(cell, []).append(place)
+        found = self._cells[place] = tuple(cells)
+        for cell in found:
+            self._by_cell[cell] = (*self._by_cell.get(cell, ()), place)
 
     def registers_from(self, unit: int) -> tuple[int, ...]:
         """The places of registers with that unit of the general file, or a higher one."""

@@ -7,14 +7,14 @@ only in registers of one class, and the registers in it. Two instructions with o
 of their operands are the same, and so do their registers in pairs. Other instructions are left to `meaning.py`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 
 from ptxtool.base.bits import indices
 from ptxtool.base.kept import kept
 from ptxtool.ir.defuse import accessed, plain_sources
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand, Vector
-from ptxtool.validate.assignment.align import NONE, same_operation, structure
+from ptxtool.validate.assignment.align import NONE, same_label, same_operation, structure
 
 Pairs = tuple[tuple[int, int], ...]
 """Registers before and after."""
@@ -24,51 +24,48 @@ NO_SHAPE = -1
 """Of operands that are not plain."""
 _STRETCH = 1024
 """Items at a time: what is found of their operands on the way is in memory for these alone."""
+_MOST_KEPT = 1000
+"""Instructions of a function of which what is found is kept: of a larger one it takes much memory."""
 LABEL = -2
 """In place of the number of written operands: the only one is a label."""
 
 
-class _Names(dict[str, Meaning]):
-    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once.
+class _Side(dict[str, Meaning]):
+    """The operands of one function. Sides that are compared use the same `numbers` of shapes.
 
+    As a dict it has the meanings of names that stand alone; those of ranges that nothing hides are entered at once.
     They share names and indices with `RegisterTable.everywhere`, which has a whole text's.
     """
 
-    def __init__(self, side: "_Side", most: int):
-        super().__init__()
-        self._side = side
-        shapes: dict[int, int] = {}
-        for _, prefix, numbers, first in side.registers.ranges_everywhere():
-            indices = range(first, first + len(numbers))
-            if len(numbers) <= most and side.special.isdisjoint(indices):
-                shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
-                shapes |= dict.fromkeys(indices, shape)
-        for name, index in side.registers.everywhere.items():
-            if index and index[0] in shapes:
-                self[name] = shapes[index[0]], index
-
-    def __missing__(self, name: str) -> Meaning:
-        found = self[name] = self._side.look(Name(name))
-        return found
-
-
-class _Side:
-    """The operands of one function. Sides that are compared use the same `numbers` of shapes."""
-
     def __init__(self, function: Function, numbers: dict[object, int]):
+        super().__init__()
         self.registers, self.numbers = function.registers, numbers
         self.instructions = function.instructions
         self.special = frozenset(indices(self.registers.special_bits))
         self._classes: dict[int, object] = {}  # by declarator
         self._known: dict[int, Meaning] = {}  # by identity: the function has the operands
-        self._names = _Names(self, 4 * len(function.instructions))
+        shapes: dict[int, int] = {}
+        n = len(self.instructions)
+        most = n if n > _MOST_KEPT else 4 * n
+        for _, prefix, numbers_there, first in self.registers.ranges_everywhere():
+            there = range(first, first + len(numbers_there))
+            if len(there) <= most and self.special.isdisjoint(there):
+                shape, _ = self[f"{prefix}{numbers_there.start}"]
+                shapes |= dict.fromkeys(there, shape)
+        for name, index in self.registers.everywhere.items():
+            if index and index[0] in shapes:
+                self[name] = shapes[index[0]], index
+
+    def __missing__(self, name: str) -> Meaning:
+        found = self[name] = self._look_at_name(Name(name))
+        return found
 
     def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:
         """The meanings of the operands of instructions, one after the other."""
-        names, known = self._names, self._known
+        known = self._known
         operands = [*chain.from_iterable([node.operands for node in nodes])]
         return [
-            names[operand.text]
+            self[operand.text]
             if type(operand) is Name and not operand.part
             else known.get(id(operand)) or self._keep(operand)
             for operand in operands
@@ -80,32 +77,50 @@ class _Side:
 
     def look(self, operand: Operand) -> Meaning:
         """The meaning of an operand that was not analysed before."""
-        if type(operand) is Immediate:
-            return self.numbers.setdefault(operand, len(self.numbers)), ()
+        kind = type(operand)
+        if kind is Immediate:
+            return self._number(operand), ()
+        if isinstance(operand, Memory) and self._is_plain(operand):
+            shape, registers = self[operand.base.text]  # type: ignore[union-attr]
+            key: object = Memory, shape, operand.symbol, operand.offset
+            return self._number(key) if shape != NO_SHAPE else NO_SHAPE, registers
+        items = operand.items if isinstance(operand, Vector) else ()
+        if isinstance(operand, Dual):
+            items = operand.first, operand.second
+        if items and all(type(item) is Name and not item.part for item in items):
+            inside = [self[item.text] for item in items]  # type: ignore[union-attr]
+            key = kind, *[shape for shape, _ in inside]
+            registers = tuple(chain.from_iterable([some for _, some in inside]))
+            return self._number(key) if NO_SHAPE not in key else NO_SHAPE, registers
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return NO_SHAPE, ()
-        key: object
-        items = operand.items if isinstance(operand, Vector) else ()
-        if isinstance(operand, Dual):
-            items = operand.first, operand.second
-        inside = [item for item in items if isinstance(item, Name)]
-        if isinstance(operand, Memory) and isinstance(operand.base, Name) and self._is_plain(operand):
-            base = self._class_of_name(operand.base)  # nearly all: what `structure` finds, sooner
-            key = Memory, base, operand.symbol, operand.offset, operand.post_increment
-        elif items and len(inside) == len(items):
-            key = type(operand), *map(self._class_of_name, inside)
-        else:
-            key = structure(operand, self._class_of_name)
-        shape = self.numbers.setdefault(key, len(self.numbers))
-        registers = chain.from_iterable([some for some in found if some])
-        return shape, tuple([k for k in registers if k not in self.special])
+        key = structure(operand, self._class_of_name)
+        return self._number(key), self._values(chain.from_iterable([some for some in found if some]))
+
+    def _look_at_name(self, name: Name) -> Meaning:
+        """The meaning of a name that stands alone, without a part."""
+        found = self.registers.everywhere[name.text]
+        if found is None:
+            return NO_SHAPE, ()
+        return self._number((Name, self._class_of_name(name))), self._values(found)
+
+    def _values(self, registers: Iterable[int]) -> tuple[int, ...]:
+        """Those of some registers that have values."""
+        return tuple([k for k in registers if k not in self.special])
+
+    def _number(self, key: object) -> int:
+        """The number of a shape."""
+        return self.numbers.setdefault(key, len(self.numbers))
 
     @staticmethod
     def _is_plain(address: Memory) -> bool:
-        """Whether no name but the base's is in an address."""
-        return not address.coordinates and (address.offset is None or isinstance(address.offset, Immediate))
+        """Whether an address has one name, without a part, and keeps it: nearly all."""
+        base, offset = address.base, address.offset
+        if type(base) is not Name or base.part or address.coordinates or address.post_increment:
+            return False
+        return offset is None or type(offset) is Immediate
 
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike.
@@ -128,32 +143,45 @@ class _Side:
 
 
 def plain_pairs(
-    before: Function, after: Function, items: Sequence[tuple[int, int]], take: Callable[[int], object]
+    before: Function,
+    after: Function,
+    items: Sequence[tuple[int, int]],
+    take: Callable[[int], object],
+    names: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """Kept instructions by their item, with the registers that they write, all of them wholly, and that they read.
 
-    Those of guards are not among them. `take` is called with registers of `after`, with each at least once.
+    Those of guards are not among them. `take` is called with registers of `after`, with each at least once. `names` are
+    those of labels, as in `Alignment`.
     """
-    left = _before(before)
+    left = _before(before) if len(before.instructions) <= _MOST_KEPT else _Side(before, {})
     right = left if after is before else _Side(after, left.numbers)
     for start in range(0, len(items), _STRETCH):
-        yield from _pairs_of(left, right, start, items[start : start + _STRETCH], take)
+        yield from _pairs_of(left, right, start, items[start : start + _STRETCH], take, names)
 
 
 def _pairs_of(
-    left: _Side, right: _Side, first: int, items: Sequence[tuple[int, int]], take: Callable[[int], object]
+    left: _Side,
+    right: _Side,
+    first: int,
+    items: Sequence[tuple[int, int]],
+    take: Callable[[int], object],
+    names: Mapping[str, str] | None,
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """`plain_pairs` for some items, which are numbered from `first` on."""
-    olds, news = left.instructions, right.instructions
+    olds, news, encoded = left.instructions, right.instructions, names is not None
     both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items, first) if i != NONE and j != NONE]
     written = _written([old for _, old, _ in both], left.registers.is_ptxplus)
     plain = [
         (item, old, new, n_written)
         for (item, old, new), n_written in zip(both, written, strict=True)
-        if n_written >= 0 and same_operation(old, new) and (not n_written or _is_written(old.operands[0]))
+        if n_written >= 0
+        and same_operation(old, new, encoded)
+        and (not n_written or _is_written(old.operands[0]))
     ]
     for (item, old, new), n_written in zip(both, written, strict=True):
-        if n_written == LABEL and old.operands == new.operands and same_operation(old, new):
+        is_branch = n_written == LABEL and same_operation(old, new, encoded)
+        if is_branch and same_label(old.operands[0], new.operands[0], names):
             yield item, (), ()
 
     def meanings() -> tuple[list[Meaning], list[Meaning]]:

@@ -28,3 +28,13 @@ def test_bytes_come_back_as_they_were(data: bytes) -> None:
 
 def test_a_letter_of_two_bytes_is_one_column() -> None:
     assert Source.from_bytes("k.ptx", "ö x".encode()).position(2) == (1, 3)
+
+
+def test_lines_are_counted_alike_before_and_after_their_starts_are_known() -> None:
+    text = "".join(
+        f"{'x' * (k % 7)}\n" for k in range(4000)
+    )  # beyond the offsets up to which lines are counted
+    counted, known = Source("", text), Source("", text)
+    assert len(known.line_starts) == 4001
+    offsets = [*range(40), 8190, 8191, 8192, 8193, len(text)]
+    assert [counted.line(k) for k in offsets] == [known.line(k) for k in offsets]

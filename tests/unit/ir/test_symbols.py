@@ -155,3 +155,11 @@ def test_registers_by_their_declarators() -> None:
 def test_names_of_a_range_that_repeats_names_before_it() -> None:
     registers = ptx("ret;", ".reg .b32 %r0, %r1; .reg .b32 %r<5>;").registers
     assert registers.names_of([2, 4]) == ["%r2", "%r4"] == [registers[2].name, registers[4].name]
+
+
+def test_names_of_a_range_with_more_registers_than_statements_are_looked_up() -> None:
+    registers = ptx("mov.u32 %r99, 1; ret;", ".reg .pred %p<2>; .reg .b32 %r<100>;").registers
+    assert len(registers.everywhere) == 2  # `%p0`, `%p1`
+    names = ["%r99", "%r0", "%r100", "%r07", "%r", "%q1", "%r1234567890123456789012"]
+    assert [registers.everywhere[name] for name in names] == [(101,), (2,), (), (), (), (), ()]
+    assert [registers.meaning_everywhere(name) for name in names] == [registers.everywhere[n] for n in names]

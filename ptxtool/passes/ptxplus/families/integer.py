@@ -37,7 +37,7 @@ def _integer(isel: InstructionSelection) -> None:
         raise Refusal(f"PTXPlus has no packed values ('.{match.type}')")
     if "cc" in match.modifiers:
         return chain(isel)
-    if match.modifiers & {"sat", "relu"}:
+    if not match.modifiers.isdisjoint(("sat", "relu")):
         raise Refusal(f"PTXPlus does not limit the result of an integer '{base}'")
     is_double = "wide" in match.modifiers
     if type_.bits == 64 or (is_double and type_.bits == 32):
@@ -54,7 +54,7 @@ def _integer(isel: InstructionSelection) -> None:
     elif base == "mad24":
         product = isel.compute(f"mul24{modifiers(match, 'lo', 'hi')}.{match.type}", *sources[:2])
         isel.emit("add.u32", target, product, sources[2])
-    elif base == "prmt" and match.modifiers & {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}:
+    elif base == "prmt" and not match.modifiers.isdisjoint(("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")):
         raise Refusal("'prmt' with a mode: only the general form is lowered")
     elif base == "mul" and "lo" in match.modifiers:
         isel.product(target, _spelling(isel, base, type_), *sources)

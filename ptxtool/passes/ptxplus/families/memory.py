@@ -115,7 +115,7 @@ def _access(isel: InstructionSelection, memory: Operand) -> _Access:
     if not isinstance(memory, Memory):
         raise Refusal("an address without brackets")
     type_ = isel.type_of(isel.match.type)
-    if type_.bits > 64 or isel.match.modifiers & {"mmio", "v8"}:
+    if type_.bits > 64 or not isel.match.modifiers.isdisjoint(("mmio", "v8")):
         raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
     space = space_of(isel, memory)
     volatile = modifiers(isel.match, "volatile") if space not in ("const", "param") else ""

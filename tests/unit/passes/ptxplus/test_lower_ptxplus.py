@@ -157,3 +157,24 @@ def test_kernels_that_can_be_lowered_alone_are_named() -> None:
 def test_the_same_module_gives_the_same_text() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r2;"
     assert lower(body) == lower(body)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("bra l0x00000008;", "bra l0x00000000;", "differs from 'bra l0x00000008;' in more than registers"),
+        ("add.half.u32", "sub.half.u32", "is another operation than 'add"),
+        ("add.half.u32", "add.u32", ""),
+        ("mov.u32 $r", "mov.half.u32 $r", ""),
+    ],
+)
+def test_the_final_text_is_proved_up_to_its_encoding(old: str, new: str, problem: str) -> None:
+    body = "L: mov.u32 %r3, 1; M: add.u32 %r1, %r1, %r2; add.u32 %r2, %r2, %r1; @%p1 bra L; bra M;"
+    before = parse(HEAD + kernel(body))
+    claim = LowerPtxplus().run(before).claim
+    text = rewrite(before, "lower-ptxplus").module.source.text
+    assert old in text
+    assert claim(before, parse(text)) == ()
+    found = claim(before, parse(text.replace(old, new, 1)))
+    assert [d.message for d in found if problem and problem in d.message] == [d.message for d in found]
+    assert bool(found) == bool(problem)

@@ -1,10 +1,12 @@
 """The text of a function whose registers have an assignment, and the origin of each of its instructions."""
 
+import pytest
 from kernels import ptx
 
 from ptxtool.analysis.regalloc.assignment import assign
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function
+from ptxtool.passes.regalloc import renaming
 from ptxtool.passes.regalloc.renaming import rename
 
 
@@ -54,3 +56,15 @@ def test_origins_of_inserted_instructions_are_none() -> None:
     assert [origin for origin in origins if origin >= 0] == list(range(7))
     assert origins.count(-1) == after.count(".local.b32")
     assert ".local .align 16 .b8 __ptxtool_spill[4];" in after
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 5])
+def test_parts_of_a_text_are_renamed_as_the_whole(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    lines = [f"mov.u32 %x{k}, %clock; // %x{k}" for k in range(9)]
+    lines += [f"L{k}: mov.b32 %y, %x{k}; add.u32 %y, %y, %x{k}; st.shared.u32 [0], %y;" for k in range(9)]
+    function = ptx("\n".join([*lines, "ret;"]), ".reg .b32 %x<9>, %y;")
+    for registers in (None, 4):
+        monkeypatch.setattr(renaming, "_AT_ONCE", 1000)
+        whole = renamed(function, registers)
+        monkeypatch.setattr(renaming, "_AT_ONCE", at_once)
+        assert renamed(function, registers) == whole

@@ -20,7 +20,10 @@ def test_inserted_instructions_come_before_dropped_ones() -> None:
     after = "mov.u32 %r3, 3; exit; mov.u32 %r3, 4; L: ret;"
     found = aligned(before, after, [-1, 2, -1, 3])
     assert found.problem is None
-    assert found.items == [(-1, 0), (0, -1), (1, -1), (2, 1), (-1, 2), (3, 3)]
+    items = [(-1, 0), (0, -1), (1, -1), (2, 1), (-1, 2), (3, 3)]
+    assert [*found.items] == items
+    assert [found.items[k] for k in range(len(items))] == items
+    assert found.items[1:3] == items[1:3]
     assert found.labels == {(3, 3): 5}
 
 
@@ -46,6 +49,33 @@ def test_what_is_neither_an_instruction_nor_a_register_stays(
 ) -> None:
     found = aligned("mov.u32 %r1, 1; L: ret;", after, origins).problem
     assert (found.message if found else "") == problem
+
+
+@pytest.mark.parametrize(
+    ("after", "names", "problem"),
+    [
+        ("A: ret; B: ret; A2: ret;", {"L": "A", "M": "B", "N": "A2"}, ""),
+        ("M: ret; L: ret; N: ret;", {"L": "M", "M": "L", "N": "N"}, ""),
+        ("A: ret; { A: ret; } B: ret;", None, "'{' stands where 'M:' stood"),
+        ("A: ret; ret; N: ret;", None, "'ret;' stands where 'M:' stood"),
+    ],
+)
+def test_labels_of_an_encoded_text_have_other_names(
+    after: str, names: dict[str, str] | None, problem: str
+) -> None:
+    before, new = ptx("L: ret; M: ret; N: ret;", REGISTERS), ptx(after, REGISTERS)
+    found = align(before, new, [0, 1, 2], encoded=True)
+    assert (found.problem.message if found.problem else "") == problem
+    assert names is None or found.names == names
+
+
+def test_two_labels_of_an_encoded_text_do_not_get_one_name() -> None:
+    before, after = "L: ret; { M: ret; }", "A: ret; { A: ret; }"  # the inner one hides the outer
+    found = align(ptx(before, REGISTERS), ptx(after, REGISTERS), [0, 1], encoded=True).problem
+    assert found is not None
+    assert found.message == "two labels of 'k' have one name in 'k'"
+    before, after = "L: ret; { L: ret; }", "A: ret; { B: ret; }"
+    assert align(ptx(before, REGISTERS), ptx(after, REGISTERS), [0, 1], encoded=True).problem is not None
 
 
 def test_a_statement_that_is_missing_at_the_end() -> None:
