@@ -6,6 +6,7 @@ import numpy as np
 from memory_machine import on_array
 from volta_memory import machine
 
+from ptxsim.base.pool.record_pool import UsedRecords
 from ptxsim.timing.memory.copied import leave, leave_in_empty
 from ptxsim.timing.memory.mapping import address_map, random_slices
 from ptxsim.timing.memory.memory_setup import make_memory
@@ -48,10 +49,10 @@ def test_chunks_with_the_same_place_in_the_table_are_told_apart() -> None:
 def test_copies_draw_in_the_order_of_addresses() -> None:
     gpu = machine(*SETTINGS)
     memory = make_memory(gpu)
-    leave(memory, [(0x8000, 256), (0x2000, 128)])
+    leave(memory, [(0x8000, 256), (0x2000, 128)], UsedRecords())
     memory_2, memory_3 = make_memory(gpu), make_memory(gpu)
     for other in (memory_2, memory_3):  # the second takes what the first left
-        leave_in_empty(other, gpu, [(0x8000, 256), (0x2000, 128)])
+        leave_in_empty(other, gpu, [(0x8000, 256), (0x2000, 128)], UsedRecords())
     for one in (memory, memory_2, memory_3):
         assert [slice_of(one, at) for at in (0x8000, 0x8080, 0x2000, 0x4000)] == [
             number % 24 for number in FIRST[:4]
