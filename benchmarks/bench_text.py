@@ -4,12 +4,14 @@
 
 Instructions of the text before the pass per second, parsing, verifying and proving included: `lower-ptxplus` on all
 files of a folder (the packaged samples) of which it takes every kernel, and on the generated kernels of
-`long_kernels.py`, `allocate` on these. Every text is new to the process. `allocate_bytes` is the memory per instruction
-that a run takes at most, `pressure_saxpy` the CPU seconds of a process, ptxas included.
+`long_kernels.py`, `allocate` on these. Every text, and what a pass makes of it, is new to the process.
+`allocate_bytes` is the memory per instruction that a run takes at most, `pressure_saxpy` the CPU seconds of a process,
+ptxas included.
 """
 
 import argparse
 import json
+import re
 import resource
 import statistics
 import subprocess
@@ -28,6 +30,7 @@ from ptxtool.passes.pipeline import rewrite
 CHECKOUT = Path(__file__).resolve().parent.parent
 PRESSURE = [sys.executable, "-m", "ptxtool", "pressure", str(CHECKOUT / "samples" / "saxpy" / "kernel.ptx")]
 _SIZE = 20_000
+_ENTRY = re.compile(r"\.entry\s+[\w$]+")
 
 
 def size_of(text: str) -> int:
@@ -46,7 +49,7 @@ def rate(texts: Sequence[str], pipeline: str, runs: int) -> float:
     """Instructions per CPU second."""
 
     def once(run: int) -> float:
-        fresh = [f"// {run}\n{text}" for text in texts]  # results of a known text are kept
+        fresh = [_ENTRY.sub(rf"\g<0>_{run}", text) for text in texts]  # results of a known text are kept
         started = time.process_time()
         for text in fresh:
             rewrite(parse(text), pipeline)

@@ -13,19 +13,10 @@ import numpy as np
 from ptxsim.base.jit import array_of, entry, flat_u8, flat_u32, inline, record, types
 
 COPY, ZERO, TEST, CLEAR = range(4)
-PIECE = record(
-    [
-        ("kind", "i8"),
-        ("start", "i8"),  # bytes of the record
-        ("end", "i8"),
-        ("n", "i8"),  # TEST: of the next n pieces; unless a bit is set in them, piece `to` follows
-        (
-            "to",
-            "i8",
-        ),  # COPY: first of the initial bytes; CLEAR: the byte of an entry that is not 0 if it was used
-    ]
-)
-"""CLEAR: n entries of the same size."""
+PIECE = record([("kind", "i8"), ("start", "i8"), ("end", "i8"), ("n", "i8"), ("to", "i8")])
+"""Bytes of a record from `start` to `end`. COPY: from byte `to` of the initial ones. TEST: of the next n pieces;
+unless a bit is set in them, piece `to` follows. CLEAR: n entries of the same size; one whose byte `to` is not 0 was
+used."""
 NUMBER = record([("number", "i8")])
 
 Range = tuple[int, int]
