@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from pathlib import Path
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
@@ -83,12 +83,16 @@ def test_branches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == {("1/", False): 2, ("3/", True): 3, ("3/", False): 1}
 
 
-def test_the_file_is_of_functions_that_there_are() -> None:
-    """A renamed module leaves nothing behind. Some functions are written when they are compiled."""
+def test_most_functions_are_as_they_were_measured() -> None:
+    """Others are compiled without weights, and the simulator gets slower. Renamed functions leave nothing behind."""
     known = json.loads(branch_weights.FILE.read_text(encoding="utf-8"))
-    root = Path(jit.__file__).parents[2]
-    for function in known:
+    changed, n = [], 0
+    for function, lines in known.items():
         module, name = function.rsplit(".", 1)
-        if ".generated_" not in module:
-            source = root.joinpath(*module.split(".")).with_suffix(".py")
-            assert f"def {name}(" in source.read_text(encoding="utf-8"), function
+        if ".generated_" not in module:  # of functions that are written when they are compiled
+            n += 1
+            found = getattr(import_module(module), name)
+            code = getattr(found, "py_func", found).__code__
+            if branch_weights._digest(code) != lines["digest"]:
+                changed.append(function)
+    assert len(changed) < 0.2 * n, f"run benchmarks/measure_branches.py: {changed}"
