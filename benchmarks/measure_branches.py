@@ -24,16 +24,13 @@ MACHINES: tuple[dict[str, Any], ...] = (
 
 def simulate_samples(after: Callable[[], None]) -> None:
     """Simulate and run every sample on every machine; calls `after` after each."""
-    from ptxsim.functional_run import run
-    from ptxsim.launcher import launch
+    from ptxsim import launch, run
+    from ptxtool import api
     from ptxtool.base.resources import resource_dir
-    from ptxtool.formats.launch.launch_file import load_launch
-    from ptxtool.parse import parse
 
     for path in sorted(resource_dir("samples").glob("*/launch.toml")):
-        source = next(path.parent.glob("kernel.ptx*"))
-        kernels = parse(source.read_bytes(), name=str(source)).kernels
-        definition = load_launch(path)
+        definition = api.load_launch(path)
+        kernels = api.load(path.parent.name).kernels
         kernel = kernels[definition.kernel or next(iter(kernels))]
         shape = kernel, definition.grid, definition.block
         shared = definition.dynamic_shared
@@ -71,7 +68,7 @@ def weights(counted: dict[tuple[str, str, str, int], int], counts: Any) -> dict[
 def main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # no second process compiles
     with tempfile.TemporaryDirectory() as cache:
-        os.environ["XDG_CACHE_HOME"] = cache
+        os.environ["XDG_CACHE_HOME"] = cache  # before the package is imported
         from ptxsim.base.compiler import branch_weights
 
         counters = branch_weights.counters = np.zeros((1 << 15, 2), np.int64)

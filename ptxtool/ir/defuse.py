@@ -194,7 +194,7 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access((), inside, inside)
         if len(inside) == len(items) and role == "w":
             return Access(tuple([(name, True) for name in inside]), (), inside)
-    base = operand.base if isinstance(operand, nodes.Memory) and _is_plain(operand) else None
+    base = operand.base if isinstance(operand, nodes.Memory) and is_plain_address(operand) else None
     if isinstance(base, nodes.Name) and role in ("r", "w"):
         return Access((), (base.text,), (base.text,))
     collector = _NameCollector(words)
@@ -205,7 +205,7 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
     return collector.result()
 
 
-def _is_plain(address: nodes.Memory) -> bool:
+def is_plain_address(address: nodes.Memory) -> bool:
     """Whether an address names nothing but its base, and keeps it."""
     is_constant = address.offset is None or type(address.offset) is nodes.Immediate
     return is_constant and not address.post_increment and not address.coordinates
@@ -416,7 +416,7 @@ class _PlainDefUse:
         base = operand.base if type(operand) is nodes.Memory else None
         if type(operand) is nodes.Immediate:
             found: tuple[int, ...] | None = ()
-        elif type(base) is nodes.Name and _is_plain(operand):  # type: ignore[arg-type]
+        elif type(base) is nodes.Name and is_plain_address(operand):  # type: ignore[arg-type]
             found = self._everywhere[base.text]
         else:
             access = accessed(operand, "r")

@@ -353,14 +353,10 @@ class MeaningEverywhere(dict[str, tuple[int, ...] | None]):
         """By prefix, the numbers and the index of the first register."""
 
     def __missing__(self, name: str) -> tuple[int, ...] | None:
-        prefix = name.rstrip("0123456789")
+        prefix, number = next(_splits(name), ("", -1))
         numbers, first = self.ranges.get(prefix, (range(0), 0))
-        digits = name[len(prefix) :]
-        is_number = numbers and 0 < len(digits) <= MAX_DIGITS and (digits[0] != "0" or digits == "0")
-        if is_number and int(digits) in numbers:
-            found: tuple[int, ...] | None = (first + int(digits) - numbers.start,)
-        else:
-            found = self._registers.meaning_everywhere(name)
+        is_there = number in numbers
+        found = (first + number - numbers.start,) if is_there else self._registers.meaning_everywhere(name)
         self[name] = found
         return found
 

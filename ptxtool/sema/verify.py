@@ -27,6 +27,7 @@ from ptxtool.base.kept import kept
 from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
+from ptxtool.ir.defuse import is_plain_address
 from ptxtool.ir.marks import MARKS, misspelt
 from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
 from ptxtool.ir.scopes import Scopes
@@ -219,12 +220,10 @@ class FunctionCheck:
 
     def _is_plain(self, address: nodes.Memory) -> bool:
         """Whether an address is a register, perhaps with a number: nearly all."""
-        base, offset = address.base, address.offset
-        if type(base) is not nodes.Name or address.symbol or address.coordinates:
+        base = address.base
+        if type(base) is not nodes.Name or address.symbol or not is_plain_address(address):
             return False
-        if not self.registers.everywhere[base.text] or base.text in special_registers():
-            return False
-        return offset is None or type(offset) is nodes.Immediate
+        return bool(self.registers.everywhere[base.text]) and base.text not in special_registers()
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":

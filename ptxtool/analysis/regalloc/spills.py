@@ -87,9 +87,8 @@ class SpillState:
         self.n_points, self._n_instructions = n_points, n_points // 2
         self.values = values
         """All of them; the webs come first."""
-        self._temporary: dict[
-            int, int
-        ] = {}  # by value times the number of instructions, plus the instruction
+        # by value times the number of instructions, plus the instruction
+        self._temporary: dict[int, int] = {}
         self.in_slot: list[int] = []
         self.word: dict[int, int] = {}
         self.rematerialised: dict[int, tuple[int, ...]] = {}

@@ -12,7 +12,7 @@ from itertools import accumulate, chain, pairwise
 
 from ptxtool.base.bits import indices
 from ptxtool.base.kept import kept
-from ptxtool.ir.defuse import accessed, plain_sources
+from ptxtool.ir.defuse import accessed, is_plain_address, plain_sources
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand, Vector
 from ptxtool.validate.assignment.align import NONE, same_label, same_operation, structure
 
@@ -80,10 +80,12 @@ class _Side(dict[str, Meaning]):
         kind = type(operand)
         if kind is Immediate:
             return self._number(operand), ()
-        if isinstance(operand, Memory) and self._is_plain(operand):
-            shape, registers = self[operand.base.text]  # type: ignore[union-attr]
-            key: object = Memory, shape, operand.symbol, operand.offset
-            return self._number(key) if shape != NO_SHAPE else NO_SHAPE, registers
+        if isinstance(operand, Memory) and is_plain_address(operand):
+            base = operand.base
+            if type(base) is Name and not base.part:  # nearly all
+                shape, registers = self[base.text]
+                key: object = Memory, shape, operand.symbol, operand.offset
+                return self._number(key) if shape != NO_SHAPE else NO_SHAPE, registers
         items = operand.items if isinstance(operand, Vector) else ()
         if isinstance(operand, Dual):
             items = operand.first, operand.second
@@ -113,14 +115,6 @@ class _Side(dict[str, Meaning]):
     def _number(self, key: object) -> int:
         """The number of a shape."""
         return self.numbers.setdefault(key, len(self.numbers))
-
-    @staticmethod
-    def _is_plain(address: Memory) -> bool:
-        """Whether an address has one name, without a part, and keeps it: nearly all."""
-        base, offset = address.base, address.offset
-        if type(base) is not Name or base.part or address.coordinates or address.post_increment:
-            return False
-        return offset is None or type(offset) is Immediate
 
     def _class(self, register: int) -> object:
         """The class of registers that can replace each other; those of one declarator are alike.

@@ -42,10 +42,12 @@ def lower_block(lower: Any, block: Any) -> None:
     if counters is not None:
         key = function, _digest(written.code), *_where(lower, block.terminator)
         _count(lower.builder, counted.setdefault(key, len(counted)))
-    elif _known().get(function, {}).get(DIGEST) == _digest(written.code):
+        return
+    lines = _known().get(function, {})
+    if lines and lines[DIGEST] == _digest(written.code):
         line, place = _where(lower, block.terminator)
-        if line in _known()[function]:
-            true = _known()[function][line][place]
+        if line in lines:
+            true = lines[line][place]
             lower.builder.block.terminator.set_weights([true + 1, ALL - true + 1])
 
 

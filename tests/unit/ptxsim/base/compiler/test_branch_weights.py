@@ -84,7 +84,7 @@ def test_branches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_most_functions_are_as_they_were_measured() -> None:
-    """Others are compiled without weights, and the simulator gets slower. Renamed functions leave nothing behind."""
+    """A function that has changed is compiled without weights, and the simulator gets slower."""
     known = json.loads(branch_weights.FILE.read_text(encoding="utf-8"))
     changed, n = [], 0
     for function, lines in known.items():

@@ -1,4 +1,4 @@
-"""A memory side that is cycles behind its SMs answers in the same cycles as one that keeps up with them."""
+"""Replies arrive in the same cycles whether the memory side is behind the SMs or does each cycle with them."""
 
 from typing import Any
 
