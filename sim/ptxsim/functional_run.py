@@ -1,4 +1,4 @@
-"""`run`: what a kernel computes, without time: CTAs run one after the other, and only instructions are counted.
+"""`run`: what a kernel computes, without time: as if CTAs ran one after the other; only instructions are counted.
 
 Buffers are numpy arrays and are updated in place. The CTAs are run by `functional/interpreter.py`; an instruction that
 cannot be run is reported before the first one. Nothing here imports the timing model.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ptxsim.base.options import MAX_SHARED, SLICE, Extent, check_call, extent
+from ptxsim.base.options import MAX_SHARED, MOST_THREADS, SLICE, Extent, check_call, extent
 from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
 from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
@@ -24,6 +24,7 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.sanitizer.prepare import Checks, check_flags
 from ptxsim.sanitizer.reports import diagnostics
+from ptxtool.base.cpus import available_cpus
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import machine_of
 from ptxtool.ir.nodes import Function
@@ -135,8 +136,9 @@ def functional_launch(
     limit, slice_length = options.max_instructions or LIMIT, options.slice or SLICE
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     launch = kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer, cluster
+    threads = options.threads or min(MOST_THREADS, available_cpus())
     try:
-        FunctionalLaunch(*launch).run()
+        FunctionalLaunch(*launch, threads).run()
     except PtxError as problem:  # what the checks have found before it
         causes = diagnostics(program, image, checks, block, grid, causes_only=True)
         raise PtxError((*causes, *problem.diagnostics)) from None

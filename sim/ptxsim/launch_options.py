@@ -57,6 +57,9 @@ class LaunchOptions:
     """Global accesses outside of all buffers end the run with E404. "count": those up to 64 KiB before and after the
     memory in use, and those between buffers, are done (what lies there is zero at first) and counted, as the result's
     `out_of_bounds`; on a machine with a heap those in all of the heap's memory."""
+    threads: int | None = None
+    """Threads that may share the run where that is faster (docs/performance.md); results are the same. By default one
+    for each CPU in `run`, and one in `launch`."""
     ptxplus_semantics: str = "hardware"
     """"gpgpu-sim" gives PTXPlus instructions the meaning they have in GPGPU-Sim (docs/ptxplus-semantics.md)."""
 
@@ -119,8 +122,6 @@ class LaunchOptions:
     """Counts where the time goes, by reason and instruction: the result's `hotspots` (docs/hotspots.md)."""
     timeline: "Timeline | str | Path | None" = None
     """A file for Perfetto (`.json`, `.json.gz`), or a `Timeline` (docs/timeline.md)."""
-    threads: int = 1
-    """Threads that may share the run where that is faster (docs/performance.md); results are the same."""
     progress: "Progress | None" = None
     """Called several times a second with a snapshot of the run."""
     on_interrupt: Literal["raise", "return"] = "raise"
@@ -137,7 +138,8 @@ class LaunchOptions:
         for name, least in (("registers", 0), ("scratchpad", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 limits.whole(name, getattr(self, name), least, limits.MOST_COUNT)
-        limits.whole("threads", self.threads, 1, limits.MOST_THREADS)
+        if self.threads is not None:
+            limits.whole("threads", self.threads, 1, limits.MOST_THREADS)
         for name in ("share_registers", "share_scratchpad"):
             if getattr(self, name) != 0:
                 percentage(getattr(self, name), name)
@@ -185,6 +187,7 @@ class RunKeywords(_Keywords, total=False):
     undefined: Sequence[Any]
     max_instructions: int | None
     slice: int | None
+    threads: int | None
     asynchronous: Literal["early", "late"]
     trace: "Trace | None"
 
@@ -219,7 +222,7 @@ class PageKeywords(LadderKeywords, total=False):
 class MachineKeywords(PageKeywords, total=False):
     """The options of a `ptxsim.Machine` and its launches."""
 
-    threads: int
+    threads: int | None
 
 
 class LaunchKeywords(MachineKeywords, total=False):

@@ -409,7 +409,7 @@ def run_to_end(kernel: Function, simulation: Simulation, policy: Policy, options
     }
     with recorded(options.timeline, simulation, about):
         try:
-            reason = drive(simulation, policy, options.progress, options.threads)
+            reason = drive(simulation, policy, options.progress, options.threads or 1)
         except KeyboardInterrupt:
             if options.on_interrupt == "raise":
                 raise

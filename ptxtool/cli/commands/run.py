@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     help="Let the next warp of a CTA run after N instructions, or a load (default 64).",
 )
 @click.option(
+    "--threads",
+    type=click.IntRange(1, 32),
+    metavar="N",
+    help="Threads that may share the run where CTAs do not depend on one another: same results. [default: one per CPU]",
+)
+@click.option(
     "--asynchronous",
     type=click.Choice(["early", "late"]),
     default="early",

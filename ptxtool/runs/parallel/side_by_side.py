@@ -4,13 +4,13 @@ Every run is the same as it is alone. Callers see them one after the other, in o
 is reported, for the first that has not ended.
 """
 
-import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from ptxtool.base.cpus import available_cpus
 from ptxtool.base.diag import error
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ Found = TypeVar("Found")
 def check_jobs(jobs: int | None) -> int:
     """So many runs at a time; None: one for each CPU that this process may use. Raises E502."""
     if jobs is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return available_cpus()
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise error("E502", f"jobs = {jobs!r}", help="give the number of runs at a time, at least 1")
     return jobs

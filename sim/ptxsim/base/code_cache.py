@@ -30,6 +30,7 @@ HOST_ONLY = (
     "ptxsim.frontends",
     "ptxsim.functional.cluster",
     "ptxsim.functional.interpreter",
+    "ptxsim.functional.threads",
     "ptxsim.functional.tracing",
     "ptxsim.functional.waiting",
     "ptxsim.functional_run",

@@ -160,7 +160,7 @@ def _machine_code(function: Any) -> int:
 
 
 def is_compiled(function: str) -> bool:
-    """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_cta", is on disk or prepared."""
+    """True if the machine code of a function, such as "ptxsim.functional.cta_loop.run_ctas", is on disk or prepared."""
     module, _, name = function.rpartition(".")
     file = f"{module.rpartition('.')[2]}.{name}"
     return any(folder(module).glob(f"{file}-*.o")) or prepared_code.holds(sources(module), file)

@@ -14,7 +14,7 @@ from ptxsim.base.machine_code import is_compiled
 from ptxsim.base.prepared_code import misfit
 
 LOOPS = {
-    "run": "ptxsim.functional.cta_loop.run_cta",
+    "run": "ptxsim.functional.cta_loop.run_ctas",
     "launch": "ptxsim.timing.core.cycle._simulate_plain",
     "Machine": "ptxsim.timing.core.cycle._simulate_plain",
     "wide": "ptxsim.timing.core.cycle._simulate_wide_plain",

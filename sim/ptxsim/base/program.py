@@ -227,6 +227,7 @@ CONTEXT = record(
         # for the checks: the shadow bytes of written memory, global and the CTA's shared; 0: none are kept
         ("written_global", "u8"),
         ("written_shared", "u8"),
+        ("marks", "u8"),  # of global memory: see execute/memory/access_marks.py; for accesses that set them
         # calls (execute/calls.py): what each warp has put aside
         ("call_stack", "u8"),  # address of int64 [warp slots][call_words]
         ("call_words", "i8"),  # 0: the program calls nothing

@@ -3,7 +3,8 @@
 Lane operations have the numbers below FIRST (`ptxtool.isa.lanes`); these follow from FIRST on. Fields of a
 micro-operation (program.UOP) by kind; rows are of the file the operation works on:
 
-    ACCESS32/64   address = row a + row b (32-bit) + e; c = space | bytes << 8; sets the addresses that follow
+    ACCESS32/64   address = row a + row b (32-bit) + e; c = space | bytes << 8; sets the addresses that follow; d: marks
+                  of global memory, READ, WRITTEN or both (execute/memory/access_marks.py); 0: none
     LOAD_*        row d = what lies at the address + e
     STORE_*       what lies at the address + e = row a
     ATOMIC32/64   row d = old value; row a operand, row b second operand (cas), c operation | kind << 8, e offset

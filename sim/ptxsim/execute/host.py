@@ -28,7 +28,7 @@ from ptxsim.base.jit import (
 from ptxsim.base.program import ASSERTED, CONST, CONTEXT, GLOBAL, LOCAL, NO_BLOCK, NO_TEXT, SHARED, UOP
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.codes import ASSERT, FREE, HEAP_HEADER, MALLOC, PRINT
-from ptxsim.execute.memory_access import find_allocation, generic_space
+from ptxsim.execute.memory.accesses import find_allocation, generic_space
 
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)

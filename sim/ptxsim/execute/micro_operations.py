@@ -13,8 +13,7 @@ import numpy as np
 
 from ptxsim.base.jit import flat_u32, inline, njit, record_type, records, rows_u32, types
 from ptxsim.base.program import BAD_TARGET, BEYOND_TARGETS, CONTEXT, TRAPPED, UOP, instruction_at, uop_at
-from ptxsim.execute import atomics, small_atomics, warp
-from ptxsim.execute import memory_access as memory
+from ptxsim.execute import warp
 from ptxsim.execute.boundary import boundary
 from ptxsim.execute.bulk.copies import bulk
 from ptxsim.execute.calls import aside
@@ -51,6 +50,7 @@ from ptxsim.execute.codes import (
 from ptxsim.execute.generate import groups, lane_function, module
 from ptxsim.execute.host import system
 from ptxsim.execute.lanes import lane_mask
+from ptxsim.execute.memory import accesses, atomics, small_atomics
 from ptxsim.execute.synchronise import synchronise
 from ptxsim.execute.tensor.mma import matrix
 from ptxsim.execute.tensor.tensor_memory import tensor_memory
@@ -141,9 +141,9 @@ def _lanes(context, uop, mask):
         _float64(context, uop, mask)
 
 
-_access: Any = boundary("access", memory.access)
-_load: Any = boundary("load", memory.load)
-_store: Any = boundary("store", memory.store)
+_access: Any = boundary("access", accesses.access)
+_load: Any = boundary("load", accesses.load)
+_store: Any = boundary("store", accesses.store)
 _atomic32: Any = boundary("atomic32", atomics.atomic32)
 _atomic64: Any = boundary("atomic64", atomics.atomic64)
 _small_atomic: Any = boundary("small_atomic", small_atomics.small_atomic)

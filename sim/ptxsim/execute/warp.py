@@ -12,7 +12,6 @@ import numpy as np
 
 from ptxsim.base.jit import flat_u32, njit, record_type, rows_u32, rows_u64, types
 from ptxsim.base.program import ALL, ANY, CONTEXT, COUNT, UOP
-from ptxsim.execute.atomics import combine
 from ptxsim.execute.codes import (
     BALLOT,
     BUTTERFLY,
@@ -28,6 +27,7 @@ from ptxsim.execute.codes import (
     VOTE,
 )
 from ptxsim.execute.lanes import lane_mask
+from ptxsim.execute.memory.atomics import combine
 
 _CONTEXT = record_type(CONTEXT)
 

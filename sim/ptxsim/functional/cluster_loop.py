@@ -109,5 +109,5 @@ def _count_live(runs, cluster):
 
 @cache
 def cluster_loop() -> Any:
-    """The compiled loop: `loop(records, goes_on)`, as `run_cta` for one CTA."""
+    """The compiled loop: `loop(records, goes_on)`, as `run_ctas` for one CTA."""
     return entry(types.int64(array_of(CTA_RUN), types.boolean))(_run_cluster)

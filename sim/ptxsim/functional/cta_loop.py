@@ -12,8 +12,8 @@ checks or a trace look at each. Reconvergence is that of the timed run (execute/
 The CTAs of a cluster run together, a round of slices of each in turn (`functional/cluster_loop.py`); the others cannot
 access a CTA's shared memory any more when it has ended.
 
-`functional/interpreter.py` fills a `CTA_RUN` record once per launch and calls `run_cta` for each CTA, or a record for
-every CTA of a cluster.
+`functional/interpreter.py` fills a `CTA_RUN` record once per launch and calls `run_ctas` for a range of CTAs; for
+a cluster it fills a record for every CTA.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptxsim.base import program
-from ptxsim.base.jit import array_of, ctz, entry, flat_u8, njit, record, records, types
+from ptxsim.base.jit import array_of, ctz, entry, flat_u8, flat_u64, njit, record, records, types
 from ptxsim.base.program import N_BARRIERS
 from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
@@ -48,6 +48,10 @@ DEADLOCK = 102
 PAUSED = -2  # the print buffer is half full, or a traced instruction is reached
 WATCHED = -3  # many instructions have passed
 GOES_ON = -4  # a CTA of a cluster has run a round
+BETWEEN = -5  # many instructions have passed, and no CTA runs
+_MANY = 100_000  # instructions after which no CTA begins before Python has had its turn
+MOST_CLEARED = 1024
+"""Bytes of a thread's local memory up to which it is zero when a CTA starts. (More is a stack.)"""
 
 ARRAYS = {
     "context": program.CONTEXT,
@@ -68,8 +72,15 @@ CTA_RUN = record(
         ("block", "i8", (3,)),
         ("grid", "i8", (3,)),
         ("cta", "i8"),
+        ("end_cta", "i8"),  # the CTA before which `run_ctas` ends
+        (
+            "begun",
+            "i8",
+        ),  # the cycle, which is the number of instructions so far, when the CTA started or went on
         ("entry_registers", "i8"),  # per thread, for `setmaxnreg`; 0: it does nothing
-        ("limit", "i8"),  # the cycle, which is the number of instructions so far, that must not be passed
+        ("most", "i8"),  # instructions of a CTA
+        ("limit", "i8"),  # the cycle that it must not pass
+        ("first_look", "i8"),  # instructions of a CTA before WATCHED
         ("slice_length", "i8"),  # instructions of a warp before the next one runs
         # of clusters; `current` and `passes` are those of the first record
         ("ended", "i8"),
@@ -373,7 +384,7 @@ def _run(cta, limit, slice_length, in_cluster):
 
 @njit
 def _start(cta, run):
-    """Shared memory, stacks, barriers and registers of a CTA."""
+    """Shared and local memory, stacks, barriers and registers of a CTA."""
     context, block, grid = cta.x, run.block, run.grid
     for number in range(N_BARRIERS):
         barrier = cta.barriers[number]
@@ -384,6 +395,10 @@ def _start(cta, run):
     for k in range(len(initial)):
         memory[k] = initial[k]
     special_rows = _special_rows(run.special_rows, run.n_special_rows)
+    if context.local_bytes <= MOST_CLEARED:
+        local = flat_u64(context.local_memory, (cta.n_warps * 32 * context.local_bytes) >> 3)
+        for k in range(len(local)):
+            local[k] = np.uint64(0)
     threads = block[0] * block[1] * block[2]
     cx, cy, cz = run.cta % grid[0], run.cta // grid[0] % grid[1], run.cta // (grid[0] * grid[1])
     for w in range(cta.n_warps):
@@ -421,6 +436,21 @@ def run_one(run, is_new, goes_on, in_cluster):
 
 
 @entry(types.int64(array_of(CTA_RUN), types.boolean))
-def run_cta(runs, goes_on):
-    """Run one CTA from its start to its end, or from where it paused."""
-    return run_one(runs[0], not goes_on, True, False)
+def run_ctas(runs, goes_on):
+    """Run CTAs one after the other up to `end_cta`: from the start of `cta`, or from where it paused. `cta` is then
+    `end_cta`, or the one that has not ended: after -1 (a fault), PAUSED, WATCHED or BETWEEN."""
+    run = runs[0]
+    context, c = contexts(run.context, 1)[0], checks_at(run.checks, 1)[0]
+    turn = context.cycle + _MANY
+    while run.cta < run.end_cta:
+        if not goes_on:
+            if context.cycle > turn:
+                return np.int64(BETWEEN)
+            run.begun = context.cycle
+            run.limit, c.watch = run.begun + run.most, run.begun + run.first_look
+        done = run_one(run, not goes_on, True, False)
+        if done < 0:
+            return done
+        run.cta += 1
+        goes_on = False
+    return np.int64(0)

@@ -1,7 +1,7 @@
-"""A run without time: CTAs one after the other, and the warps of each in turn.
+"""A run without time: CTAs one after the other, and the warps of each in turn; or as if (threads.py).
 
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
-lowering and execution with the timing model and nothing else. The loop of one CTA is compiled (cta_loop.py). A CTA
+lowering and execution with the timing model and nothing else. The loop over CTAs is compiled (cta_loop.py). A CTA
 that can only repeat itself is swapped out for the others (waiting.py); lanes of a warp wait for one another no longer
 than they must (execute/divergence.py).
 
@@ -19,13 +19,15 @@ from ptxsim.functional.cluster import Member
 from ptxsim.functional.cluster_loop import cluster_loop
 from ptxsim.functional.cta_loop import (
     ARRAYS,
+    BETWEEN,
     CTA_RUN,
     DEADLOCK,
     PAUSED,
     TOO_LONG,
     WATCHED,
-    run_cta,
+    run_ctas,
 )
+from ptxsim.functional.threads import Team, can_share, is_worth, marking
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
     FIRST_LOOK,
@@ -75,6 +77,7 @@ class FunctionalLaunch:
         printer: Printer,
         tracer: Tracer | None,
         cluster: ClusterLaunch,
+        threads: int,
     ):
         self.kernel, self.program, self.image, self.checks = kernel, program, image, checks
         self.grid, self.block, self.limit, self.slice_length = grid, block, limit, slice_length
@@ -98,6 +101,9 @@ class FunctionalLaunch:
         self.launched = np.concatenate([self._record(member) for member in self.members])
         of_checks = [array for member in self.members for array in member.of_checks]
         self.residents = Residents([*own, self.launched, *of_checks])
+        self.threads = 1
+        if self.x["cluster"] == 0 and tracer is None and not checks.state[0]["what"]:
+            self.threads = threads
         self.executed: dict[int, int] = {}
         """The instructions executed by the CTAs that are swapped out."""
 
@@ -121,18 +127,21 @@ class FunctionalLaunch:
             launched[0][name], launched[0][f"n_{name}"] = array.ctypes.data, len(array)
         if self.program.adjusts_registers:
             launched[0]["entry_registers"] = launched_registers(self.kernel)
-        launched[0]["block"], launched[0]["grid"], launched[0]["slice_length"] = (
+        launched["block"], launched["grid"], launched["slice_length"] = (
             self.block,
             self.grid,
             self.slice_length,
         )
+        launched["most"], launched["first_look"] = self.limit, FIRST_LOOK
         return launched
 
     def run(self) -> None:
         """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
-        for cta in range(int(self.grid.prod()) // self.cluster.size):
-            if not self._run_cta(cta, fresh=True):
-                self._swap_out(cta)
+        n, first = int(self.grid.prod()) // self.cluster.size, 1
+        self._run_all(0, 1)
+        if can_share(self.program, self.image, self.threads) and not self.residents.swapped_out:
+            first = self._share(n)
+        self._run_all(first, n)
         before, in_vain = b"", 0
         while self.residents.swapped_out:
             memory = digest([self.image.device.contents])
@@ -142,7 +151,7 @@ class FunctionalLaunch:
             before = memory
             for cta in list(self.residents.swapped_out):
                 self.residents.swap_in(cta)
-                if self._run_cta(cta, fresh=False):
+                if self._run_some(cta, cta + 1, fresh=False)[1]:
                     before = b""
                 else:
                     self._swap_out(cta)
@@ -152,36 +161,63 @@ class FunctionalLaunch:
             raise self._deadlock(cta)
         self.residents.swap_out(cta)
 
-    def _run_cta(self, cta: int, fresh: bool) -> bool:
-        """Run a CTA, or a cluster, to its end, or until it can only repeat itself: False."""
-        state, begun = self.checks.state[0], int(self.x["cycle"])
-        numbers = self.cluster.ctas(cta, self.grid)
-        loop = run_cta if self.x["cluster"] == 0 else cluster_loop()
-        state["cta"] = numbers[0]
-        state["watch"] = begun + FIRST_LOOK
-        self.watch.begin()
+    def _run_all(self, first: int, end: int) -> None:
+        """Run CTAs, or clusters; those that can only repeat themselves are swapped out."""
+        while first < end:
+            first, has_ended = self._run_some(first, end, fresh=True)
+            if not has_ended:
+                self._swap_out(first)
+                first += 1
+
+    def _share(self, n: int) -> int:
+        """Run the CTAs after the first one on several threads; the one that is the first left."""
+        if not is_worth(n - 1, int(self.x["cycle"])):
+            return 1
+        uops = marking(self.program)
+        if uops is None:
+            return 1
+        return Team(uops, self.image, self.members[0], self._record, self.threads).run(1, n)
+
+    def _run_some(self, cta: int, end: int, fresh: bool) -> tuple[int, bool]:
+        """Run a cluster, one CTA that is looked at, or CTAs up to `end`; the next one, or the one that can only repeat
+        itself, and False."""
+        loop = run_ctas if self.x["cluster"] == 0 else cluster_loop()
+        if loop is not run_ctas or self.tracer is not None or self.program.prints:
+            end = cta + 1
         if self.tracer is not None:
             self.tracer.begin(cta)
-        self.launched["cta"] = numbers
-        self.launched["limit"] = begun + self.limit * len(numbers) - self.executed.get(cta, 0)
-        goes_on = not fresh
+        self._begin(cta, end)
+        state, goes_on = self.checks.state[0], not fresh
         while True:
             with np.errstate(all="ignore"):
                 done = loop(self.launched, goes_on)
-            goes_on = True
+            goes_on = done != BETWEEN
             self.printer.drain(self.image)
+            if loop is run_ctas and cta != int(self.launched[0]["cta"]):
+                cta = int(self.launched[0]["cta"])
+                self.watch.begin()
             if done == PAUSED:
                 if self.tracer is not None:
                     self.tracer.stopped(cta)
             elif done == WATCHED:
                 if self.watch.repeats() and not self._loosened():
-                    self.executed[cta] = self.executed.get(cta, 0) + int(self.x["cycle"]) - begun
-                    return False
+                    ran = int(self.x["cycle"]) - int(self.launched[0]["begun"])
+                    self.executed[cta] = self.executed.get(cta, 0) + ran
+                    return cta, False
                 state["watch"] = int(self.x["cycle"]) + self.watch.interval
-            elif done < 0:
+            elif done >= 0:
+                return end, True
+            elif done != BETWEEN:
                 raise self._fault(cta)
-            else:
-                return True
+
+    def _begin(self, cta: int, end: int) -> None:
+        """Fill in what is the CTA's that runs next, or the cluster's."""
+        begun, numbers = int(self.x["cycle"]), self.cluster.ctas(cta, self.grid)
+        self.checks.state[0]["cta"] = numbers[0]
+        self.checks.state[0]["watch"] = begun + FIRST_LOOK
+        self.watch.begin()
+        self.launched["cta"], self.launched["end_cta"], self.launched["begun"] = numbers, end, begun
+        self.launched["limit"] = begun + self.limit * len(numbers) - self.executed.get(cta, 0)
 
     def _loosened(self) -> bool:
         """Whether lanes that wait for others of their warp can proceed."""

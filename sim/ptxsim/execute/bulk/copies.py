@@ -97,7 +97,7 @@ from ptxsim.execute.codes import (
     CLUSTER_SHIFT,
 )
 from ptxsim.execute.lanes import fault_in, long_of, word_of
-from ptxsim.execute.memory_access import find_allocation, generic_space
+from ptxsim.execute.memory.accesses import find_allocation, generic_space
 
 _CONTEXT, _TRANSFER = record_type(CONTEXT), record_type(TRANSFER)
 _UOPS = array_of(UOP)

@@ -32,7 +32,6 @@ from ptxsim.base.jit import (
     types,
 )
 from ptxsim.base.program import BAD_TENSOR_MAP, CONTEXT, GLOBAL, OUT_OF_BOUNDS, TRANSFER
-from ptxsim.execute.atomics import combine, combine_float
 from ptxsim.execute.bulk.engine_records import (
     ALONG_W,
     BY_32,
@@ -70,8 +69,9 @@ from ptxsim.execute.bulk.tensor_maps import (
 )
 from ptxsim.execute.codes import ADD, COMPLETE_BYTES, FLOAT, MAX, MIN, PHASE_SHIFT, SIGNED
 from ptxsim.execute.lanes import fault_in
-from ptxsim.execute.memory_access import find_allocation
-from ptxsim.execute.small_atomics import combined_small
+from ptxsim.execute.memory.accesses import find_allocation
+from ptxsim.execute.memory.atomics import combine, combine_float
+from ptxsim.execute.memory.small_atomics import combined_small
 
 _CONTEXT, _TRANSFER = record_type(CONTEXT), record_type(TRANSFER)
 _SIGN64 = np.uint64(1 << 63)

@@ -106,7 +106,7 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
     [
         ("execute/simt_stack.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         (
-            "execute/memory_access.py",
+            "execute/memory/accesses.py",
             '"""',
             '"""x',
             {"ptxsim.execute.micro_operations"},

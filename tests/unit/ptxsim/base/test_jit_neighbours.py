@@ -94,8 +94,8 @@ def test_other_users_of_numba_notice_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 def test_functions_of_the_simulator_are_cached_in_their_own_folders() -> None:
     from ptxsim.base.code_cache import folder
-    from ptxsim.functional.cta_loop import run_cta
+    from ptxsim.functional.cta_loop import run_ctas
 
-    path = machine_code._path(run_cta)
+    path = machine_code._path(run_ctas)
     assert path.parent == folder("ptxsim.functional.cta_loop")
     assert Path(ptxsim.__file__).parent not in path.parents

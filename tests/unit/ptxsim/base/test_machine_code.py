@@ -97,10 +97,10 @@ def test_a_compilation_that_was_interrupted_is_not_complete(
     monkeypatch.setattr(machine_code, "folder", lambda module: tmp_path)
     monkeypatch.setattr(machine_code.prepared_code, "FOLDER", tmp_path)
     machine_code.prepared_code._files.cache_clear()
-    loop = "ptxsim.functional.cta_loop.run_cta"
+    loop = "ptxsim.functional.cta_loop.run_ctas"
     (tmp_path / "cta_loop._step-0123456789ab-0123456789ab.o").touch()
     assert not machine_code.is_compiled(loop)
-    (tmp_path / "cta_loop.run_cta-0123456789ab-0123456789ab.o").touch()
+    (tmp_path / "cta_loop.run_ctas-0123456789ab-0123456789ab.o").touch()
     assert machine_code.is_compiled(loop)
 
 

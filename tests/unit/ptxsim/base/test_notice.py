@@ -7,7 +7,7 @@ from ptxsim.base import notice
 
 ALL = "compiling the simulator (once after installation, a minute or two) ...\n"
 TIMING = "compiling the timing model (once after installation, half a minute) ...\n"
-RUN, LAUNCH = "ptxsim.functional.cta_loop.run_cta", "ptxsim.timing.core.cycle._simulate_plain"
+RUN, LAUNCH = "ptxsim.functional.cta_loop.run_ctas", "ptxsim.timing.core.cycle._simulate_plain"
 
 
 @pytest.mark.parametrize(

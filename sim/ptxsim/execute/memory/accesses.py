@@ -53,6 +53,7 @@ from ptxsim.execute.codes import (
     STORE_64,
     WINDOWS_END,
 )
+from ptxsim.execute.memory.access_marks import mark
 from ptxsim.execute.row_elements import load_i32, load_u32, load_u64, store_u32, store_u64
 
 _CONTEXT, _UOP = record_type(CONTEXT), record_type(UOP)
@@ -309,7 +310,7 @@ def _check_access(context, mask, space, n_bytes):
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
 def access(context, uop, mask):
-    """ACCESS32 and ACCESS64: addresses and their check. 0 after a fault."""
+    """ACCESS32 and ACCESS64: addresses, their check, and marks. 0 after a fault."""
     a, b, offset = np.int64(uop.a), np.int64(uop.b), np.int64(uop.e)
     space, n_bytes = np.int64(uop.c & 0xFF), np.uint64(uop.c >> 8)
     own32, all32, own64, all64 = context.own32, context.r32, context.own64, context.r64
@@ -327,7 +328,10 @@ def access(context, uop, mask):
         for n in range(32):
             right = np.uint64(np.int64(load_i32(own32, all32, b, n)))
             store_u64(addresses, n, load_u64(own64, all64, a, n) + right + np.uint64(offset))
-    return _check_access(context, mask, space, n_bytes)
+    found = _check_access(context, mask, space, n_bytes)
+    if uop.d and found and mask:
+        mark(context, mask, n_bytes, uop.d)
+    return found
 
 
 @njit(types.void(_CONTEXT, _UOP, types.int64))

@@ -7,8 +7,8 @@ import pytest
 from three_ways import words
 from uncompiled import in_python
 
-from ptxsim.execute.atomics import combine, combine_float
 from ptxsim.execute.codes import ATOMICS
+from ptxsim.execute.memory.atomics import combine, combine_float
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,225 @@
+"""CTAs side by side: several threads run the CTAs of a launch, while these do not depend on one another.
+
+A launch is run in stretches. In a stretch every thread takes some CTAs after the other and marks the words of global
+memory that they read and write (execute/memory/access_marks.py). If no word that one thread has written was accessed by
+another, it does not matter in which order CTAs of different threads have run: memory is what one CTA after the other
+leaves. If there is one, and after a fault or where a CTA waits, memory becomes what it was before the stretch, and
+`Team.run` leaves the rest to one thread. The first stretch is short, as most launches that have such words have
+them from the start on; each one is four times as long as the one before.
+
+Programs are left to one thread that do more to memory than the marks show, and those with atomics of global memory, in
+which CTAs mostly meet.
+
+Reference: L. Rauchwerger, D. Padua, "The LRPD test: speculative run-time parallelization of loops", PLDI 1995.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.base.machine_code import call
+from ptxsim.base.program import GLOBAL, Program
+from ptxsim.execute import codes
+from ptxsim.execute.memory.access_marks import READ, WRITTEN
+from ptxsim.functional.cluster import Member
+from ptxsim.functional.cta_loop import BETWEEN, MOST_CLEARED, WATCHED, run_ctas
+from ptxsim.functional.waiting import Watch
+from ptxsim.memory_image.image import MemoryImage
+
+_LEAST = 200_000
+"""Warp instructions of a stretch, at least: 5 to 10 ms. A launch is worth several threads from twice as many on."""
+_BYTES_PER_INSTRUCTION = 20
+"""Bytes of memory, which are copied and compared, per instruction of a stretch: some percent of the time."""
+_LONGER = 4
+_PARTS = 8
+"""Pieces of a thread's part of a stretch: threads that are done take those of others."""
+_BLOCK = 1 << 20
+_ACCESSES = codes.ACCESS32, codes.ACCESS64
+_ATOMICS = codes.ATOMIC16, codes.ATOMIC32, codes.ATOMIC64, codes.ATOMIC128
+_MARKS = {
+    **dict.fromkeys(range(codes.LOAD_U8, codes.STORE_8), READ),
+    **dict.fromkeys(range(codes.STORE_8, codes.ATOMIC32), WRITTEN),
+    codes.COPY: READ,
+    **dict.fromkeys((*_ATOMICS, codes.KEEP, codes.MBARRIER, codes.MBARRIER_TEST), READ | WRITTEN),
+    **dict.fromkeys((codes.MATRIX_LOAD, codes.MATRIX_STORE), READ | WRITTEN),
+}
+"""What micro-operations do at the addresses of the access before them."""
+_OTHERS = (
+    codes.PREDICATE,
+    *range(codes.VOTE, codes.CLOCK32),
+    *range(codes.PUSH_BREAK, codes.TRAP + 1),
+    *range(codes.NARROW, codes.NEXT_GROUP + 1),
+    *range(codes.BARRIER, codes.MBARRIERS),
+    *range(codes.MATRIX_LOAD, codes.OPERANDS + 1),
+    *range(codes.SAVE_32, codes.CHECK_STACK + 1),
+)
+"""Other micro-operations that access no global memory but at such addresses."""
+
+
+def can_share(program: Program, image: MemoryImage, threads: int) -> bool:
+    """Whether several threads may run CTAs of a launch that has no clusters, checks, or trace."""
+    context = image.context[0]
+    return (
+        threads > 1
+        and not JIT_DISABLED
+        and not (program.prints or program.allocates or program.multiplies_tiles)
+        and not context["tolerated_end"]
+        and int(context["local_bytes"]) <= MOST_CLEARED
+    )
+
+
+def is_worth(ctas: int, instructions: int) -> bool:
+    """Whether so many CTAs with so many warp instructions each are worth several threads."""
+    return ctas * instructions >= 2 * _LEAST
+
+
+def marking(program: Program) -> Any:
+    """The micro-operations of a program with accesses that mark memory; None if the marks would not show everything
+    that its CTAs can notice of one another."""
+    uops = program.uops.copy()
+    known = (uops["op"] < codes.MEMORY_END) | np.isin(uops["op"], _OTHERS)
+    if not known.all():
+        return None
+    ops, spaces, marks = uops["op"].tolist(), (uops["c"] & 0xFF).tolist(), uops["d"].tolist()
+    starts, ends = program.instructions["uop_start"], program.instructions[["uop_end", "return_end"]].tolist()
+    for start, end in zip(starts.tolist(), map(max, ends), strict=True):
+        last = -1
+        for k in range(start, end):
+            if ops[k] in _ACCESSES:
+                last = k
+            elif last >= 0 and ops[k] in _MARKS:
+                marks[last] |= _MARKS[ops[k]]
+                if ops[k] in _ATOMICS and spaces[last] == GLOBAL:
+                    return None
+    uops["d"] = marks
+    return uops
+
+
+class Team:
+    """The threads of one launch, and what each has for itself."""
+
+    def __init__(
+        self, uops: Any, image: MemoryImage, member: Member, record: Callable[[Member], Any], threads: int
+    ):
+        self._memory = image.device.contents
+        self._x = image.context[0]
+        self._workers = [_Worker(uops, self._memory, member.another(), record) for _ in range(threads)]
+        self._lock = threading.Lock()
+        self._next, self._end, self._piece = 0, 0, 1
+        self._failed = False
+
+    def run(self, first: int, end: int) -> int:
+        """Run CTAs; returns the one that is the first left: `end`, or where CTAs depend on one another, or it is not
+        worth it. All before `first` have run."""
+        least = length = max(_LEAST, len(self._memory) // _BYTES_PER_INSTRUCTION)
+        while first < end:
+            per_cta = max(1, int(self._x["cycle"]) // first)
+            left = (end - first) * per_cta
+            if left < least or end - first < 2 * len(self._workers):
+                return first
+            stop = end if left < 2 * length else first + max(2 * len(self._workers), length // per_cta)
+            if not self._run_stretch(first, stop):
+                return first
+            first, length = stop, length * _LONGER
+        return end
+
+    def _run_stretch(self, first: int, end: int) -> bool:
+        """Run CTAs side by side; False, and memory is as before, if that is not what one thread does."""
+        before = self._memory.copy()
+        for worker in self._workers:
+            worker.begin()
+        self._next, self._end, self._failed = first, end, False
+        self._piece = max(1, (end - first) // (len(self._workers) * _PARTS))
+        threads = [threading.Thread(target=self._work, args=(worker,)) for worker in self._workers[1:]]
+        started = []
+        try:
+            with contextlib.suppress(RuntimeError):  # no more threads can be started
+                for thread in threads:
+                    thread.start()
+                    started.append(thread)
+            self._work(self._workers[0])
+        finally:
+            for thread in started:
+                thread.join()
+        if self._failed or _meet([worker.marks for worker in self._workers]):
+            self._memory[...] = before
+            return False
+        self._x["cycle"] += sum(worker.instructions for worker in self._workers)
+        return True
+
+    def _work(self, worker: "_Worker") -> None:
+        """Run pieces of the stretch until none is left or a thread has failed."""
+        has_ended = False
+        try:
+            while not self._failed:
+                with self._lock:
+                    first = self._next
+                    end = self._next = min(self._end, first + self._piece)
+                if first == end:
+                    break
+                while not self._failed and not worker.has_run(first, end):
+                    first = worker.next_cta
+                    self._failed |= worker.has_failed
+            has_ended = True
+        finally:
+            self._failed |= not has_ended
+
+
+class _Worker:
+    """What one thread has for itself: the state of a CTA, and the marks."""
+
+    def __init__(self, uops: Any, memory: Any, member: Member, record: Callable[[Member], Any]):
+        self._member, self._uops = member, uops
+        self.marks = np.zeros(len(memory) // 4 + 64, np.uint8)
+        self._x = member.context[0]
+        self._x["uops"], self._x["marks"] = uops.ctypes.data, self.marks.ctypes.data
+        self._run = record(member)
+        self._watch = Watch([*member.arrays, memory])
+        self._watched, self._goes_on = -1, False
+        self.has_failed = False
+
+    def begin(self) -> None:
+        self.marks[...] = 0
+        self._x["cycle"] = 0
+        self._goes_on = self.has_failed = False
+
+    @property
+    def instructions(self) -> int:
+        return int(self._x["cycle"])
+
+    @property
+    def next_cta(self) -> int:
+        """The CTA that runs, or the next one."""
+        return int(self._run[0]["cta"])
+
+    def has_run(self, first: int, end: int) -> bool:
+        """Run CTAs for some time, from `first` or where they were stopped; whether all have ended."""
+        self._run["cta"], self._run["end_cta"] = first, end
+        done = call(run_ctas, (self._run, self._goes_on))
+        self._goes_on = done == WATCHED
+        if done == WATCHED:
+            if self._watched != self.next_cta:
+                self._watched = self.next_cta
+                self._watch.begin()
+            self.has_failed = self._watch.repeats()
+            self._member.checks[0]["watch"] = self.instructions + self._watch.interval
+        elif done not in (0, BETWEEN):
+            self.has_failed = True
+        return done == 0
+
+
+def _meet(marks: list[Any]) -> bool:
+    """Whether a word that one thread has written was accessed by another."""
+    for start in range(0, len(marks[0]), _BLOCK):
+        seen = marks[0][start : start + _BLOCK].copy()
+        for others in marks[1:]:
+            other = others[start : start + _BLOCK]
+            both = (seen != 0) & (other != 0)
+            if both.any() and ((seen | other)[both] & WRITTEN).any():
+                return True
+            seen |= other
+    return False
