@@ -18,6 +18,7 @@ from ptxsim.base import machine_code, prepared_code
 def functions() -> Iterator[Any]:
     """The functions that runs and simulations load by themselves."""
     from ptxsim.base.pool.restore import restore_records
+    from ptxsim.execute.memory.deferred_atomics import apply
     from ptxsim.functional.cluster_loop import cluster_loop
     from ptxsim.functional.cta_loop import run_ctas
     from ptxsim.timing.core.cycle import simulator
@@ -32,7 +33,7 @@ def functions() -> Iterator[Any]:
     policies = [policy(numbered.get(name, name)) for name in SCHEDULERS]
     yield from (simulator(False, constants) for constants in kinds(has_team=False))
     yield from (work.simulator(False, constants) for constants in kinds(has_team=True))
-    yield from (run_ctas, cluster_loop(), end_period(False), copies_fill, restore_records)
+    yield from (run_ctas, cluster_loop(), end_period(False), copies_fill, restore_records, apply)
     yield from machine_code.declared()
     yield from dict.fromkeys(function for p in policies for function in (p.pick, p.window))
     yield from dict.fromkeys(built_in_decision(*key) for key in DECISIONS)

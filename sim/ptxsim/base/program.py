@@ -227,7 +227,12 @@ CONTEXT = record(
         # for the checks: the shadow bytes of written memory, global and the CTA's shared; 0: none are kept
         ("written_global", "u8"),
         ("written_shared", "u8"),
-        ("marks", "u8"),  # of global memory: see execute/memory/access_marks.py; for accesses that set them
+        # for runs on several threads (functional/threads.py), in micro-operations of their own
+        ("marks", "u8"),  # of global memory (execute/memory/access_marks.py)
+        ("noted", "u8"),  # atomics that are done later (execute/memory/deferred_atomics.py)
+        ("n_noted", "i8"),
+        ("most_noted", "i8"),
+        ("noted_cta", "i8"),  # the CTA that executes
         # calls (execute/calls.py): what each warp has put aside
         ("call_stack", "u8"),  # address of int64 [warp slots][call_words]
         ("call_words", "i8"),  # 0: the program calls nothing
@@ -375,7 +380,8 @@ transfer_at, bulk_at, engine_at = record_at(TRANSFER), record_at(BULK), record_a
     FOREIGN_LANES,
     NOT_TO_FREE,
     NO_PEER,
-) = range(20)
+    NO_ROOM,
+) = range(21)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

@@ -9,6 +9,8 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     STORE_*       what lies at the address + e = row a
     ATOMIC32/64   row d = old value; row a operand, row b second operand (cas), c operation | kind << 8, e offset
     ATOMIC16/128  the same; 128 bits are a row and the one after it
+    DEFER         an atomic of global memory, without a result, that is done later: micro-operation d of the program;
+                  row a operand, of 64 bits where b is 1 (execute/memory/deferred_atomics.py)
     PREDICATE     predicate d = truth table e (bit 2 * a + b) of predicates a, b
     VOTE          predicate d = any (e 0), all (1), uniform (2) of predicate a
     BALLOT        row d = lanes whose predicate a holds
@@ -60,7 +62,8 @@ ACCESS32, ACCESS64 = _MEMORY, _MEMORY + 1
 LOAD_U8, LOAD_S8, LOAD_U16, LOAD_S16, LOAD_32, LOAD_64 = range(_MEMORY + 2, _MEMORY + 8)
 STORE_8, STORE_16, STORE_32, STORE_64 = range(_MEMORY + 8, _MEMORY + 12)
 ATOMIC32, ATOMIC64, ATOMIC16, ATOMIC128 = range(_MEMORY + 12, _MEMORY + 16)
-MEMORY_END = _MEMORY + 16
+DEFER = _MEMORY + 16
+MEMORY_END = _MEMORY + 17
 
 PREDICATE = MEMORY_END
 _WARP = MEMORY_END + 1

@@ -25,6 +25,7 @@ from ptxsim.execute.codes import (
     ATOMIC64,
     CHECK_TARGET,
     CONTROL_END,
+    DEFER,
     FIRST,
     FIRST_BULK_CODE,
     FIRST_CALL_CODE,
@@ -50,7 +51,7 @@ from ptxsim.execute.codes import (
 from ptxsim.execute.generate import groups, lane_function, module
 from ptxsim.execute.host import system
 from ptxsim.execute.lanes import lane_mask
-from ptxsim.execute.memory import accesses, atomics, small_atomics
+from ptxsim.execute.memory import accesses, atomics, deferred_atomics, small_atomics
 from ptxsim.execute.synchronise import synchronise
 from ptxsim.execute.tensor.mma import matrix
 from ptxsim.execute.tensor.tensor_memory import tensor_memory
@@ -147,6 +148,7 @@ _store: Any = boundary("store", accesses.store)
 _atomic32: Any = boundary("atomic32", atomics.atomic32)
 _atomic64: Any = boundary("atomic64", atomics.atomic64)
 _small_atomic: Any = boundary("small_atomic", small_atomics.small_atomic)
+_defer: Any = boundary("defer", deferred_atomics.defer)
 
 
 @inline
@@ -163,6 +165,8 @@ def _memory(context, uop, mask):
         _atomic32(context, uop, mask)
     elif op == ATOMIC64:
         _atomic64(context, uop, mask)
+    elif op == DEFER:
+        return _defer(context, uop, mask)
     else:
         _small_atomic(context, uop, mask)
     return 1

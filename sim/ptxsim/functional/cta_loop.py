@@ -446,7 +446,7 @@ def run_ctas(runs, goes_on):
         if not goes_on:
             if context.cycle > turn:
                 return np.int64(BETWEEN)
-            run.begun = context.cycle
+            run.begun, context.noted_cta = context.cycle, run.cta
             run.limit, c.watch = run.begun + run.most, run.begun + run.first_look
         done = run_one(run, not goes_on, True, False)
         if done < 0:

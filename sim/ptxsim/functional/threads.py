@@ -7,8 +7,9 @@ leaves. If there is one, and after a fault or where a CTA waits, memory becomes 
 `Team.run` leaves the rest to one thread. The first stretch is short, as most launches that have such words have
 them from the start on; each one is four times as long as the one before.
 
-Programs are left to one thread that do more to memory than the marks show, and those with atomics of global memory, in
-which CTAs mostly meet.
+Atomics of global memory without a result are done after the stretch, in the order of CTAs, if nothing else accesses
+their words (execute/memory/deferred_atomics.py). Programs are left to one thread that have others, in which CTAs mostly
+meet, or that do more to memory than the marks show.
 
 Reference: L. Rauchwerger, D. Padua, "The LRPD test: speculative run-time parallelization of loops", PLDI 1995.
 """
@@ -22,9 +23,10 @@ import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.machine_code import call
-from ptxsim.base.program import GLOBAL, Program
+from ptxsim.base.program import GLOBAL, MAX_REGISTERS, Program
 from ptxsim.execute import codes
-from ptxsim.execute.memory.access_marks import READ, WRITTEN
+from ptxsim.execute.memory.access_marks import READ, REDUCED, WRITTEN
+from ptxsim.execute.memory.deferred_atomics import NOTED, apply
 from ptxsim.functional.cluster import Member
 from ptxsim.functional.cta_loop import BETWEEN, MOST_CLEARED, WATCHED, run_ctas
 from ptxsim.functional.waiting import Watch
@@ -38,6 +40,8 @@ _LONGER = 4
 _PARTS = 8
 """Pieces of a thread's part of a stretch: threads that are done take those of others."""
 _BLOCK = 1 << 20
+_NOTES = 1 << 16
+"""Atomics of a stretch that a thread can put off: 35 MB, of which those that are used are taken."""
 _ACCESSES = codes.ACCESS32, codes.ACCESS64
 _ATOMICS = codes.ATOMIC16, codes.ATOMIC32, codes.ATOMIC64, codes.ATOMIC128
 _MARKS = {
@@ -78,25 +82,38 @@ def is_worth(ctas: int, instructions: int) -> bool:
 
 
 def marking(program: Program) -> Any:
-    """The micro-operations of a program with accesses that mark memory; None if the marks would not show everything
-    that its CTAs can notice of one another."""
+    """The micro-operations of a program with accesses that mark memory and atomics that are done later; None if the
+    marks would not show everything that its CTAs can notice of one another."""
     uops = program.uops.copy()
     known = (uops["op"] < codes.MEMORY_END) | np.isin(uops["op"], _OTHERS)
     if not known.all():
         return None
-    ops, spaces, marks = uops["op"].tolist(), (uops["c"] & 0xFF).tolist(), uops["d"].tolist()
+    ops, operations = uops["op"].tolist(), (uops["c"] & 0xFF).tolist()
+    without_result = _without_result(program.instructions).tolist()
     starts, ends = program.instructions["uop_start"], program.instructions[["uop_end", "return_end"]].tolist()
-    for start, end in zip(starts.tolist(), map(max, ends), strict=True):
-        last = -1
+    for i, (start, end) in enumerate(zip(starts.tolist(), map(max, ends), strict=True)):
+        last, in_global = -1, False
         for k in range(start, end):
             if ops[k] in _ACCESSES:
-                last = k
-            elif last >= 0 and ops[k] in _MARKS:
-                marks[last] |= _MARKS[ops[k]]
-                if ops[k] in _ATOMICS and spaces[last] == GLOBAL:
+                last, in_global = k, operations[k] == GLOBAL
+            elif last >= 0 and ops[k] in _ATOMICS and in_global:
+                if operations[k] == codes.SWAP or ops[k] == codes.ATOMIC128 or not without_result[i]:
                     return None
-    uops["d"] = marks
+                uops[last]["d"] |= REDUCED
+                uops[k]["op"], uops[k]["d"], uops[k]["b"] = codes.DEFER, k, ops[k] == codes.ATOMIC64
+            elif last >= 0 and ops[k] in _MARKS:
+                uops[last]["d"] |= _MARKS[ops[k]]
     return uops
+
+
+def _without_result(instructions: Any) -> Any:
+    """For each instruction, whether no instruction reads a register that it writes."""
+    places = np.arange(MAX_REGISTERS)
+    named = places < instructions["n_registers"][:, None]
+    written = named & (places < instructions["n_destinations"][:, None])
+    registers = instructions["register"]
+    unread = written & ~np.isin(registers, registers[named & ~written])
+    return (unread == written).all(axis=1) & (instructions["n_registers"] < MAX_REGISTERS).all()
 
 
 class Team:
@@ -106,11 +123,12 @@ class Team:
         self, uops: Any, image: MemoryImage, member: Member, record: Callable[[Member], Any], threads: int
     ):
         self._memory = image.device.contents
+        self._context = image.context
         self._x = image.context[0]
         self._workers = [_Worker(uops, self._memory, member.another(), record) for _ in range(threads)]
         self._lock = threading.Lock()
         self._next, self._end, self._piece = 0, 0, 1
-        self._failed = False
+        self._noted, self._failed = 0, False
 
     def run(self, first: int, end: int) -> int:
         """Run CTAs; returns the one that is the first left: `end`, or where CTAs depend on one another, or it is not
@@ -122,6 +140,8 @@ class Team:
             if left < least or end - first < 2 * len(self._workers):
                 return first
             stop = end if left < 2 * length else first + max(2 * len(self._workers), length // per_cta)
+            if self._noted:
+                stop = min(stop, first + max(1, _NOTES * first // (2 * self._noted)))
             if not self._run_stretch(first, stop):
                 return first
             first, length = stop, length * _LONGER
@@ -148,6 +168,10 @@ class Team:
         if self._failed or _meet([worker.marks for worker in self._workers]):
             self._memory[...] = before
             return False
+        noted = np.concatenate([worker.noted for worker in self._workers])
+        self._noted += len(noted)
+        if len(noted):
+            call(apply, (self._context, noted[np.argsort(noted["cta"], kind="stable")]))
         self._x["cycle"] += sum(worker.instructions for worker in self._workers)
         return True
 
@@ -176,7 +200,9 @@ class _Worker:
         self._member, self._uops = member, uops
         self.marks = np.zeros(len(memory) // 4 + 64, np.uint8)
         self._x = member.context[0]
+        self._notes = np.zeros(_NOTES if (uops["op"] == codes.DEFER).any() else 0, NOTED)
         self._x["uops"], self._x["marks"] = uops.ctypes.data, self.marks.ctypes.data
+        self._x["noted"], self._x["most_noted"] = self._notes.ctypes.data, len(self._notes)
         self._run = record(member)
         self._watch = Watch([*member.arrays, memory])
         self._watched, self._goes_on = -1, False
@@ -184,12 +210,17 @@ class _Worker:
 
     def begin(self) -> None:
         self.marks[...] = 0
-        self._x["cycle"] = 0
+        self._x["cycle"], self._x["n_noted"] = 0, 0
         self._goes_on = self.has_failed = False
 
     @property
     def instructions(self) -> int:
         return int(self._x["cycle"])
+
+    @property
+    def noted(self) -> Any:
+        """The atomics that it has put off, those of a CTA in order."""
+        return self._notes[: int(self._x["n_noted"])]
 
     @property
     def next_cta(self) -> int:
@@ -213,7 +244,7 @@ class _Worker:
 
 
 def _meet(marks: list[Any]) -> bool:
-    """Whether a word that one thread has written was accessed by another."""
+    """Whether a word that one thread has written was accessed by another, or one with a later atomic in another way."""
     for start in range(0, len(marks[0]), _BLOCK):
         seen = marks[0][start : start + _BLOCK].copy()
         for others in marks[1:]:
@@ -222,4 +253,6 @@ def _meet(marks: list[Any]) -> bool:
             if both.any() and ((seen | other)[both] & WRITTEN).any():
                 return True
             seen |= other
+        if (seen > REDUCED).any():
+            return True
     return False

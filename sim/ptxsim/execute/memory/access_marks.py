@@ -1,4 +1,5 @@
-"""Marks on the words of global memory that lanes access: a byte for each word of 32 bits, with READ, WRITTEN or both.
+"""Marks on the words of global memory that lanes access: a byte for each word of 32 bits, with READ, WRITTEN, and
+REDUCED (by an atomic that is done later).
 
 Runs that share CTAs among threads of the simulator keep them (functional/threads.py).
 """
@@ -9,7 +10,7 @@ from ptxsim.base.jit import flat_u8, njit, record_type, types
 from ptxsim.base.program import CONTEXT
 
 _CONTEXT = record_type(CONTEXT)
-READ, WRITTEN = 1, 2
+READ, WRITTEN, REDUCED = 1, 2, 4
 
 
 @njit(types.void(_CONTEXT, types.int64, types.uint64, types.int64))

@@ -28,6 +28,7 @@ HEAD = """\
     .reg .b32 %r<20>;
     .reg .b64 %rd<9>;
     .reg .f32 %f<5>;
+    .reg .f64 %d<3>;
     .shared .align 16 .b8 room[512];
     .local .align 8 .b8 own[64];
     ld.param.u64 %rd1, [p];
@@ -80,13 +81,31 @@ NEAR = {
         "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r4, [%r5];\nadd.u32 %r4, %r4, 3;\n"
         "st.global.u32 [%rd3+256], %r4;"
     ),
+    "a sum that a CTA looks at": (
+        "red.global.add.u32 [%rd2], %r3;\nld.global.u32 %r4, [%rd2];\nst.global.u32 [%rd3], %r4;"
+    ),
     "an atomic at a generic address": "cvta.global.u64 %rd5, %rd2;\natom.add.u32 %r4, [%rd5], %r3;",
     "a lane of generic ones": (
         "cvta.shared.u64 %rd5, 0;\nsetp.eq.u32 %p1, %r1, 33;\nselp.b64 %rd6, %rd2, %rd5, %p1;\nst.u32 [%rd6], %r3;"
     ),
 }
+LATER = {
+    "a sum": "red.global.add.u32 [%rd2+4], %r3;",
+    "sums of floating-point numbers, which depend on the order": (
+        "cvt.rn.f32.u32 %f1, %r3;\nrcp.rn.f32 %f1, %f1;\nsetp.ne.u32 %p1, %r3, 0;\n"
+        "@%p1 red.global.add.f32 [%rd2], %f1;\ncvt.f64.f32 %d1, %f1;\n@%p1 red.global.add.f64 [%rd2+8], %d1;"
+    ),
+    "an exchange, of which the last stays": "atom.global.exch.b32 %r5, [%rd2], %r3;\nred.global.max.u32 [%rd2+4], %r2;",
+    "a wrapping count": "red.global.inc.u32 [%rd2], 9999;\nred.global.add.u64 [%rd2+8], 4294967299;",
+    "small floats": "red.global.add.noftz.f16x2 [%rd2], %r3;",
+    "a histogram, and words beside it": (
+        "and.b32 %r5, %r3, 15;\nmad.wide.u32 %rd5, %r5, 4, %rd2;\nred.global.add.u32 [%rd5], %r1;\n"
+        "st.global.u32 [%rd3], %r2;"
+    ),
+}
 ALONE = {
-    "an atomic of global memory": "red.global.add.u32 [%rd2], %r3;",
+    "an atomic of global memory with a result": "atom.global.add.u32 %r4, [%rd2], %r3;\nst.global.u32 [%rd3], %r4;",
+    "a lock": "atom.global.cas.b32 %r4, [%rd2], 0, %r3;",
     "the clock": "mov.u32 %r4, %clock;\nst.global.u32 [%rd4], %r4;",
 }
 
@@ -141,9 +160,9 @@ def outcome(function: Function, n: int, **options: Any) -> tuple[int, list[int],
 
 
 @pytest.mark.parametrize("n", [2, 3, 8])
-@pytest.mark.parametrize("case", APART)
+@pytest.mark.parametrize("case", APART | LATER)
 def test_ctas_that_do_not_meet_are_shared(case: str, n: int, together: list[bool]) -> None:
-    function = kernel(APART[case])
+    function = kernel((APART | LATER)[case])
     assert outcome(function, n) == outcome(function, 1)
     assert len(together) > 1
     assert all(together)
@@ -164,6 +183,25 @@ def test_kernels_of_one_thread(case: str, stretches: list[bool]) -> None:
     function = kernel(ALONE[case])
     assert outcome(function, 4) == outcome(function, 1)
     assert stretches == []
+
+
+def test_many_atomics_take_more_stretches(together: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    function = kernel(LATER["a sum"])
+    expected = outcome(function, 1)
+    monkeypatch.setattr(threads, "_NOTES", 40)
+    assert outcome(function, 2) == expected
+    assert len(together) >= 10
+    assert all(together)
+
+
+def test_atomics_without_room_are_left_to_one_thread(
+    together: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = kernel(LATER["a sum"])
+    expected = outcome(function, 1)
+    monkeypatch.setattr(threads, "_NOTES", 3)
+    assert outcome(function, 2) == expected
+    assert together == [False]
 
 
 @pytest.mark.parametrize("bad", [1, 57, 99])
