@@ -146,4 +146,4 @@ def test_the_first_compilation_is_announced_in_a_file_too(tmp_path: Path, comman
         while process.poll() is None and not log.read_text() and time.monotonic() < deadline:
             time.sleep(0.05)
         process.kill()
-    assert log.read_text() == "compiling the simulator (once after installation, a minute or two) ...\n"
+    assert log.read_text() == "compiling the simulator (once after installation, up to a minute) ...\n"

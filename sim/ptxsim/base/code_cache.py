@@ -26,6 +26,7 @@ HOST_ONLY = (
     "ptxsim.base.sums",
     "ptxsim.concurrent_launcher",
     "ptxsim.execute.divergence",
+    "ptxsim.execute.parts",
     "ptxsim.execute.progress",
     "ptxsim.frontends",
     "ptxsim.functional.cluster",

@@ -18,6 +18,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from ptxsim.base.code_cache import folder, sources
 
 _lock = threading.RLock()
 _declared: dict[str, Any] = {}
+_part_of: dict[str, str] = {}
+_needed: set[str] = set()
 _defined: dict[str, int] = {}
 _addresses: dict[int, tuple[Any, int]] = {}
 _kept: list[Any] = []
@@ -38,9 +41,12 @@ _ENOUGH = 8
 """Functions to compile that are worth a second process."""
 
 
-def declare(symbol: str, function: Any) -> None:
-    """A function that others call by a symbol, which is defined before machine code is loaded from now on."""
+def declare(symbol: str, function: Any, part: str = "") -> None:
+    """A function that others call by a symbol, which is defined before machine code is loaded from now on; of
+    a part of the simulator when a launch needs that (`need`)."""
     _declared[symbol] = function
+    if part:
+        _part_of[symbol] = part
 
 
 def define(symbol: str) -> None:
@@ -49,8 +55,38 @@ def define(symbol: str) -> None:
 
     with _lock:
         if symbol not in _defined:
-            _defined[symbol] = _machine_code(_declared[symbol])
+            is_needed = _is_needed(symbol)
+            _defined[symbol] = _machine_code(_declared[symbol]) if is_needed else _place_of_missing()
             binding.add_symbol(symbol, _defined[symbol])
+
+
+def need(parts: Collection[str]) -> bool:
+    """Have parts of the simulator loaded for the calls that follow; whether one of them must be compiled. What was
+    loaded without them is loaded again; calls that go on are not affected."""
+    with _lock:
+        more = set(parts) - _needed
+        if not more:
+            return False
+        _needed.update(more)
+        _defined.clear()
+        _addresses.clear()
+        return any(_part_of[symbol] in more and _is_missing(_declared[symbol]) for symbol in _part_of)
+
+
+def _is_needed(symbol: str) -> bool:
+    return symbol not in _part_of or _part_of[symbol] in _needed
+
+
+@ctypes.CFUNCTYPE(None)
+def _missing() -> None:
+    """In the place of a function that no launch has needed."""
+    sys.stderr.write("ptxtool: internal error: a part of the simulator was not loaded\n")
+    sys.stderr.flush()
+    os.abort()
+
+
+def _place_of_missing() -> int:
+    return ctypes.cast(_missing, ctypes.c_void_p).value or 0
 
 
 def declared() -> list[Any]:
@@ -182,7 +218,7 @@ def _compiled_beside(function: Any) -> int:
         or threading.active_count() > 1
         or len(os.sched_getaffinity(0)) < 2
         or not _is_missing(function)
-        or sum(symbol not in _defined and _is_missing(f) for symbol, f in _declared.items()) < _ENOUGH
+        or sum(_is_needed(s) and s not in _defined and _is_missing(f) for s, f in _declared.items()) < _ENOUGH
     ):
         return 0
     beside = os.fork()

@@ -8,9 +8,10 @@ code was prepared but does not fit, the note says why.
 
 import contextlib
 import sys
+from collections.abc import Collection
 
 from ptxsim.base.jit import JIT_DISABLED
-from ptxsim.base.machine_code import is_compiled
+from ptxsim.base.machine_code import is_compiled, need
 from ptxsim.base.prepared_code import misfit
 
 LOOPS = {
@@ -44,7 +45,17 @@ def say_if_compiling(function: str) -> None:
     elif function != "run" and is_compiled(LOOPS["run"]):
         text = f"the timing model (once after installation, half a minute{why})"
     else:
-        text = f"the simulator (once after installation, a minute or two{why})"
+        text = f"the simulator (once after installation, up to a minute{why})"
+    _say(text)
+
+
+def need_parts(parts: Collection[str]) -> None:
+    """Have parts of the simulator loaded, with a note if one has no machine code, unless all of it is compiled."""
+    if not JIT_DISABLED and need(parts) and is_compiled(LOOPS["run"]):
+        _say("more of the simulator for this kernel (once after installation, some seconds)")
+
+
+def _say(text: str) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"compiling {text} ...\n")
         sys.stderr.flush()

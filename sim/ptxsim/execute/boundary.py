@@ -32,15 +32,16 @@ class Boundary(Later):
         )
 
 
-def boundary(name: str, function: Any, wide: Any = None) -> Any:
+def boundary(name: str, function: Any, wide: Any = None, part: str = "") -> Any:
     """`function`, which has one explicit signature, for other compiled functions.
 
     `wide`: its signature for calls whose first argument is a wide record; `compile_wide` compiles it for these.
+    `part`: what of a program needs it (execute/parts.py), if not all do.
     """
     if JIT_DISABLED:
         return function
     symbol = f"ptxsim_{name}"
-    machine_code.declare(symbol, function)
+    machine_code.declare(symbol, function, part)
     if wide is not None:
         _for_wide.append((f"{symbol}_wide", for_records(njit(wide)(function.py_func), "wide")))
     return Boundary(symbol, function, wide)

@@ -280,4 +280,4 @@ def _system(context, uop, mask):
     return 1
 
 
-system = boundary("system", _system)
+system = boundary("system", _system, part="host")

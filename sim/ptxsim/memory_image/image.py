@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.notice import need_parts
 from ptxsim.base.options import HEAP_BYTES, RawParameters
 from ptxsim.base.program import (
     AT_ONCE,
@@ -32,6 +33,7 @@ from ptxsim.base.program import (
     Program,
 )
 from ptxsim.execute.codes import PARAM_WINDOW
+from ptxsim.execute.parts import parts_of
 from ptxsim.execute.tensor.tiles import SCRATCH_WORDS
 from ptxsim.lowering import variable_layout
 from ptxsim.lowering.variable_layout import GLOBAL_BASE, OPAQUE, Parameter, VariableLayout
@@ -124,6 +126,7 @@ class MemoryImage:
         the heap, are counted instead of ending the run. `late`: asynchronous operations complete when they are waited
         for. Raises E401 for arguments that do not match the parameters.
         """
+        need_parts(parts_of(program.uops))
         layout: VariableLayout = program.layout
         device = device or Device(gpu)
         raw = args if isinstance(args, RawParameters) else None

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.notice import need_parts
 from ptxsim.base.program import GENERIC, GLOBAL, NO_SPACE, Program
+from ptxsim.execute.parts import CHECKS
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.asynchronous_state import ASYNCHRONOUS
@@ -72,6 +74,7 @@ class Checks:
         `in_clusters`: CTAs access each other's shared memory, which the checks do not see: none of it counts as
         unwritten, and races between CTAs are not looked for.
         """
+        need_parts({CHECKS} if flags else ())
         tables = Tables.of(program) if flags else Tables.empty(program)
         checked = tables.checked
         x = image.context[0]

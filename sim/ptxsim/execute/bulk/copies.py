@@ -513,7 +513,7 @@ def _bulk(context, at, mask):
     return 1
 
 
-bulk: Any = boundary("bulk", _bulk)
+bulk: Any = boundary("bulk", _bulk, part="bulk")
 """`bulk(context, k, mask)`: micro-operation k, one of the BULK ones. 0 after a fault."""
 
 settle: Any = boundary("settle_bulk", _settle)

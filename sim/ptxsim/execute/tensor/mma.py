@@ -518,4 +518,4 @@ def _matrix(context, uops, at):
         _move(context, uops[at])
 
 
-matrix: Any = boundary("matrix", _matrix)
+matrix: Any = boundary("matrix", _matrix, part="matrix")

@@ -297,5 +297,5 @@ def _tensor_memory(context, at, mask):
     return _transfer(context, uops, at, lane)
 
 
-tensor_memory: Any = boundary("tensor_memory", _tensor_memory)
+tensor_memory: Any = boundary("tensor_memory", _tensor_memory, part="tensor")
 """`tensor_memory(context, k, mask)`: micro-operation k, one of the TENSOR ones but TENSOR_MULTIPLY."""

@@ -414,5 +414,5 @@ def _tensor_product(context, at, mask):
     return 1
 
 
-tensor_product: Any = boundary("tensor_product", _tensor_product)
+tensor_product: Any = boundary("tensor_product", _tensor_product, part="tensor")
 """`tensor_product(context, k, mask)`: micro-operation k, TENSOR_MULTIPLY."""

@@ -264,5 +264,5 @@ def _warpgroup(context, at, mask):
     return np.int64(context.error == 0)
 
 
-warpgroup: Any = boundary("warpgroup", _warpgroup)
+warpgroup: Any = boundary("warpgroup", _warpgroup, part="warpgroup")
 """`warpgroup(context, k, mask)`: micro-operation k, one of WARPGROUP, WARPGROUP_GROUP and WARPGROUP_WAIT."""

@@ -509,4 +509,4 @@ def _textures(context, uops, k, mask):
     return np.int64(1)
 
 
-textures: Any = boundary("textures", _textures)
+textures: Any = boundary("textures", _textures, part="textures")

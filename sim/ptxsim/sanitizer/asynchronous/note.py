@@ -224,5 +224,5 @@ def _end(checks, reports, context):
 
 begin_asynchronous: Any = boundary("begin_asynchronous", _begin)
 before_asynchronous: Any = boundary("before_asynchronous", _before)
-note_asynchronous: Any = boundary("note_asynchronous", _note)
+note_asynchronous: Any = boundary("note_asynchronous", _note, part="checks")
 end_asynchronous: Any = boundary("end_asynchronous", _end)

@@ -5,7 +5,7 @@ import pytest
 import ptxsim
 from ptxsim.base import notice
 
-ALL = "compiling the simulator (once after installation, a minute or two) ...\n"
+ALL = "compiling the simulator (once after installation, up to a minute) ...\n"
 TIMING = "compiling the timing model (once after installation, half a minute) ...\n"
 RUN, LAUNCH = "ptxsim.functional.cta_loop.run_ctas", "ptxsim.timing.core.cycle._simulate_plain"
 
@@ -36,28 +36,44 @@ def test_what_is_said(
     assert capsys.readouterr() == ("", message)
 
 
-def test_the_loop_over_large_sms_is_compiled_by_itself(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("loop", "model"),
+    [
+        ("wide", "the timing model for large SMs"),
+        ("any run", "the timing model for sharing, hot spots and the like"),
+        ("threads", "the timing model for several threads"),
+    ],
+)
+def test_other_loops_are_compiled_by_themselves(
+    loop: str, model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(notice, "JIT_DISABLED", False)
     monkeypatch.setattr(notice, "is_compiled", {RUN, LAUNCH}.__contains__)
-    notice.say_if_compiling("wide")
-    said = "compiling the timing model for large SMs (once after installation, half a minute) ...\n"
+    notice.say_if_compiling(loop)
+    said = f"compiling {model} (once after installation, half a minute) ...\n"
     assert capsys.readouterr() == ("", said)
     monkeypatch.setattr(notice, "is_compiled", lambda loop: True)
-    notice.say_if_compiling("wide")
+    notice.say_if_compiling(loop)
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_loop_over_other_than_plain_runs_is_compiled_by_itself(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("there", "missing", "said"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_parts_are_compiled_by_themselves(
+    there: bool,
+    missing: bool,
+    said: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """Without a note where the one on the whole simulator is still to come."""
     monkeypatch.setattr(notice, "JIT_DISABLED", False)
-    monkeypatch.setattr(notice, "is_compiled", {RUN, LAUNCH}.__contains__)
-    notice.say_if_compiling("any run")
-    model = "the timing model for sharing, hot spots and the like"
-    said = f"compiling {model} (once after installation, half a minute) ...\n"
-    assert capsys.readouterr() == ("", said)
+    monkeypatch.setattr(notice, "is_compiled", lambda loop: there)
+    monkeypatch.setattr(notice, "need", lambda parts: missing)
+    notice.need_parts({"matrix"})
+    text = "compiling more of the simulator for this kernel (once after installation, some seconds) ...\n"
+    assert capsys.readouterr() == ("", text if said else "")
 
 
 def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:

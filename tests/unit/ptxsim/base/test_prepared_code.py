@@ -131,7 +131,7 @@ def test_what_does_not_fit_is_refused(
     assert _compiles(monkeypatch)
     monkeypatch.setattr(notice, "is_compiled", lambda loop: False)
     notice.say_if_compiling("run")
-    text = f"the simulator (once after installation, a minute or two; prepared machine code {reason})"
+    text = f"the simulator (once after installation, up to a minute; prepared machine code {reason})"
     assert capsys.readouterr() == ("", f"compiling {text} ...\n")
 
 
