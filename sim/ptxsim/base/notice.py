@@ -52,7 +52,7 @@ def say_if_compiling(function: str) -> None:
 def need_parts(parts: Collection[str]) -> None:
     """Have parts of the simulator loaded, with a note if one has no machine code, unless all of it is compiled."""
     if not JIT_DISABLED and need(parts) and is_compiled(LOOPS["run"]):
-        _say("more of the simulator for this kernel (once after installation, some seconds)")
+        _say("the part of the simulator that this kernel needs (once after installation, some seconds)")
 
 
 def _say(text: str) -> None:

@@ -72,7 +72,7 @@ def test_parts_are_compiled_by_themselves(
     monkeypatch.setattr(notice, "is_compiled", lambda loop: there)
     monkeypatch.setattr(notice, "need", lambda parts: missing)
     notice.need_parts({"matrix"})
-    text = "compiling more of the simulator for this kernel (once after installation, some seconds) ...\n"
+    text = "compiling the part of the simulator that this kernel needs (once after installation, some seconds) ...\n"
     assert capsys.readouterr() == ("", text if said else "")
 
 
