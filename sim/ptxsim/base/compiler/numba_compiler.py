@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import Linkage
 from numba import types as types
 from numba.core import cgutils, config, cpu, errors, event, postproc, typeinfer
 from numba.core.caching import (
@@ -195,6 +196,26 @@ class _NoEnvironments:
         pass
 
 
+class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The machine code of an entry or a boundary: LLVM knows that nothing else calls the functions in it."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        pass_manager, builder = self._codegen._module_pass_manager()
+        pass_manager.run(self._final_module, builder)
+
+
+class _EntryCompiler(Compiler):
+    """numba's compiler, into an `_EntryLibrary`."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any):
+        super().__init__(typing, target, library, *rest)
+        self.state.library = _EntryLibrary(target.codegen(), "entry")
+        self.state.library.enable_object_caching()
+
+
 class _InnerCompiler(Compiler):
     """numba's compiler, into an `_InnerLibrary`."""
 
@@ -348,7 +369,7 @@ def dispatcher(function: FunctionType, signature: Any, cache: bool, options: dic
     """numba's form of a function, compiled for its first compiled caller; with `signature`, for that one only."""
     options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
     made = _Dispatcher(
-        _copied(function), targetoptions=options, pipeline_class=_InnerCompiler if cache else Compiler
+        _copied(function), targetoptions=options, pipeline_class=_InnerCompiler if cache else _EntryCompiler
     )
     made.original, made.signature = function, signature
     if cache:
