@@ -34,7 +34,7 @@ def simulate_samples(after: Callable[[], None]) -> None:
         kernel = kernels[definition.kernel or next(iter(kernels))]
         shape = kernel, definition.grid, definition.block
         shared = definition.dynamic_shared
-        run(*shape, definition.arguments(), dynamic_shared=shared)
+        run(*shape, definition.arguments(), dynamic_shared=shared, threads=1)
         after()
         for machine in MACHINES:
             launch(

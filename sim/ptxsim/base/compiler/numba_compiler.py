@@ -77,6 +77,7 @@ def _nothing(*_: Any, **__: Any) -> None:
 _ADAPTED: tuple[tuple[Any, str, Any], ...] = (
     (arrayobj, "fix_integer_index", _index_from_the_start),
     (Lower, "lower_block", lower_block),
+    (config, "LLVM_REFPRUNE_PASS", 0),  # nothing of ours is counted by references
     (config, "SLP_VECTORIZE", 1),  # LLVM unrolls the loops over 32 lanes before it could vectorise them
     (event, "install_timer", lambda *_: nullcontext()),  # two for each function that waits for a callee
     (event, "start_event", _nothing),  # two for each call of LLVM
