@@ -31,6 +31,7 @@ HOST_ONLY = (
     "ptxsim.frontends",
     "ptxsim.functional.cluster",
     "ptxsim.functional.interpreter",
+    "ptxsim.functional.marking",
     "ptxsim.functional.threads",
     "ptxsim.functional.tracing",
     "ptxsim.functional.waiting",

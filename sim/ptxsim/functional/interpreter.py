@@ -27,7 +27,8 @@ from ptxsim.functional.cta_loop import (
     WATCHED,
     run_ctas,
 )
-from ptxsim.functional.threads import Team, can_share, is_worth, marking
+from ptxsim.functional.marking import marking
+from ptxsim.functional.threads import Team, can_share, is_worth
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
     FIRST_LOOK,

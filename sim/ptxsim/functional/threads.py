@@ -8,8 +8,7 @@ leaves. If there is one, and after a fault or where a CTA waits, memory becomes 
 them from the start on; each one is four times as long as the one before.
 
 Atomics of global memory without a result are done after the stretch, in the order of CTAs, if nothing else accesses
-their words (execute/memory/deferred_atomics.py). Programs are left to one thread that have others, in which CTAs mostly
-meet, or that do more to memory than the marks show.
+their words (execute/memory/deferred_atomics.py). Programs that cannot be marked (marking.py) are left to one thread.
 
 Reference: L. Rauchwerger, D. Padua, "The LRPD test: speculative run-time parallelization of loops", PLDI 1995.
 """
@@ -23,9 +22,9 @@ import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.machine_code import call
-from ptxsim.base.program import GLOBAL, MAX_REGISTERS, Program
-from ptxsim.execute import codes
-from ptxsim.execute.memory.access_marks import READ, REDUCED, WRITTEN
+from ptxsim.base.program import Program
+from ptxsim.execute.codes import DEFER
+from ptxsim.execute.memory.access_marks import REDUCED, WRITTEN
 from ptxsim.execute.memory.deferred_atomics import NOTED, apply
 from ptxsim.functional.cluster import Member
 from ptxsim.functional.cta_loop import BETWEEN, MOST_CLEARED, WATCHED, run_ctas
@@ -42,26 +41,6 @@ _PARTS = 8
 _BLOCK = 1 << 20
 _NOTES = 1 << 16
 """Atomics of a stretch that a thread can put off: 35 MB, of which those that are used are taken."""
-_ACCESSES = codes.ACCESS32, codes.ACCESS64
-_ATOMICS = codes.ATOMIC16, codes.ATOMIC32, codes.ATOMIC64, codes.ATOMIC128
-_MARKS = {
-    **dict.fromkeys(range(codes.LOAD_U8, codes.STORE_8), READ),
-    **dict.fromkeys(range(codes.STORE_8, codes.ATOMIC32), WRITTEN),
-    codes.COPY: READ,
-    **dict.fromkeys((*_ATOMICS, codes.KEEP, codes.MBARRIER, codes.MBARRIER_TEST), READ | WRITTEN),
-    **dict.fromkeys((codes.MATRIX_LOAD, codes.MATRIX_STORE), READ | WRITTEN),
-}
-"""What micro-operations do at the addresses of the access before them."""
-_OTHERS = (
-    codes.PREDICATE,
-    *range(codes.VOTE, codes.CLOCK32),
-    *range(codes.PUSH_BREAK, codes.TRAP + 1),
-    *range(codes.NARROW, codes.NEXT_GROUP + 1),
-    *range(codes.BARRIER, codes.MBARRIERS),
-    *range(codes.MATRIX_LOAD, codes.OPERANDS + 1),
-    *range(codes.SAVE_32, codes.CHECK_STACK + 1),
-)
-"""Other micro-operations that access no global memory but at such addresses."""
 
 
 def can_share(program: Program, image: MemoryImage, threads: int) -> bool:
@@ -79,41 +58,6 @@ def can_share(program: Program, image: MemoryImage, threads: int) -> bool:
 def is_worth(ctas: int, instructions: int) -> bool:
     """Whether so many CTAs with so many warp instructions each are worth several threads."""
     return ctas * instructions >= 2 * _LEAST
-
-
-def marking(program: Program) -> Any:
-    """The micro-operations of a program with accesses that mark memory and atomics that are done later; None if the
-    marks would not show everything that its CTAs can notice of one another."""
-    uops = program.uops.copy()
-    known = (uops["op"] < codes.MEMORY_END) | np.isin(uops["op"], _OTHERS)
-    if not known.all():
-        return None
-    ops, operations = uops["op"].tolist(), (uops["c"] & 0xFF).tolist()
-    without_result = _without_result(program.instructions).tolist()
-    starts, ends = program.instructions["uop_start"], program.instructions[["uop_end", "return_end"]].tolist()
-    for i, (start, end) in enumerate(zip(starts.tolist(), map(max, ends), strict=True)):
-        last, in_global = -1, False
-        for k in range(start, end):
-            if ops[k] in _ACCESSES:
-                last, in_global = k, operations[k] == GLOBAL
-            elif last >= 0 and ops[k] in _ATOMICS and in_global:
-                if operations[k] == codes.SWAP or ops[k] == codes.ATOMIC128 or not without_result[i]:
-                    return None
-                uops[last]["d"] |= REDUCED
-                uops[k]["op"], uops[k]["d"], uops[k]["b"] = codes.DEFER, k, ops[k] == codes.ATOMIC64
-            elif last >= 0 and ops[k] in _MARKS:
-                uops[last]["d"] |= _MARKS[ops[k]]
-    return uops
-
-
-def _without_result(instructions: Any) -> Any:
-    """For each instruction, whether no instruction reads a register that it writes."""
-    places = np.arange(MAX_REGISTERS)
-    named = places < instructions["n_registers"][:, None]
-    written = named & (places < instructions["n_destinations"][:, None])
-    registers = instructions["register"]
-    unread = written & ~np.isin(registers, registers[named & ~written])
-    return (unread == written).all(axis=1) & (instructions["n_registers"] < MAX_REGISTERS).all()
 
 
 class Team:
@@ -187,10 +131,12 @@ class Team:
                     break
                 while not self._failed and not worker.has_run(first, end):
                     first = worker.next_cta
-                    self._failed |= worker.has_failed
+                    if worker.has_failed:
+                        self._failed = True
             has_ended = True
         finally:
-            self._failed |= not has_ended
+            if not has_ended:
+                self._failed = True
 
 
 class _Worker:
@@ -200,7 +146,7 @@ class _Worker:
         self._member, self._uops = member, uops
         self.marks = np.zeros(len(memory) // 4 + 64, np.uint8)
         self._x = member.context[0]
-        self._notes = np.zeros(_NOTES if (uops["op"] == codes.DEFER).any() else 0, NOTED)
+        self._notes = np.zeros(_NOTES if (uops["op"] == DEFER).any() else 0, NOTED)
         self._x["uops"], self._x["marks"] = uops.ctypes.data, self.marks.ctypes.data
         self._x["noted"], self._x["most_noted"] = self._notes.ctypes.data, len(self._notes)
         self._run = record(member)
