@@ -19,4 +19,6 @@ CHECKS = "checks"
 def parts_of(uops: Any) -> set[str]:
     """The parts that micro-operations need."""
     op = uops["op"]
+    if op.max(initial=0) < codes.SYNCHRONISE_END:
+        return set()
     return {part for part, (first, end) in _PARTS.items() if ((op >= first) & (op < end)).any()}
