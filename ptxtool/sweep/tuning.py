@@ -7,7 +7,6 @@ holds: sums of floats by atomics depend on the order of the warps.
 """
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
+from ptxtool.base.cpus import available_cpus
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.launch.launch_file import Launch
@@ -189,7 +189,7 @@ def in_processes(jobs: int | None, plans: Sequence[Planned], instructions: int, 
     """
     global _make
     worth = len(plans) * instructions // _WORTH_A_PROCESS
-    jobs = min(os.cpu_count() or 1 if jobs is None else jobs, worth)
+    jobs = min(available_cpus() if jobs is None else jobs, worth)
     if jobs <= 1 or "fork" not in multiprocessing.get_all_start_methods():
         return make(plans)
     runs = [list(run) for _, run in groupby(plans, key=lambda planned: (planned.target, planned.rule))]
