@@ -155,7 +155,9 @@ class _Worker:
         self.has_failed = False
 
     def begin(self) -> None:
-        self.marks[...] = 0
+        for part in _blocks(self.marks):
+            if part.any():  # what was never written takes no memory
+                part[...] = 0
         self._x["cycle"], self._x["n_noted"] = 0, 0
         self._goes_on = self.has_failed = False
 
@@ -191,10 +193,9 @@ class _Worker:
 
 def _meet(marks: list[Any]) -> bool:
     """Whether a word that one thread has written was accessed by another, or one with a later atomic in another way."""
-    for start in range(0, len(marks[0]), _BLOCK):
-        seen = marks[0][start : start + _BLOCK].copy()
-        for others in marks[1:]:
-            other = others[start : start + _BLOCK]
+    for seen, *others in zip(*map(_blocks, marks), strict=True):
+        seen = seen.copy()
+        for other in others:
             both = (seen != 0) & (other != 0)
             if both.any() and ((seen | other)[both] & WRITTEN).any():
                 return True
@@ -202,3 +203,7 @@ def _meet(marks: list[Any]) -> bool:
         if (seen > REDUCED).any():
             return True
     return False
+
+
+def _blocks(marks: Any) -> list[Any]:
+    return [marks[start : start + _BLOCK] for start in range(0, len(marks), _BLOCK)]
