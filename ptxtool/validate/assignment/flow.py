@@ -40,6 +40,8 @@ from ptxtool.validate.assignment.steps import (
 )
 
 _NOTHING: frozenset[int] = frozenset()
+_FEW_VALUES = 64
+"""Of so many nothing is left out."""
 S = TypeVar("S")
 
 
@@ -219,6 +221,7 @@ class Checker:
         # the state, while a block is walked
         self._holds: dict[int, _Class] = {}  # by place
         self._within: dict[int, list[_Class]] = {}  # by value: its classes, also of places overwritten since
+        self._most_within = 0  # values there, before those that no place holds any more are left out
         self._has_value: dict[int, bool] = {}  # in this block, in addition to the state at its start
         self._defined = 0
         self._guarded: _Guarded | None = None
@@ -285,7 +288,7 @@ class Checker:
             for value in held:
                 within.setdefault(value, []).append(held)
         self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
-        self._guarded = None
+        self._guarded, self._most_within = None, 2 * len(within) + _FEW_VALUES
         violations: list[Violation] = []
         steps, lost = self._steps, self._lost
         item = 0
@@ -334,21 +337,23 @@ class Checker:
         self._guarded = None
         if not writes:
             return
-        if len(writes) == 1 and guard is None and not alike and writes[0][2]:  # nearly all
-            self._write_wholly(*writes[0][:2])
+        if len(writes) == 1 and guard is None and not alike and not step.partial:  # nearly all
+            self._write_wholly(*writes[0])
             return
         holds = self._holds
         guarded = self._written_under(guard, step) if guard is not None else None
         # a guarded or partial write leaves the old value, which must be there
         kept = [
-            wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
-            for value, place, wholly in writes
+            one not in step.partial
+            or one[0] in holds.get(one[1], _NOTHING)
+            or not self._may_have_value(one[0])
+            for one in writes
         ]
-        for value, _, _ in writes:
+        for value, _ in writes:
             if value not in self._constants:
                 self._forget(value)
             self._has_value[value] = True
-        for (value, place, _), is_whole in zip(writes, kept, strict=True):
+        for (value, place), is_whole in zip(writes, kept, strict=True):
             self._put(place, (alike or (value,)) if is_whole else ())
         self._guarded = guarded
 
@@ -365,6 +370,16 @@ class Checker:
             holds.pop(other, None)
         fresh = holds[place] = {value}
         within[value] = [fresh]
+        if len(within) > self._most_within:
+            self._drop_overwritten()
+
+    def _drop_overwritten(self) -> None:
+        """Leave out the classes of places overwritten since: in a long block there are many."""
+        self._within.clear()
+        for held in {id(held): held for held in self._holds.values()}.values():
+            for value in held:
+                self._within.setdefault(value, []).append(held)
+        self._most_within = 2 * len(self._within) + _FEW_VALUES
 
     def _is_loaded(self, value: int, place: int, step: Kept) -> bool:
         """Whether a value was loaded under the guard of the instruction that reads it."""
@@ -377,10 +392,10 @@ class Checker:
 
     def _written_under(self, guard: StepGuard, step: Kept) -> _Guarded | None:
         """The results of the write to come; None where it may overwrite its guard, or parts of registers."""
-        if step.merges or any(guard.place in self._overlaps[place] for _, place, _ in step.writes):
+        if step.merges or any(guard.place in self._overlaps[place] for _, place in step.writes):
             return None
         halves: dict[int, _Half] = {}
-        for value, place, _ in step.writes:
+        for value, place in step.writes:
             has_old = self._may_have_value(value)
             halves[place] = _Half(value, [*self._within.get(value, ())] if has_old else None)
         return _Guarded(guard, {}, halves)

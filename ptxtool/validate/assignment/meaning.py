@@ -97,7 +97,7 @@ class StepReader:
         for item, writes, reads in pairs:
             i, j = items[item]
             if nodes[i].guard is None and len(writes) <= 1 and i not in constants:  # nearly all
-                found[item] = Kept(reads, ((*writes[0], True),) if writes else ())
+                found[item] = Kept(reads, writes)
             else:
                 found[item] = self._kept_step(i, j, [*reads], dict.fromkeys(writes, True))
         for item, guards in self.guards.items():
@@ -155,9 +155,9 @@ class StepReader:
                 writes = dict.fromkeys(writes, False)
         if len(writes) > 1:
             self._apart(j, [place for _, place in writes])
-        results = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
+        partial = tuple([one for one, wholly in writes.items() if not wholly])
         alike = self._alike(i) if i in self.constants else frozenset[int]()
-        return Kept(tuple(reads), results, alike, guard, merges)
+        return Kept(tuple(reads), tuple(writes), partial, alike, guard, merges)
 
     def _operands(
         self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]

@@ -22,7 +22,7 @@ Meaning = tuple[int, tuple[int, ...]]
 """The shape of an operand and the registers in it."""
 NO_SHAPE = -1
 """Of operands that are not plain."""
-_STRETCH = 1024
+_STRETCH = 256
 """Items at a time: what is found of their operands on the way is in memory for these alone."""
 _MOST_KEPT = 1000
 """Instructions of a function of which what is found is kept: of a larger one it takes much memory."""
@@ -82,6 +82,8 @@ class _Side(dict[str, Meaning]):
             return self._number(operand), ()
         if isinstance(operand, Memory) and is_plain_address(operand):
             base = operand.base
+            if base is None:
+                return self._number((Memory, operand.symbol, operand.offset)), ()
             if type(base) is Name and not base.part:  # nearly all
                 shape, registers = self[base.text]
                 key: object = Memory, shape, operand.symbol, operand.offset
@@ -188,7 +190,9 @@ def _pairs_of(
         plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
         olds_mean, news_mean = meanings()
     found, new_found = [registers for _, registers in olds_mean], [registers for _, registers in news_mean]
-    pairs = tuple(zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True))
+    known: dict[tuple[int, int], tuple[int, int]] = {}  # writes and reads of a register share a pair
+    both_found = zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True)
+    pairs = tuple([known.setdefault(pair, pair) for pair in both_found])
     for register in {*chain.from_iterable(new_found)}:
         take(register)
     ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
