@@ -40,6 +40,7 @@ from ptxtool.validate.assignment.steps import (
 )
 
 _NOTHING: frozenset[int] = frozenset()
+_UNCHANGED, _NO, _YES = 0, 1, 2
 _FEW_VALUES = 64
 """Of so many nothing is left out."""
 S = TypeVar("S")
@@ -222,7 +223,9 @@ class Checker:
         self._holds: dict[int, _Class] = {}  # by place
         self._within: dict[int, list[_Class]] = {}  # by value: its classes, also of places overwritten since
         self._most_within = 0  # values there, before those that no place holds any more are left out
-        self._has_value: dict[int, bool] = {}  # in this block, in addition to the state at its start
+        # by value, whether it has one since this block's start: unchanged, no, yes
+        self._has_value = bytearray()
+        self._changed: set[int] = set()  # those in `LiveValues.bit` that changed there
         self._defined = 0
         self._guarded: _Guarded | None = None
 
@@ -271,9 +274,8 @@ class Checker:
             facts = [place * width + v for place, held in holds for v in held if v % n in live]
         else:
             facts = [place * width + v for place, held in holds for v in held if v in live]
-        changed = [(bit[v], has_value) for v, has_value in self._has_value.items() if v in bit]
-        gained = from_indices([b for b, has_value in changed if has_value])
-        lost = from_indices([b for b, has_value in changed if not has_value])
+        gained = from_indices([bit[v] for v in self._changed if self._has_value[v] == _YES])
+        lost = from_indices([bit[v] for v in self._changed if self._has_value[v] == _NO])
         return State(frozenset(facts), (self._defined | gained) & ~lost)
 
     def _walk(self, block: int, state: State) -> list[Violation]:
@@ -287,7 +289,8 @@ class Checker:
         for held in holds.values():
             for value in held:
                 within.setdefault(value, []).append(held)
-        self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
+        self._holds, self._within, self._defined = holds, within, state.defined
+        self._has_value, self._changed = bytearray(self._n), set()
         self._guarded, self._most_within = None, 2 * len(within) + _FEW_VALUES
         violations: list[Violation] = []
         steps, lost = self._steps, self._lost
@@ -326,11 +329,16 @@ class Checker:
 
     def _may_have_value(self, value: int) -> bool:
         """Whether some definition reaches this point."""
-        known = self._has_value.get(value)
-        if known is None:
+        known = self._has_value[value]
+        if known == _UNCHANGED:
             bit = self._values.bit.get(value)
-            known = bit is not None and bool(self._defined >> bit & 1)
-        return known
+            return bit is not None and bool(self._defined >> bit & 1)
+        return known == _YES
+
+    def _set_has_value(self, value: int, has_value: bool) -> None:
+        self._has_value[value] = _YES if has_value else _NO
+        if value in self._values.bit:
+            self._changed.add(value)
 
     def _write(self, step: Kept) -> None:
         writes, alike, guard = step.writes, step.alike, step.guard
@@ -352,7 +360,7 @@ class Checker:
         for value, _ in writes:
             if value not in self._constants:
                 self._forget(value)
-            self._has_value[value] = True
+            self._set_has_value(value, True)
         for (value, place), is_whole in zip(writes, kept, strict=True):
             self._put(place, (alike or (value,)) if is_whole else ())
         self._guarded = guarded
@@ -365,7 +373,7 @@ class Checker:
         else:
             for held in within.pop(value, ()):
                 held.discard(value)
-        self._has_value[value] = True
+        self._set_has_value(value, True)
         for other in self._overlaps[place]:
             holds.pop(other, None)
         fresh = holds[place] = {value}
@@ -441,15 +449,15 @@ class Checker:
                     self._equate(value, other)
                 for gone in lost:
                     self._forget(gone)
-                    self._has_value[gone] = True
+                    self._set_has_value(gone, True)
             case Known(value):
-                self._has_value[value] = True
+                self._set_has_value(value, True)
             case _:  # kept, and moves
                 pass
 
     def _equate(self, value: int, other: int) -> None:
         """A dropped copy: the value is in every place of the other one, in every form."""
-        self._has_value[value] = self._may_have_value(other)
+        self._set_has_value(value, self._may_have_value(other))
         if self._guarded is not None:
             self._guarded = self._guarded.equated(value, other)
         if value not in self._constants:
