@@ -169,9 +169,8 @@ def _pairs_of(
     """`plain_pairs` for some items, which are numbered from `first` on."""
     olds, news, encoded = left.instructions, right.instructions, names is not None
     is_ptxplus = left.registers.is_ptxplus
-    plain: list[
-        tuple[int, Instruction, Instruction, int]
-    ] = []  # with the number of operands that are written
+    # the items, and the number of operands that they write
+    plain: list[tuple[int, Instruction, Instruction, int]] = []
     for item, (i, j) in enumerate(items, first):
         if i == NONE or j == NONE or not same_operation(old := olds[i], new := news[j], encoded):
             continue
