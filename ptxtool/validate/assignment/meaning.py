@@ -307,7 +307,7 @@ class StepReader:
             if self._accesses:
                 return spill
             guard = StepGuard(self.places.register(place), node.guard.negated, node.guard.condition)
-            return spill._replace(guard=guard)
+            return Move(spill.to, spill.source, guard)
         if spill is not None:
             return spill
         copy = self._copy(self.after, j)

@@ -48,7 +48,7 @@ class Known(NamedTuple):
     value: int
 
 
-class Move(NamedTuple):
+class Move(msgspec.Struct, frozen=True, gc=False):
     """An inserted copy, spill or reload: a place holds the values of another one, where the guard is true."""
 
     to: int
