@@ -194,9 +194,12 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access((), inside, inside)
         if len(inside) == len(items) and role == "w":
             return Access(tuple([(name, True) for name in inside]), (), inside)
-    base = operand.base if isinstance(operand, nodes.Memory) and is_plain_address(operand) else None
-    if isinstance(base, nodes.Name) and role in ("r", "w"):
-        return Access((), (base.text,), (base.text,))
+    if isinstance(operand, nodes.Memory) and is_plain_address(operand):
+        base = operand.base
+        if base is None:
+            return _NOTHING
+        if isinstance(base, nodes.Name) and role in ("r", "w"):
+            return Access((), (base.text,), (base.text,))
     collector = _NameCollector(words)
     if role in ("r", "x"):
         collector.read(operand)

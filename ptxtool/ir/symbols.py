@@ -153,6 +153,8 @@ def _splits(name: str) -> Iterator[tuple[str, int]]:
             yield name[:cut], int(name[cut:])
 
 
+_SPECIAL_NAMES = tuple((name, 0) for name in (PTXPLUS_ZERO, *PTXPLUS_SINKS))
+_SPECIAL_IN_RANGES = tuple(split for name, _ in _SPECIAL_NAMES for split in _splits(name))
 _HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
 _UNDECLARED = Declaration(0, 0, (), "reg", ("u32",), None, ())
 
@@ -301,10 +303,9 @@ class RegisterTable(Sequence[Register]):
         """The bits of the zero register and the sinks: registers that are never live."""
         bits = 0
         for declared in self._declared if self.is_ptxplus else ():
-            for name in (PTXPLUS_ZERO, *PTXPLUS_SINKS):
-                for prefix, number in _splits(name) if declared.low is not None else [(name, 0)]:
-                    if prefix == declared.name and (index := declared.index_of(number)) >= 0:
-                        bits |= 1 << index
+            for prefix, number in _SPECIAL_NAMES if declared.low is None else _SPECIAL_IN_RANGES:
+                if prefix == declared.name and (index := declared.index_of(number)) >= 0:
+                    bits |= 1 << index
         return bits
 
     def _declared_with(self, index: int) -> _DeclaredRegisters:

@@ -21,7 +21,7 @@ from ptxtool.ir.nodes import Binary, Instruction
 from ptxtool.parse import build, diagnose, splitter
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
-from ptxtool.parse.leaf import LeafOperands
+from ptxtool.parse.leaf import leaf_operands
 from ptxtool.parse.long_numbers import refuse_long_numbers
 from ptxtool.parse.newer import newer_directive
 from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
@@ -67,7 +67,7 @@ class Driver:
         self.n_skipped = 0  # the errors in them
         self.start = diagnose.text_start(source)
         self.is_ptx = is_ptx(source, self.start)
-        self.operands = LeafOperands(self.is_ptx)
+        self.operands = leaf_operands(self.is_ptx)
         self.opcodes = _Opcodes()
         self.guards = _Guards({None: None})
         # pieces without a blank in front are found in the memo at once, so cut where this file's commas end
@@ -352,4 +352,8 @@ def parse_source(source: Source) -> nodes.Module:
     """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
     refuse_long_numbers(source)
     with paused_collector():
-        return Driver(source).run()
+        driver = Driver(source)
+        try:
+            return driver.run()
+        finally:
+            driver.operands.limit()

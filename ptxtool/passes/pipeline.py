@@ -16,7 +16,7 @@ from ptxtool.base.source import Source
 from ptxtool.base.user_file import exception_text
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Module
-from ptxtool.passes.base import Pass, PassResult, Remark
+from ptxtool.passes.base import Claim, Pass, PassResult, Remark
 from ptxtool.passes.context import PassContext
 from ptxtool.passes.demotion.demote import NOTHING_KNOWN, Demote
 from ptxtool.passes.own import READ_MORE, is_own
@@ -91,10 +91,13 @@ def run(
             with _placed(stage, module, done):
                 result = _result(stage, module, read_counts, context)
             remarks += (_with_cuda(remark, module) for remark in result.remarks)
-            if result.edits:
-                after = _checked(stage, module, result.edits)
+            edits, claim = result.edits, result.claim
+            del result
+            if edits:
+                after = _checked(stage, module, edits)
+                del edits  # a large function's new text once more
                 with _placed(stage, module, done):
-                    problems = _claimed(stage, result, module, after)
+                    problems = _claimed(stage, claim, module, after)
                 if problems:
                     raise _wrong_result(stage, "broke its claim", problems)
                 if is_own(stage.run):
@@ -155,9 +158,9 @@ def _guarded(stage: Stage, call: Callable[[], object]) -> object:
         raise stage.own.problem("E303", message, problem, help) from problem
 
 
-def _claimed(stage: Stage, result: PassResult, before: Module, after: Module) -> tuple[Diagnostic, ...]:
+def _claimed(stage: Stage, claim: Claim, before: Module, after: Module) -> tuple[Diagnostic, ...]:
     """What does not hold of a pass's claim."""
-    found = _guarded(stage, lambda: result.claim(before, after))
+    found = _guarded(stage, lambda: claim(before, after))
     if not isinstance(found, tuple) or not all(isinstance(each, Diagnostic) for each in found):
         raise _wrong_result(stage, "has a claim that returns no tuple of Diagnostic", ())
     return found

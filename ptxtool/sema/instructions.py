@@ -68,12 +68,10 @@ class InstructionCheck(FunctionCheck):
         """Straight-line code, from one label or jump to the next, with its upward-exposed uses."""
         self._is_64_bit = self.module.directive("address_size") == "64"
 
-    def _instruction(self, node: nodes.Instruction, n: int) -> None:
+    def _operands(self, node: nodes.Instruction, n: int) -> None:
         if self.is_ptxplus:
-            super()._instruction(node, n)
+            super()._operands(node, n)
             return
-        if node.guard is not None:
-            self._guard_once(node, n)
         text, operands, seen = node.opcode.text, node.operands, self._seen
         entries = [seen.get(id(operand)) or self._see(operand, n) for operand in operands]
         key = (text, self._is_64_bit, *[entry[0] for entry in entries])
@@ -163,7 +161,7 @@ class InstructionCheck(FunctionCheck):
             self.regions.append(Region(n + 1, set(), {}))
 
     def _report_verdict(self, node: nodes.Instruction, verdict: Verdict, n: int) -> None:
-        self._operands(node, n)
+        super()._operands(node, n)
         source = self.function.source
         spans = operand_spans(node, source.text)
         written = [" ".join(source.text[start:end].split()) for start, end in spans]

@@ -111,6 +111,7 @@ class FunctionCheck:
         self.reported: set[str] = set()
         self.hints = NameHints(function)
         self.found: list[Diagnostic] = []
+        self._registers_everywhere: set[str] = set()
         # operands and guards ("@") without mistakes in these blocks, by role and identity: equal texts share their node
         self._right: dict[str, set[int]] = defaultdict(set)
 
@@ -135,8 +136,10 @@ class FunctionCheck:
         return self.found
 
     def _instructions(self, first: int, end: int) -> None:
-        check = self._instruction
+        check = self._operands
         for n, node in enumerate(self.function.instructions[first:end], first):
+            if node.guard is not None:
+                self._guard_once(node, n)
             check(node, n)
 
     def _statement(self, statement: nodes.Statement, n: int) -> None:
@@ -182,12 +185,6 @@ class FunctionCheck:
 
     # ---- instructions
 
-    def _instruction(self, node: nodes.Instruction, n: int) -> None:
-        """Check one instruction, the `n`-th of the function."""
-        if node.guard is not None:
-            self._guard_once(node, n)
-        self._operands(node, n)
-
     def _guard_once(self, node: nodes.Instruction, n: int) -> None:
         guard = node.guard
         if guard is not None and id(guard) not in self._right["@"]:
@@ -203,12 +200,12 @@ class FunctionCheck:
         if form is None:
             self._unknown(node)
             form = ((True, True, ""),) * len(operands)
-        known, special_names = self.registers.everywhere, special_registers()
-        for operand, (may_be_register, may_be_number, role) in zip(operands, form, strict=True):
+        known = self._registers_everywhere
+        for operand, (may_be_register, may_be_number, role) in zip(operands, form):  # noqa: B905  (as long)
             kind = type(operand)
             if kind is nodes.Name:
                 text = operand.text  # type: ignore[union-attr]
-                if may_be_register and known[text] and text not in special_names:
+                if may_be_register and (text in known or self._is_register(text)):
                     continue
             elif kind is nodes.Immediate:
                 if may_be_number:
@@ -223,7 +220,14 @@ class FunctionCheck:
         base = address.base
         if type(base) is not nodes.Name or address.symbol or not is_plain_address(address):
             return False
-        return bool(self.registers.everywhere[base.text]) and base.text not in special_registers()
+        return base.text in self._registers_everywhere or self._is_register(base.text)
+
+    def _is_register(self, name: str) -> bool:
+        """Whether a name means the same register at every instruction, and is no special register."""
+        found = bool(self.registers.everywhere[name]) and name not in special_registers()
+        if found:
+            self._registers_everywhere.add(name)
+        return found
 
     def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":

@@ -278,7 +278,11 @@ class _Builder:
             Operands(of_named, middle, end),
             Operands(of_named, first, middle),
             frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
-            (named.astype(np.int32), self._instruction[place].astype(np.int32), self._is_def[place]),
+            (
+                np.frombuffer(of_named, np.int32),
+                self._instruction[place].astype(np.int32),
+                self._is_def[place],
+            ),
         )
 
 

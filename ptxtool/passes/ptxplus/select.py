@@ -43,7 +43,10 @@ def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[
             code.lines.append(item)
             continue
         try:
-            isel.emit_item(item)
+            if isinstance(item, InlinedInstruction):  # nearly all
+                isel.select(item)
+            else:
+                isel.emit_item(item)
         except Refusal as refusal:
             problems.append(_problem(item if isinstance(item, InlinedInstruction) else item.at, str(refusal)))
     code.lines[:0] = _prologue(isel)
@@ -66,13 +69,14 @@ def _problem(inlined: InlinedInstruction, reason: str) -> Diagnostic:
 def _narrowing(items: Iterable[FlatItem]) -> Narrowing:
     demands: list[Demand] = []
     for item in items:
-        if isinstance(item, ParameterCopy):
+        if type(item) is InlinedInstruction:  # nearly all
+            if item.match is not None:
+                demands.append(demand(item.instruction, item.match, item.wide_key))
+        elif isinstance(item, ParameterCopy):
             key = item.at.wide_key(item.operand.text) if isinstance(item.operand, Name) else None
             if key is not None:
                 pair = (item.piece, key) if item.is_store else (key, item.piece)
                 demands.append(Demand((), (pair,)) if item.piece.bits == 64 else Demand())
-        elif isinstance(item, InlinedInstruction) and item.match is not None:
-            demands.append(demand(item.instruction, item.match, item.wide_key))
     return narrowing(demands)
 
 

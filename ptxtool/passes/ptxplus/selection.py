@@ -414,18 +414,20 @@ class InstructionSelection:
                 raise Refusal(f"the guard '{guard.name}' is no predicate register")
             self.guard = f"@{self.register(key)}.{'equ' if guard.negated != inverts_guard else 'ne'}"
 
-    def emit_item(self, item: InlinedInstruction | ParameterCopy | CallSkip) -> None:
-        """Emit the code of one item. Raises `Refusal`."""
-        if isinstance(item, InlinedInstruction):
-            self._select(item)
-        elif isinstance(item, ParameterCopy):
+    def emit_item(self, item: ParameterCopy | CallSkip) -> None:
+        """Emit the code of an item that is no instruction. Raises `Refusal`."""
+        if isinstance(item, ParameterCopy):
             self._copy(item)
         else:  # branch around the body of a guarded call
             self._begin(item.at, inverts_guard=True)
             self.emit("bra", self.label(item.target))
 
-    def _select(self, flat: InlinedInstruction) -> None:
-        self._begin(flat)
+    def select(self, flat: InlinedInstruction) -> None:
+        """Emit the code of an instruction. Raises `Refusal`."""
+        if flat.instruction.guard is None:
+            self.current, self.guard = flat, ""
+        else:
+            self._begin(flat)
         self.opcode, self.operands = flat.instruction.opcode, flat.instruction.operands
         base, match = self.opcode.base, flat.match
         select = RULES.get(base)

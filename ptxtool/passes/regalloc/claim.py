@@ -1,6 +1,6 @@
 """The claim of the passes that assign registers, which `ptxtool.validate.assignment` proves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxtool.base.diag import Diagnostic
@@ -15,7 +15,7 @@ class AssignmentClaim:
     registers in shared memory, for CTAs of at most so many threads, and of PTXPlus with so many bytes of
     `dynamic_shared` memory. `encoded`: the new text has other labels and `.half`, as in `align.py` there."""
 
-    origins: Mapping[str, tuple[int, ...]]
+    origins: Mapping[str, Sequence[int]]
     demoted: Mapping[str, int] = field(default_factory=dict)
     dynamic_shared: Mapping[str, int] = field(default_factory=dict)
     encoded: bool = False

@@ -1,6 +1,6 @@
 """What `allocate`, `compact` and `lower-ptxplus` have in common: physical registers for every function, the claim."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ptxtool.analysis.flow.early_reads import early_reads
@@ -53,7 +53,7 @@ def place_registers(
     """
     edits: list[TextEdit] = []
     remarks: list[Remark] = []
-    origins: dict[str, tuple[int, ...]] = {}
+    origins: dict[str, Sequence[int]] = {}
     threads: dict[str, int] = {}
     problems: list[Diagnostic] = []
     with paused_collector():  # hundreds of thousands of objects live until the last function is done

@@ -7,11 +7,12 @@ Copies of a unit to itself are deleted, as are definitions of constants that are
 """
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from operator import eq
 
 from ptxtool.analysis.flow.copies import is_copy
@@ -26,7 +27,7 @@ from ptxtool.passes.regalloc.physical_names import DeclaredNames, PhysicalNames
 from ptxtool.passes.regalloc.register_words import MARKED, TOKEN, Words
 from ptxtool.passes.regalloc.shared_slots import SharedSlots
 
-_AT_ONCE = 1024
+_AT_ONCE = 256
 """The most instructions whose text is split into words at a time."""
 _MARK = ".pragma"
 _BLANKS = re.compile(r"[^\S\n]*")
@@ -37,7 +38,7 @@ class Renamed:
     """The edits of one function, and per instruction of the new text the index of the old one, -1 for none."""
 
     edits: tuple[TextEdit, ...]
-    origins: tuple[int, ...]
+    origins: Sequence[int]
     n_copies: int
 
 
@@ -49,19 +50,20 @@ def rename(function: Function, assignment: Assignment, slots: SharedSlots | None
     if slots is None:
         new = _declarations(physical, names)
         edits = [*changes.edits(), *_declaration_edits(function, new)]
-        return Renamed(tuple(edits), tuple(changes.origins()), changes.n_copies)
+        return Renamed(tuple(edits), array("i", changes.origins()), changes.n_copies)
     words = names.general(32)
     code = slots.code(words[slots.unit])
     entry = [*code.entry(words[0])]
     new = [code.declaration(slots.n_words), *physical.declarations(names.n_used()), *entry]
     edits = [*code.head_edits(), *changes.edits(), *_declaration_edits(function, new)]
-    return Renamed(tuple(edits), (*repeat(-1, len(entry)), *changes.origins()), changes.n_copies)
+    origins = array("i", chain(repeat(-1, len(entry)), changes.origins()))
+    return Renamed(tuple(edits), origins, changes.n_copies)
 
 
 def rename_among_declared(function: Function, assignment: Assignment) -> Renamed:
     """The same where the units of the assignment are the indices of registers that are declared already."""
     changes = _InstructionChanges(NewNames(function, assignment, DeclaredNames(function)))
-    return Renamed(tuple(changes.edits()), tuple(changes.origins()), changes.n_copies)
+    return Renamed(tuple(changes.edits()), array("i", changes.origins()), changes.n_copies)
 
 
 class _InstructionChanges:

@@ -24,6 +24,7 @@ Reference: F. Khorasani, H. Asghari Esfeden, A. Farmahini-Farahani, N. Jayasena,
 register time-sharing", ISCA 2018.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
@@ -57,7 +58,7 @@ class ExtendedClaim:
     Per kernel the origins of its instructions, and the units of its base set.
     """
 
-    origins: dict[str, tuple[int, ...]]
+    origins: dict[str, Sequence[int]]
     bases: dict[str, int]
 
     def __call__(self, before: Module, after: Module) -> tuple[Diagnostic, ...]:

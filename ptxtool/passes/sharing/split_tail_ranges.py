@@ -18,6 +18,7 @@ Reference: the future work of V. Jatala, J. Anantpur, A. Karkare, Improving GPU 
 HPDC 2016.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -45,11 +46,11 @@ class SplitTailRanges(SharingPass):
     name: ClassVar[str] = "split-tail-ranges"
 
     def run(self, module: Module) -> PassResult:
-        origins: dict[str, tuple[int, ...]] = {}
+        origins: dict[str, Sequence[int]] = {}
         claim = AssignmentClaim(origins)
         return transform_kernels(module, claim, lambda kernel: self._kernel(kernel, origins))
 
-    def _kernel(self, kernel: Function, origins: dict[str, tuple[int, ...]]) -> Transformed:
+    def _kernel(self, kernel: Function, origins: dict[str, Sequence[int]]) -> Transformed:
         if not self.percent:
             return (), [Remark(self.name, NOTHING_SHARED, kernel.name)]
         private = private_registers(kernel, self.percent, self.registers)

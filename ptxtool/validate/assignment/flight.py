@@ -103,7 +103,7 @@ class FlightCheck:
         return flights.union(self._launched(step, node, i, kind)) if kind else flights
 
     def _launched(self, step: Kept, node: Instruction, i: int, kind: str) -> Iterator[Flight]:
-        yield from (Flight(value, place, True, kind) for value, place, _ in step.writes)
+        yield from (Flight(value, place, True, kind) for value, place in step.writes)
         fragment = node.operands[1] if len(node.operands) > 1 else None
         if isinstance(fragment, Vector):
             registers = self.reader.before.registers
@@ -118,7 +118,7 @@ class FlightCheck:
         read: tuple[int, ...] = ()
         written: list[tuple[int, int]]
         if isinstance(step, Kept):
-            written = [(place, value) for value, place, _ in step.writes]
+            written = [(place, value) for value, place in step.writes]
         elif isinstance(step, Halves):
             halves, whole = (step.low, step.high), (step.whole,)
             read, to = (halves, whole) if step.is_whole else (whole, halves)

@@ -40,6 +40,9 @@ from ptxtool.validate.assignment.steps import (
 )
 
 _NOTHING: frozenset[int] = frozenset()
+_UNCHANGED, _NO, _YES = 0, 1, 2
+_FEW_VALUES = 64
+"""Of so many nothing is left out."""
 S = TypeVar("S")
 
 
@@ -219,7 +222,10 @@ class Checker:
         # the state, while a block is walked
         self._holds: dict[int, _Class] = {}  # by place
         self._within: dict[int, list[_Class]] = {}  # by value: its classes, also of places overwritten since
-        self._has_value: dict[int, bool] = {}  # in this block, in addition to the state at its start
+        self._most_within = 0  # values there, before those that no place holds any more are left out
+        # by value, whether it has one since this block's start: unchanged, no, yes
+        self._has_value = bytearray()
+        self._changed: set[int] = set()  # those in `LiveValues.bit` that changed there
         self._defined = 0
         self._guarded: _Guarded | None = None
 
@@ -268,9 +274,8 @@ class Checker:
             facts = [place * width + v for place, held in holds for v in held if v % n in live]
         else:
             facts = [place * width + v for place, held in holds for v in held if v in live]
-        changed = [(bit[v], has_value) for v, has_value in self._has_value.items() if v in bit]
-        gained = from_indices([b for b, has_value in changed if has_value])
-        lost = from_indices([b for b, has_value in changed if not has_value])
+        gained = from_indices([bit[v] for v in self._changed if self._has_value[v] == _YES])
+        lost = from_indices([bit[v] for v in self._changed if self._has_value[v] == _NO])
         return State(frozenset(facts), (self._defined | gained) & ~lost)
 
     def _walk(self, block: int, state: State) -> list[Violation]:
@@ -284,8 +289,9 @@ class Checker:
         for held in holds.values():
             for value in held:
                 within.setdefault(value, []).append(held)
-        self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
-        self._guarded = None
+        self._holds, self._within, self._defined = holds, within, state.defined
+        self._has_value, self._changed = bytearray(self._n), set()
+        self._guarded, self._most_within = None, 2 * len(within) + _FEW_VALUES
         violations: list[Violation] = []
         steps, lost = self._steps, self._lost
         item = 0
@@ -323,32 +329,39 @@ class Checker:
 
     def _may_have_value(self, value: int) -> bool:
         """Whether some definition reaches this point."""
-        known = self._has_value.get(value)
-        if known is None:
+        known = self._has_value[value]
+        if known == _UNCHANGED:
             bit = self._values.bit.get(value)
-            known = bit is not None and bool(self._defined >> bit & 1)
-        return known
+            return bit is not None and bool(self._defined >> bit & 1)
+        return known == _YES
+
+    def _set_has_value(self, value: int, has_value: bool) -> None:
+        self._has_value[value] = _YES if has_value else _NO
+        if value in self._values.bit:
+            self._changed.add(value)
 
     def _write(self, step: Kept) -> None:
         writes, alike, guard = step.writes, step.alike, step.guard
         self._guarded = None
         if not writes:
             return
-        if len(writes) == 1 and guard is None and not alike and writes[0][2]:  # nearly all
-            self._write_wholly(*writes[0][:2])
+        if len(writes) == 1 and guard is None and not alike and not step.partial:  # nearly all
+            self._write_wholly(*writes[0])
             return
         holds = self._holds
         guarded = self._written_under(guard, step) if guard is not None else None
         # a guarded or partial write leaves the old value, which must be there
         kept = [
-            wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
-            for value, place, wholly in writes
+            one not in step.partial
+            or one[0] in holds.get(one[1], _NOTHING)
+            or not self._may_have_value(one[0])
+            for one in writes
         ]
-        for value, _, _ in writes:
+        for value, _ in writes:
             if value not in self._constants:
                 self._forget(value)
-            self._has_value[value] = True
-        for (value, place, _), is_whole in zip(writes, kept, strict=True):
+            self._set_has_value(value, True)
+        for (value, place), is_whole in zip(writes, kept, strict=True):
             self._put(place, (alike or (value,)) if is_whole else ())
         self._guarded = guarded
 
@@ -360,11 +373,21 @@ class Checker:
         else:
             for held in within.pop(value, ()):
                 held.discard(value)
-        self._has_value[value] = True
+        self._set_has_value(value, True)
         for other in self._overlaps[place]:
             holds.pop(other, None)
         fresh = holds[place] = {value}
         within[value] = [fresh]
+        if len(within) > self._most_within:
+            self._drop_overwritten()
+
+    def _drop_overwritten(self) -> None:
+        """Leave out the classes of places overwritten since: in a long block there are many."""
+        self._within.clear()
+        for held in {id(held): held for held in self._holds.values()}.values():
+            for value in held:
+                self._within.setdefault(value, []).append(held)
+        self._most_within = 2 * len(self._within) + _FEW_VALUES
 
     def _is_loaded(self, value: int, place: int, step: Kept) -> bool:
         """Whether a value was loaded under the guard of the instruction that reads it."""
@@ -377,10 +400,10 @@ class Checker:
 
     def _written_under(self, guard: StepGuard, step: Kept) -> _Guarded | None:
         """The results of the write to come; None where it may overwrite its guard, or parts of registers."""
-        if step.merges or any(guard.place in self._overlaps[place] for _, place, _ in step.writes):
+        if step.merges or any(guard.place in self._overlaps[place] for _, place in step.writes):
             return None
         halves: dict[int, _Half] = {}
-        for value, place, _ in step.writes:
+        for value, place in step.writes:
             has_old = self._may_have_value(value)
             halves[place] = _Half(value, [*self._within.get(value, ())] if has_old else None)
         return _Guarded(guard, {}, halves)
@@ -426,15 +449,15 @@ class Checker:
                     self._equate(value, other)
                 for gone in lost:
                     self._forget(gone)
-                    self._has_value[gone] = True
+                    self._set_has_value(gone, True)
             case Known(value):
-                self._has_value[value] = True
+                self._set_has_value(value, True)
             case _:  # kept, and moves
                 pass
 
     def _equate(self, value: int, other: int) -> None:
         """A dropped copy: the value is in every place of the other one, in every form."""
-        self._has_value[value] = self._may_have_value(other)
+        self._set_has_value(value, self._may_have_value(other))
         if self._guarded is not None:
             self._guarded = self._guarded.equated(value, other)
         if value not in self._constants:

@@ -49,6 +49,9 @@ from ptxtool.validate.functions import wrong
 NO_ACCESSES: Mapping[int, SlotAccess] = MappingProxyType({})
 NEITHER = (-1, -1)
 """Stands for the value and the place of an operand that is no register."""
+_GuardRead = tuple[StepGuard, tuple[int, int]]
+"""A guard, and its register before and after."""
+_NONE_ALIKE: frozenset[int] = frozenset()  # a set, even an empty one, takes 216 bytes
 _WORD = frozenset({"b32", "u32", "s32"})
 
 
@@ -87,6 +90,7 @@ class StepReader:
         self.guards: Mapping[int, tuple[Guard | None, Guard | None]] = {}
         """Per item that is a branch around a run: the guards of the run, before and after."""
         self._spilled: dict[tuple[int, int], int] = {}
+        self._guard_reads: dict[_GuardRead, _GuardRead] = {}  # one for all instructions under a guard
         self._groups: dict[tuple[object, ...], list[frozenset[int]]] = {}  # of `_alike`, by its keys
 
     def steps(self, items: Sequence[tuple[int, int]]) -> list[Step]:
@@ -97,7 +101,7 @@ class StepReader:
         for item, writes, reads in pairs:
             i, j = items[item]
             if nodes[i].guard is None and len(writes) <= 1 and i not in constants:  # nearly all
-                found[item] = Kept(reads, ((*writes[0], True),) if writes else ())
+                found[item] = Kept(reads, writes)
             else:
                 found[item] = self._kept_step(i, j, [*reads], dict.fromkeys(writes, True))
         for item, guards in self.guards.items():
@@ -146,8 +150,9 @@ class StepReader:
             if pair is None:
                 return self.complain(j, f"the guard of '{self.after.text(j)}' is no such register as before")
             if pair[0] >= 0:
-                reads.append(pair)
                 guard = StepGuard(pair[1], new.guard.negated, new.guard.condition)
+                guard, pair = self._guard_reads.setdefault((guard, pair), (guard, pair))
+                reads.append(pair)
             merges = not all(writes.values())
             if self._accesses:
                 guard = None
@@ -155,9 +160,10 @@ class StepReader:
                 writes = dict.fromkeys(writes, False)
         if len(writes) > 1:
             self._apart(j, [place for _, place in writes])
-        results = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
-        alike = self._alike(i) if i in self.constants else frozenset[int]()
-        return Kept(tuple(reads), results, alike, guard, merges)
+        results = tuple(writes)
+        partial = tuple([one for one in results if not writes[one]])
+        alike = self._alike(i) if i in self.constants else _NONE_ALIKE
+        return Kept(tuple(reads), results, results if partial == results else partial, alike, guard, merges)
 
     def _operands(
         self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
@@ -301,7 +307,7 @@ class StepReader:
             if self._accesses:
                 return spill
             guard = StepGuard(self.places.register(place), node.guard.negated, node.guard.condition)
-            return spill._replace(guard=guard)
+            return Move(spill.to, spill.source, guard)
         if spill is not None:
             return spill
         copy = self._copy(self.after, j)

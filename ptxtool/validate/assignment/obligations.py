@@ -123,7 +123,7 @@ class Obligations:
         places: set[int] = set()
         for step in self._steps[self._cfg.blocks[block].start : self._cfg.blocks[block].end]:
             if type(step) is Kept:
-                for value, place, _ in step.writes:
+                for value, place in step.writes:
                     values.add(value)
                     places.add(place)
             elif isinstance(step, Equal):
@@ -146,8 +146,8 @@ class Obligations:
                 self._through(step, item)
                 continue
             writes = step.writes
-            if len(writes) == 1 and writes[0][2] and not step.alike:  # nearly all
-                value, place, _ = writes[0]
+            if len(writes) == 1 and not step.partial and not step.alike:  # nearly all
+                value, place = writes[0]
                 for other in overlaps[place]:
                     if other in at:
                         self._overwrite(other, item, (value,) if other == place else ())
@@ -188,13 +188,13 @@ class Obligations:
     def _through_writes(self, step: Kept, item: int) -> None:
         """Writes of several values, of parts, under a guard, or of constants."""
         more: list[Obligation] = []
-        for value, place, wholly in reversed(step.writes):
+        for value, place in reversed(step.writes):
             met = step.alike or (value,)
-            if not wholly and not self._at.get(place, _NONE).isdisjoint(met):
+            if (value, place) in step.partial and not self._at.get(place, _NONE).isdisjoint(met):
                 more.append((value, place))
             for other in self._overlaps[place]:
                 self._overwrite(other, item, met if other == place else ())
-        for value, _, _ in step.writes:
+        for value, _ in step.writes:
             if value not in self._constants and self._is_owed(value):
                 raise _Lost
         self._oblige(more)
@@ -273,7 +273,7 @@ class Obligations:
         if self._defined[block] >> value & 1:
             return True
         for step in self._steps[self._cfg.blocks[block].start : item + 1]:
-            if isinstance(step, Kept) and any(value == v for v, _, _ in step.writes):
+            if isinstance(step, Kept) and any(value == v for v, _ in step.writes):
                 return True
             if isinstance(step, Equal) and value in (step.value, *step.lost):
                 return True

@@ -9,7 +9,7 @@ whose original neither declares nor accesses local memory.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple, TypeGuard
 
 from ptxtool.analysis.regalloc.physical import units_of
@@ -20,6 +20,9 @@ _NAME = re.compile(r"__ptxtool_spill\w*")
 _PTXPLUS_NAME = re.compile(r"l[0-9]+")
 _PTXPLUS_ALIGN = 4
 """Local memory of PTXPlus is a thread's own from address 0 on; its accesses are words."""
+
+_NOWHERE = ("", 0, 0)
+"""In place of the units of a register that overlaps none."""
 
 
 class Slot(NamedTuple):
@@ -147,46 +150,45 @@ class PlaceTable:
             for d in p.declarators
         )
         self._slots: dict[Slot, int] = {}
-        # a cell is a unit of a register file or a byte of a spill variable
-        self._by_cell: dict[tuple[str, int], tuple[int, ...]] = {}
-        self._cells: dict[int, tuple[tuple[str, int], ...]] = {}
+        # by place: units of a register file or bytes of a spill variable, from the first to before the last
+        self._extents: dict[int, tuple[str, int, int]] = {}
 
     def slot(self, slot: Slot) -> int:
         place = self._slots.get(slot)
         if place is None:
             place = self._slots[slot] = len(self.registers) + len(self._slots)
             name = f"[{slot.variable}]"  # no register file has this name
-            self._add(place, ((name, byte) for byte in range(slot.offset, slot.offset + slot.size)))
+            self._extents[place] = name, slot.offset, slot.offset + slot.size
         return place
 
     def register(self, index: int) -> int:
-        if index not in self._cells:
+        if index not in self._extents:
             found = None if index in self.head else units_of(self.registers[index])
-            units = range(found.first, found.first + found.units) if found else ()
-            self._add(index, [(found.file, unit) for unit in units] if found else ())
+            self._extents[index] = (found.file, found.first, found.first + found.units) if found else _NOWHERE
         return index
-
-    def _add(self, place: int, cells: Iterable[tuple[str, int]]) -> None:
-        found = self._cells[place] = tuple(cells)
-        for cell in found:
-            self._by_cell[cell] = (*self._by_cell.get(cell, ()), place)
 
     def registers_from(self, unit: int) -> tuple[int, ...]:
         """The places of registers with that unit of the general file, or a higher one."""
-        return tuple(
-            p for p, cells in self._cells.items() if any(f == "general" and u >= unit for f, u in cells)
-        )
+        return tuple(p for p, (file, _, end) in self._extents.items() if file == "general" and end > unit)
 
     def overlap(self, a: int, b: int) -> bool:
         """Whether two places have bits in common."""
-        return not set(self._cells[a]).isdisjoint(self._cells[b])
+        file, first, end = self._extents[a]
+        other, start, stop = self._extents[b]
+        return file == other and max(first, start) < min(end, stop)
 
     def overlaps(self) -> dict[int, tuple[int, ...]]:
         """Per place those that a write to it overwrites, including itself."""
-        return {
-            place: tuple(dict.fromkeys((place, *(p for cell in cells for p in self._by_cell[cell]))))
-            for place, cells in self._cells.items()
-        }
+        found: dict[int, tuple[int, ...]] = {place: (place,) for place in self._extents}
+        before: list[int] = []  # those that begin before the next one and may end after its beginning
+        for place in sorted(found, key=self._extents.__getitem__):
+            file, first, _ = self._extents[place]
+            before = [p for p in before if self._extents[p][0] == file and self._extents[p][2] > first]
+            for other in before:
+                found[place] += (other,)
+                found[other] += (place,)
+            before.append(place)
+        return found
 
     def name(self, place: int) -> str:
         """The name of a place in diagnostics."""

@@ -22,12 +22,12 @@ Meaning = tuple[int, tuple[int, ...]]
 """The shape of an operand and the registers in it."""
 NO_SHAPE = -1
 """Of operands that are not plain."""
-_STRETCH = 1024
+_STRETCH = 256
 """Items at a time: what is found of their operands on the way is in memory for these alone."""
 _MOST_KEPT = 1000
 """Instructions of a function of which what is found is kept: of a larger one it takes much memory."""
-LABEL = -2
-"""In place of the number of written operands: the only one is a label."""
+_Meanings = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
+"""Those of several operands: their shapes, and the registers in each."""
 
 
 class _Side(dict[str, Meaning]):
@@ -60,16 +60,18 @@ class _Side(dict[str, Meaning]):
         found = self[name] = self._look_at_name(Name(name))
         return found
 
-    def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:
+    def meanings(self, nodes: Iterable[Instruction]) -> "_Meanings":
         """The meanings of the operands of instructions, one after the other."""
         known = self._known
-        operands = [*chain.from_iterable([node.operands for node in nodes])]
-        return [
+        found = [
             self[operand.text]
             if type(operand) is Name and not operand.part
             else known.get(id(operand)) or self._keep(operand)
-            for operand in operands
+            for node in nodes
+            for operand in node.operands
         ]
+        shapes, registers = zip(*found, strict=True) if found else ((), ())
+        return shapes, registers
 
     def _keep(self, operand: Operand) -> Meaning:
         found = self._known[id(operand)] = self.look(operand)
@@ -82,6 +84,8 @@ class _Side(dict[str, Meaning]):
             return self._number(operand), ()
         if isinstance(operand, Memory) and is_plain_address(operand):
             base = operand.base
+            if base is None:
+                return self._number((Memory, operand.symbol, operand.offset)), ()
             if type(base) is Name and not base.part:  # nearly all
                 shape, registers = self[base.text]
                 key: object = Memory, shape, operand.symbol, operand.offset
@@ -164,31 +168,34 @@ def _pairs_of(
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """`plain_pairs` for some items, which are numbered from `first` on."""
     olds, news, encoded = left.instructions, right.instructions, names is not None
-    both = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items, first) if i != NONE and j != NONE]
-    written = _written([old for _, old, _ in both], left.registers.is_ptxplus)
-    plain = [
-        (item, old, new, n_written)
-        for (item, old, new), n_written in zip(both, written, strict=True)
-        if n_written >= 0
-        and same_operation(old, new, encoded)
-        and (not n_written or _is_written(old.operands[0]))
-    ]
-    for (item, old, new), n_written in zip(both, written, strict=True):
-        is_branch = n_written == LABEL and same_operation(old, new, encoded)
-        if is_branch and same_label(old.operands[0], new.operands[0], names):
+    is_ptxplus = left.registers.is_ptxplus
+    # the items, and the number of operands that they write
+    plain: list[tuple[int, Instruction, Instruction, int]] = []
+    for item, (i, j) in enumerate(items, first):
+        if i == NONE or j == NONE or not same_operation(old := olds[i], new := news[j], encoded):
+            continue
+        operands = old.operands
+        n_written, end = plain_sources(old.opcode.text, len(operands), is_ptxplus)
+        if end == len(operands):
+            if n_written and type(operands[0]) is Memory:  # whose registers are read
+                n_written = 0
+            if not n_written or _is_written(operands[0]):
+                plain.append((item, old, new, n_written))
+        elif end == 0 and len(operands) == 1 and same_label(operands[0], new.operands[0], names):
             yield item, (), ()
 
-    def meanings() -> tuple[list[Meaning], list[Meaning]]:
+    def meanings() -> tuple[_Meanings, _Meanings]:
         return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
 
-    olds_mean, news_mean = meanings()
-    same = [a[0] == b[0] != NO_SHAPE for a, b in zip(olds_mean, news_mean, strict=True)]
-    if not all(same):
+    (shapes, found), (new_shapes, new_found) = meanings()
+    if shapes != new_shapes or NO_SHAPE in shapes:
+        same = [a == b != NO_SHAPE for a, b in zip(shapes, new_shapes, strict=True)]
         ends = [*accumulate([len(old.operands) for _, old, _, _ in plain], initial=0)]
         plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
-        olds_mean, news_mean = meanings()
-    found, new_found = [registers for _, registers in olds_mean], [registers for _, registers in news_mean]
-    pairs = tuple(zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True))
+        (_, found), (_, new_found) = meanings()
+    known: dict[tuple[int, int], tuple[int, int]] = {}  # writes and reads of a register share a pair
+    both_found = zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True)
+    pairs = tuple([known.setdefault(pair, pair) for pair in both_found])
     for register in {*chain.from_iterable(new_found)}:
         take(register)
     ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
@@ -204,23 +211,6 @@ def _pairs_of(
 def _before(function: Function) -> _Side:
     """The side of a function that several others are compared with, after different passes."""
     return _Side(function, {})
-
-
-def _written(nodes: Iterable[Instruction], is_ptxplus: bool) -> list[int]:
-    """Per instruction the number of operands that a plain one writes, the first or none (memory is none); else -1.
-
-    `LABEL` where the only operand is a label.
-    """
-    found: list[int] = []
-    for node in nodes:
-        operands = node.operands
-        n = len(operands)
-        first, end = plain_sources(node.opcode.text, n, is_ptxplus)
-        if end != n:
-            found.append(LABEL if (end, n) == (0, 1) else -1)
-        else:
-            found.append(0 if first and type(operands[0]) is Memory else first)
-    return found
 
 
 def _is_written(operand: Operand) -> bool:

@@ -20,14 +20,15 @@ class StepGuard(NamedTuple):
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False):
-    """An instruction of the original: (value, place) pairs that it reads, and with `wholly` those that it writes.
+    """An instruction of the original: (value, place) pairs that it reads, and those that it writes.
 
-    Of a constant definition, `alike` are the values that are the same constant. With `merges` some result is a part of
-    a register.
+    In `partial` are writes after which some lanes or bits have the old value. Of a constant definition, `alike` are the
+    values that are the same constant. With `merges` some result is a part of a register.
     """
 
     reads: tuple[tuple[int, int], ...]
-    writes: tuple[tuple[int, int, bool], ...]
+    writes: tuple[tuple[int, int], ...]
+    partial: tuple[tuple[int, int], ...] = ()
     alike: frozenset[int] = frozenset()
     guard: StepGuard | None = None
     merges: bool = False
@@ -47,7 +48,7 @@ class Known(NamedTuple):
     value: int
 
 
-class Move(NamedTuple):
+class Move(msgspec.Struct, frozen=True, gc=False):
     """An inserted copy, spill or reload: a place holds the values of another one, where the guard is true."""
 
     to: int

@@ -3,6 +3,7 @@
 import pytest
 
 from ptxtool.ir.nodes import Binary, Immediate, Memory, Name, Unary, Vector
+from ptxtool.parse import parse
 from ptxtool.parse.leaf import MAX_BRACKETS, LeafOperands
 
 
@@ -12,6 +13,19 @@ def test_blanks_around_an_operand_give_the_same_node() -> None:
     memory = operands["[%rd1+8]"]
     assert isinstance(memory, Memory)
     assert memory.base is operands["%rd1"]
+
+
+def test_texts_share_operands_until_there_are_many() -> None:
+    text = ".version 7.0\n.target sm_70\n.entry k() { .reg .b32 %shared; mov.u32 %shared, 1; ret; }"
+    many = text.replace("mov", "".join(f"mov.u32 %shared, {n};" for n in range(5000)) + "mov")
+
+    def target(text: str) -> object:
+        return parse(text).kernels["k"].instructions[-2].operands[0]
+
+    first = target(text)
+    assert target(text.replace("k()", "k ()")) is first
+    assert target(many) is first, "none is forgotten in mid-text"
+    assert target(text) is not first
 
 
 def test_a_list_is_cut_at_commas_outside_brackets() -> None:

@@ -14,7 +14,7 @@ def renamed(function: Function, registers: int | None = None) -> tuple[str, tupl
     """The body after its head, the origins and the number of dropped copies."""
     found = rename(function, assign(function, registers))
     text = splice(function.source.text, found.edits)
-    return text[text.index("{\n") + 2 : text.rindex("}")], found.origins, found.n_copies
+    return text[text.index("{\n") + 2 : text.rindex("}")], tuple(found.origins), found.n_copies
 
 
 def test_a_copy_of_a_unit_to_itself_goes_with_its_line() -> None:

@@ -1,5 +1,6 @@
 """The fixed point of the check: facts that all paths agree on, and reads of places that may hold others."""
 
+import tracemalloc
 from collections.abc import Mapping
 
 import pytest
@@ -28,7 +29,7 @@ def violations(
 
 
 def write(value: int, place: int, wholly: bool = True) -> Kept:
-    return Kept((), ((value, place, wholly),))
+    return Kept((), ((value, place),), () if wholly else ((value, place),))
 
 
 def read(value: int, place: int) -> Kept:
@@ -113,3 +114,19 @@ def test_places_that_lose_their_values_hold_nothing() -> None:
     assert violations(STRAIGHT, steps) == []
     (found,) = violations(STRAIGHT, steps, lost={2: (11, 13)})
     assert (found.item, found.value, found.place) == (2, 1, 11)
+
+
+def test_a_long_block_takes_memory_for_the_values_that_places_hold() -> None:
+    """5000 values pass through eight places: of the others nothing is kept but that they have values."""
+    n, n_places = 5000, 8
+    function = ptx("".join(f"mov.u32 %r{k}, 1;" for k in range(n)) + "ret;", f".reg .b32 %r<{n}>;")
+    steps = [*(write(k, k % n_places) for k in range(n)), Kept(((n - n_places, 0), (n - 1, 0)), ())]
+    items = [(i, i) for i in range(n + 1)]
+    values = LiveValues(build(function), items, steps, function.def_uses, frozenset(), Boundary((), ()))
+    checker = Checker(values, {place: (place,) for place in range(n_places)}, n, {})
+    tracemalloc.start()
+    found = checker.run()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == [Violation(n, n - 1, 0, frozenset({n - n_places}), (n_places - 1,))]
+    assert peak < 150 * n

@@ -103,7 +103,7 @@ def test_a_guarded_write_is_not_whole_and_reads_its_guard() -> None:
     assert problems == []
     (step,) = steps
     assert isinstance(step, Kept)
-    assert step.writes == ((index("%r1"), index("%r4"), False),)
+    assert step.writes == step.partial == ((index("%r1"), index("%r4")),)
     assert set(step.reads) == {
         (index(a), index(b)) for a, b in (("%r2", "%r5"), ("%r3", "%r6"), ("%p1", "%p2"))
     }

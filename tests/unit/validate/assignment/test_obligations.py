@@ -50,8 +50,8 @@ def def_use(step: Step) -> DefUse:
     """What a kept or dropped instruction reads and writes."""
     match step:
         case Kept():
-            defs = tuple(v for v, _, _ in step.writes)
-            kills = tuple(v for v, _, wholly in step.writes if wholly)
+            defs = tuple(v for v, _ in step.writes)
+            kills = tuple(one[0] for one in step.writes if one not in step.partial)
             return DefUse(defs, kills, tuple(v for v, _ in step.reads), ())
         case Equal(value, other, _):
             return DefUse((value,), (value,), (other,), ())
@@ -61,7 +61,7 @@ def def_use(step: Step) -> DefUse:
 
 
 def write(value: int, place: int, wholly: bool = True) -> Kept:
-    return Kept((), ((value, place, wholly),))
+    return Kept((), ((value, place),), () if wholly else ((value, place),))
 
 
 def read(value: int, place: int) -> Kept:
@@ -155,7 +155,7 @@ def random_step(random: Random) -> Step:
         case "r":
             return Kept(((value, same),), ())
         case "w":
-            return Kept(((other, other + 1),), ((value, same, True),))
+            return Kept(((other, other + 1),), ((value, same),))
         case "p":
             return write(value, same, wholly=False)
         case "m":
