@@ -27,8 +27,7 @@ from ptxsim.functional.cta_loop import (
     WATCHED,
     run_ctas,
 )
-from ptxsim.functional.marking import marking
-from ptxsim.functional.threads import Team, can_share, is_worth
+from ptxsim.functional.threads import can_share, share
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
     FIRST_LOOK,
@@ -141,7 +140,7 @@ class FunctionalLaunch:
         n, first = int(self.grid.prod()) // self.cluster.size, 1
         self._run_all(0, 1)
         if can_share(self.program, self.image, self.threads) and not self.residents.swapped_out:
-            first = self._share(n)
+            first = share(self.program, self.image, self.members[0], self._record, self.threads, n)
         self._run_all(first, n)
         before, in_vain = b"", 0
         while self.residents.swapped_out:
@@ -169,15 +168,6 @@ class FunctionalLaunch:
             if not has_ended:
                 self._swap_out(first)
                 first += 1
-
-    def _share(self, n: int) -> int:
-        """Run the CTAs after the first one on several threads; the one that is the first left."""
-        if not is_worth(n - 1, int(self.x["cycle"])):
-            return 1
-        uops = marking(self.program)
-        if uops is None:
-            return 1
-        return Team(uops, self.image, self.members[0], self._record, self.threads).run(1, n)
 
     def _run_some(self, cta: int, end: int, fresh: bool) -> tuple[int, bool]:
         """Run a cluster, one CTA that is looked at, or CTAs up to `end`; the next one, or the one that can only repeat

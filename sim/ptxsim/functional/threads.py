@@ -28,8 +28,10 @@ from ptxsim.execute.memory.access_marks import REDUCED, WRITTEN
 from ptxsim.execute.memory.deferred_atomics import NOTED, apply
 from ptxsim.functional.cluster import Member
 from ptxsim.functional.cta_loop import BETWEEN, MOST_CLEARED, WATCHED, run_ctas
+from ptxsim.functional.marking import marking
 from ptxsim.functional.waiting import Watch
 from ptxsim.memory_image.image import MemoryImage
+from ptxtool.base.identity_cache import IdentityCache
 
 _LEAST = 200_000
 """Warp instructions of a stretch, at least: 5 to 10 ms. A launch is worth several threads from twice as many on."""
@@ -38,6 +40,8 @@ _BYTES_PER_INSTRUCTION = 20
 _LONGER = 4
 _PARTS = 8
 """Pieces of a thread's part of a stretch: threads that are done take those of others."""
+_LONGEST_PAUSE = 100
+"""Launches of a program until it is tried again with several threads, at most."""
 _BLOCK = 1 << 20
 _NOTES = 1 << 16
 """Atomics of a stretch that a thread can put off: 35 MB, of which those that are used are taken."""
@@ -55,9 +59,46 @@ def can_share(program: Program, image: MemoryImage, threads: int) -> bool:
     )
 
 
-def is_worth(ctas: int, instructions: int) -> bool:
-    """Whether so many CTAs with so many warp instructions each are worth several threads."""
-    return ctas * instructions >= 2 * _LEAST
+def share(
+    program: Program,
+    image: MemoryImage,
+    member: Member,
+    record: Callable[[Member], Any],
+    threads: int,
+    n_ctas: int,
+) -> int:
+    """Run the CTAs after the first one, which has run in the arrays of `member`; returns the one that is the first
+    left. `record` makes the `CTA_RUN` of a member. Raises nothing: faults are left to one thread."""
+    if (n_ctas - 1) * int(image.context[0]["cycle"]) < 2 * _LEAST:
+        return 1
+    known = _experience.get(program, "", lambda: _Experience(marking(program)))
+    if known.uops is None or known.has_pause():
+        return 1
+    team = Team(known.uops, image, member, record, threads)
+    left = team.run(1, n_ctas)
+    known.note(team.has_failed)
+    return left
+
+
+class _Experience:
+    """What is known of a program: its CTAs mostly depend on one another in every launch, or in none."""
+
+    def __init__(self, uops: Any):
+        self.uops = uops
+        self._pause, self._left = 0, 0
+
+    def has_pause(self) -> bool:
+        """Whether it is not yet worth trying again."""
+        self._left -= 1
+        return self._left >= 0
+
+    def note(self, has_failed: bool) -> None:
+        """A launch was tried: twice as many are left out as before, or none."""
+        self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE) if has_failed else 0
+        self._left = self._pause
+
+
+_experience: IdentityCache[_Experience] = IdentityCache(256)
 
 
 class Team:
@@ -73,6 +114,8 @@ class Team:
         self._lock = threading.Lock()
         self._next, self._end, self._piece = 0, 0, 1
         self._noted, self._failed = 0, False
+        self.has_failed = False
+        """Whether a stretch was given up."""
 
     def run(self, first: int, end: int) -> int:
         """Run CTAs; returns the one that is the first left: `end`, or where CTAs depend on one another, or it is not
@@ -87,6 +130,7 @@ class Team:
             if self._noted:
                 stop = min(stop, first + max(1, _NOTES * first // (2 * self._noted)))
             if not self._run_stretch(first, stop):
+                self.has_failed = True
                 return first
             first, length = stop, length * _LONGER
         return end

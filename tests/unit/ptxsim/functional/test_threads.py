@@ -15,6 +15,7 @@ import ptxsim
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.functional import threads
 from ptxtool.base.diag import PtxError
+from ptxtool.base.identity_cache import IdentityCache
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -130,6 +131,7 @@ def stretches(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(threads.Team, "_run_stretch", noted)
     monkeypatch.setattr(threads, "_LEAST", 1000)
+    monkeypatch.setattr(threads, "_experience", IdentityCache(9))
     return found
 
 
@@ -239,6 +241,17 @@ def test_a_limit_of_instructions_is_each_cta_s(stretches: list[bool]) -> None:
     with pytest.raises(PtxError, match=r"E408.*60,0,0"):
         outcome(function, 2, max_instructions=3000)
     assert not stretches[-1]
+
+
+def test_a_kernel_whose_ctas_meet_is_tried_less_often(stretches: list[bool]) -> None:
+    function, others = kernel(NEAR["one word of all"]), kernel(APART["words of its own"])
+    tried = []
+    for _ in range(12):
+        outcome(function, 2)
+        outcome(others, 2)
+        tried.append(not all(stretches))
+        stretches.clear()
+    assert [k for k, was_tried in enumerate(tried) if was_tried] == [0, 2, 6]
 
 
 def test_checks_and_short_launches_have_one_thread(
