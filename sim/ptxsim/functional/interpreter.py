@@ -1,4 +1,4 @@
-"""A run without time: CTAs one after the other, and the warps of each in turn; or as if (threads.py).
+"""A run without time: CTAs one after the other, or as if they were (threads.py), and the warps of each in turn.
 
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop over CTAs is compiled (cta_loop.py). A CTA

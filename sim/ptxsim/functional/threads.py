@@ -69,7 +69,9 @@ def share(
 ) -> int:
     """Run the CTAs after the first one, which has run in the arrays of `member`; returns the one that is the first
     left. `record` makes the `CTA_RUN` of a member. Raises nothing: faults are left to one thread."""
-    if (n_ctas - 1) * int(image.context[0]["cycle"]) < 2 * _LEAST:
+    others, per_cta = n_ctas - 1, int(image.context[0]["cycle"])
+    threads = min(threads, others // 2, others * per_cta // _LEAST)
+    if threads < 2:
         return 1
     known = _experience.get(program, "", lambda: _Experience(marking(program)))
     if known.uops is None or known.has_pause():

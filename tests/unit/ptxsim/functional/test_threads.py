@@ -254,6 +254,25 @@ def test_a_kernel_whose_ctas_meet_is_tried_less_often(stretches: list[bool]) -> 
     assert [k for k, was_tried in enumerate(tried) if was_tried] == [0, 2, 6]
 
 
+@pytest.mark.parametrize(
+    ("ctas", "least", "expected"), [(100, 1000, 8), (9, 1000, 4), (4, 1000, 0), (100, 60_000, 3)]
+)
+def test_so_many_threads_as_have_work(
+    ctas: int, least: int, expected: int, stretches: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two CTAs for each, and some 60,000 of the 180,000 instructions."""
+    made: list[int] = []
+    monkeypatch.setattr(
+        threads.Team, "run", lambda team, first, end: made.append(len(team._workers)) or first
+    )
+    monkeypatch.setattr(threads, "_LEAST", least)
+    p, q = np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
+    result = ptxsim.run(kernel(APART["words of its own"]), ctas, 64, [p, q], threads=8)
+    assert made == ([expected] if expected else [])
+    assert result.warp_instructions // ctas > 1700
+    assert stretches == []
+
+
 def test_checks_and_short_launches_have_one_thread(
     stretches: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
