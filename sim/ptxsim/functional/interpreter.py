@@ -27,7 +27,7 @@ from ptxsim.functional.cta_loop import (
     WATCHED,
     run_ctas,
 )
-from ptxsim.functional.threads import can_share, share
+from ptxsim.functional.threads import share
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import (
     FIRST_LOOK,
@@ -139,7 +139,7 @@ class FunctionalLaunch:
         """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
         n, first = int(self.grid.prod()) // self.cluster.size, 1
         self._run_all(0, 1)
-        if can_share(self.program, self.image, self.threads) and not self.residents.swapped_out:
+        if not self.residents.swapped_out:
             first = share(self.program, self.image, self.members[0], self._record, self.threads, n)
         self._run_all(first, n)
         before, in_vain = b"", 0
@@ -184,14 +184,13 @@ class FunctionalLaunch:
                 done = loop(self.launched, goes_on)
             goes_on = done != BETWEEN
             self.printer.drain(self.image)
-            if loop is run_ctas and cta != int(self.launched[0]["cta"]):
+            if loop is run_ctas:
                 cta = int(self.launched[0]["cta"])
-                self.watch.begin()
             if done == PAUSED:
                 if self.tracer is not None:
                     self.tracer.stopped(cta)
             elif done == WATCHED:
-                if self.watch.repeats() and not self._loosened():
+                if self.watch.repeats(cta) and not self._loosened():
                     ran = int(self.x["cycle"]) - int(self.launched[0]["begun"])
                     self.executed[cta] = self.executed.get(cta, 0) + ran
                     return cta, False

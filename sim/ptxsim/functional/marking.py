@@ -42,10 +42,8 @@ def marking(program: Program) -> Any:
     known = (uops["op"] < codes.MEMORY_END) | np.isin(uops["op"], _OTHERS)
     if not known.all():
         return None
-    ops, low = (
-        uops["op"].tolist(),
-        (uops["c"] & 0xFF).tolist(),
-    )  # the space of an access, the operation of an atomic
+    ops = uops["op"].tolist()
+    low = (uops["c"] & 0xFF).tolist()  # the space of an access, the operation of an atomic
     without_result = _without_result(program.instructions).tolist()
     starts, ends = program.instructions["uop_start"], program.instructions[["uop_end", "return_end"]].tolist()
     for i, (start, end) in enumerate(zip(starts.tolist(), map(max, ends), strict=True)):
@@ -69,5 +67,5 @@ def _without_result(instructions: Any) -> Any:
     named = places < instructions["n_registers"][:, None]
     written = named & (places < instructions["n_destinations"][:, None])
     registers = instructions["register"]
-    unread = written & ~np.isin(registers, registers[named & ~written])
-    return (unread == written).all(axis=1) & (instructions["n_registers"] < MAX_REGISTERS).all()
+    is_read = written & np.isin(registers, registers[named & ~written])
+    return ~is_read.any(axis=1) & (instructions["n_registers"] < MAX_REGISTERS).all()

@@ -47,18 +47,6 @@ _NOTES = 1 << 16
 """Atomics of a stretch that a thread can put off: 35 MB, of which those that are used are taken."""
 
 
-def can_share(program: Program, image: MemoryImage, threads: int) -> bool:
-    """Whether several threads may run CTAs of a launch that has no clusters, checks, or trace."""
-    context = image.context[0]
-    return (
-        threads > 1
-        and not JIT_DISABLED
-        and not (program.prints or program.allocates or program.multiplies_tiles)
-        and not context["tolerated_end"]
-        and int(context["local_bytes"]) <= MOST_CLEARED
-    )
-
-
 def share(
     program: Program,
     image: MemoryImage,
@@ -67,18 +55,19 @@ def share(
     threads: int,
     n_ctas: int,
 ) -> int:
-    """Run the CTAs after the first one, which has run in the arrays of `member`; returns the one that is the first
-    left. `record` makes the `CTA_RUN` of a member. Raises nothing: faults are left to one thread."""
-    others, per_cta = n_ctas - 1, int(image.context[0]["cycle"])
-    threads = min(threads, others // 2, others * per_cta // _LEAST)
-    if threads < 2:
+    """Run the CTAs after the first one, which has run in the arrays of `member`, of a launch without clusters, checks
+    or a trace; returns the one that is the first left. `record` makes the `CTA_RUN` of a member. Raises nothing: faults
+    are left to one thread."""
+    context, others = image.context[0], n_ctas - 1
+    threads = min(threads, others // 2, others * int(context["cycle"]) // _LEAST)
+    if threads < 2 or JIT_DISABLED or context["tolerated_end"] or context["local_bytes"] > MOST_CLEARED:
         return 1
     known = _experience.get(program, "", lambda: _Experience(marking(program)))
     if known.uops is None or known.has_pause():
         return 1
     team = Team(known.uops, image, member, record, threads)
     left = team.run(1, n_ctas)
-    known.note(team.has_failed)
+    known.note(team.failed)
     return left
 
 
@@ -110,14 +99,13 @@ class Team:
         self, uops: Any, image: MemoryImage, member: Member, record: Callable[[Member], Any], threads: int
     ):
         self._memory = image.device.contents
-        self._context = image.context
-        self._x = image.context[0]
+        self._context, self._x = image.context, image.context[0]
         self._workers = [_Worker(uops, self._memory, member.another(), record) for _ in range(threads)]
         self._lock = threading.Lock()
         self._next, self._end, self._piece = 0, 0, 1
-        self._noted, self._failed = 0, False
-        self.has_failed = False
-        """Whether a stretch was given up."""
+        self._noted = 0
+        self.failed = False
+        """Whether the last stretch was given up: a thread has failed, or CTAs depend on one another."""
 
     def run(self, first: int, end: int) -> int:
         """Run CTAs; returns the one that is the first left: `end`, or where CTAs depend on one another, or it is not
@@ -132,7 +120,6 @@ class Team:
             if self._noted:
                 stop = min(stop, first + max(1, _NOTES * first // (2 * self._noted)))
             if not self._run_stretch(first, stop):
-                self.has_failed = True
                 return first
             first, length = stop, length * _LONGER
         return end
@@ -142,7 +129,7 @@ class Team:
         before = self._memory.copy()
         for worker in self._workers:
             worker.begin()
-        self._next, self._end, self._failed = first, end, False
+        self._next, self._end, self.failed = first, end, False
         self._piece = max(1, (end - first) // (len(self._workers) * _PARTS))
         threads = [threading.Thread(target=self._work, args=(worker,)) for worker in self._workers[1:]]
         started = []
@@ -155,7 +142,8 @@ class Team:
         finally:
             for thread in started:
                 thread.join()
-        if self._failed or _meet([worker.marks for worker in self._workers]):
+        self.failed = self.failed or _meet([worker.marks for worker in self._workers])
+        if self.failed:
             self._memory[...] = before
             return False
         noted = np.concatenate([worker.noted for worker in self._workers])
@@ -169,20 +157,20 @@ class Team:
         """Run pieces of the stretch until none is left or a thread has failed."""
         has_ended = False
         try:
-            while not self._failed:
+            while not self.failed:
                 with self._lock:
                     first = self._next
                     end = self._next = min(self._end, first + self._piece)
                 if first == end:
                     break
-                while not self._failed and not worker.has_run(first, end):
+                while not self.failed and not worker.has_run(first, end):
                     first = worker.next_cta
                     if worker.has_failed:
-                        self._failed = True
+                        self.failed = True
             has_ended = True
         finally:
             if not has_ended:
-                self._failed = True
+                self.failed = True
 
 
 class _Worker:
@@ -197,7 +185,7 @@ class _Worker:
         self._x["noted"], self._x["most_noted"] = self._notes.ctypes.data, len(self._notes)
         self._run = record(member)
         self._watch = Watch([*member.arrays, memory])
-        self._watched, self._goes_on = -1, False
+        self._goes_on = False
         self.has_failed = False
 
     def begin(self) -> None:
@@ -227,10 +215,7 @@ class _Worker:
         done = call(run_ctas, (self._run, self._goes_on))
         self._goes_on = done == WATCHED
         if done == WATCHED:
-            if self._watched != self.next_cta:
-                self._watched = self.next_cta
-                self._watch.begin()
-            self.has_failed = self._watch.repeats()
+            self.has_failed = self._watch.repeats(self.next_cta)
             self._member.checks[0]["watch"] = self.instructions + self._watch.interval
         elif done not in (0, BETWEEN):
             self.has_failed = True

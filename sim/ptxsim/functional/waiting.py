@@ -32,13 +32,17 @@ class Watch:
         n_bytes = sum(int(a.nbytes) for a in arrays)
         self.interval = max(FIRST_LOOK // 4, n_bytes // BYTES_PER_INSTRUCTION)
         """Instructions between two looks."""
-        self._known, self._looks, self._next = b"", 0, 1
+        self._cta = -1
+        self.begin()
 
     def begin(self) -> None:
         self._known, self._looks, self._next = b"", 0, 1
 
-    def repeats(self) -> bool:
-        """Whether the present state is the kept one."""
+    def repeats(self, cta: int) -> bool:
+        """Whether the present state is the kept one of this CTA."""
+        if cta != self._cta:
+            self._cta = cta
+            self.begin()
         state = digest(self._arrays)
         if state == self._known:
             return True
