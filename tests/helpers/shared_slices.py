@@ -19,20 +19,21 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
         def note(self, cycles: int, seconds: float) -> None:
             self.is_shared = len(ends) < n
 
-        def patience(self, cycles: int) -> float:
-            return 1e6
+        @property
+        def slice_seconds(self) -> float:
+            return 1e-9
 
     run_slice = slices.Crew.run_slice
 
-    def noted(crew: Any, patience: float) -> int:
-        reason = run_slice(crew, patience)
+    def noted(crew: Any) -> int:
+        reason = run_slice(crew)
         ends.append(crew.cycle)
         return reason
 
     monkeypatch.setattr(slices.Crew, "run_slice", noted)
-    monkeypatch.setattr(drive, "Pace", Fixed)
+    monkeypatch.setattr(slices, "Pace", Fixed)
+    monkeypatch.setattr(slices, "_PATIENCE", 1 << 40)
     monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)
-    monkeypatch.setattr(drive, "_SLICE_SECONDS", 1e-9)
     return ends
 
 

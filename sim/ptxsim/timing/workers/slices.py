@@ -6,7 +6,13 @@ else the cores have to do. Reference: docs/performance.md.
 """
 
 import ctypes
+import os
 import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,28 +23,29 @@ from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core.cycle import PAUSED
 from ptxsim.timing.core.plain_run import constant_fields, is_plain
 from ptxsim.timing.memory.memory_state import FOREVER
-from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS, PORT, TEAM
+from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS, TEAM
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.workers import work
 
-_COUNTS = (
-    *("asleep", "idle", "left", "stops_soon", "posted", "ready", "seen"),
-    *("delivered", "drained", "arrived", "applied", "entered", "full_until"),
-)
+_COUNTS = ("asleep", "idle", "idle_rounds", "left", "stops_soon", "ready")
 """Fields of the team's record that begin with 0."""
 _COUNTED = ("stall_warps", "stall_cycles", "issues")
 _SENT_BEFORE_STOP = 256
 """Requests that an SM may send until all workers have stopped, at most."""
 _SCRATCH_WORDS = 32
 _MEMORY_SHARE = 0.2
-"""The time of the memory side, as a part of that of all SMs (measured: 0.05 to 0.4)."""
+"""The time of the memory side at first, as a part of that of all SMs (measured: 0.05 to 0.6)."""
+_ROUND = 4e-8
+"""Seconds of a round in which a worker waits (measured)."""
 _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
-_SHARED_AFTER = 0.2
+_SHARED_AFTER = 0.02
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
-_PATIENCE = 0.02
-"""Seconds that a shared slice may take, at least: a shared slice is slow where the cores have other work."""
+_SHORT_SLICE, _LONG_SLICE, _SHORT_UNTIL = 0.01, 0.1, 0.15
+"""Seconds of a slice until the run has taken so many, and of later ones: at first it is not known how best to share."""
+_PATIENCE = 3000 if os.name == "posix" else 100_000
+"""Rounds that a worker waits without a break, at most: some milliseconds. It has to where the cores have other work."""
 
 
 def most_workers(simulation: Simulation, policy: Policy) -> int:
@@ -93,13 +100,50 @@ class Pace:
             self._interval = _TRIED_AGAIN if better == self.is_shared else 2 * self._interval
             self._next_try, self.is_shared = self._slices + self._interval, better
 
-    def patience(self, cycles: int) -> float:
-        """The seconds after which a shared slice is slow: twice those of a slice that is not."""
-        return max(_PATIENCE, 2 * cycles / self._speed[False])
+    @property
+    def slice_seconds(self) -> float:
+        """How long the next slice should take."""
+        return _SHORT_SLICE if self._seconds < _SHORT_UNTIL else _LONG_SLICE
+
+
+class Workers:
+    """At most so many workers, who share the slices of a run while that is faster."""
+
+    def __init__(self, simulation: Simulation, policy: Policy, threads: int):
+        self._simulation, self._policy = simulation, policy
+        self.n = min(threads, most_workers(simulation, policy)) if threads > 1 else 1
+        self._crew: Crew | None = None
+        self._pace = Pace()
+
+    @property
+    def slice_seconds(self) -> float:
+        """How long the next slice should take; 0: it does not matter."""
+        return self._pace.slice_seconds if self.n > 1 else 0.0
+
+    def run_slice(self, alone: Callable[[], int]) -> int:
+        """Run to the stop cycle of the run, with several threads or by `alone`, which says why a run has stopped."""
+        if self.n == 1:
+            return alone()
+        simulation, pace = self._simulation, self._pace
+        before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
+        if pace.is_shared:
+            self._crew = self._crew or Crew(simulation, self._policy, self.n)
+            if self._crew.has_threads:
+                reason = self._crew.run_slice()
+        if reason == LEAVE:
+            reason = alone()
+        pace.note(simulation.cycles - before, time.perf_counter() - since)
+        return reason
+
+    def close(self) -> None:
+        """No slice follows: threads end."""
+        if self._crew is not None:
+            self._crew.close()
 
 
 class Crew:
-    """The workers of one run, with the records that are theirs alone."""
+    """The workers of one run, with the records that are theirs alone. The caller's thread is the first of them, so that
+    it and the others, which wait between slices, find their cores again."""
 
     def __init__(self, simulation: Simulation, policy: Policy, n: int):
         self._simulation, self._policy, self._n = simulation, policy, n
@@ -115,42 +159,58 @@ class Crew:
         self._first = {name: _apart(n, size) for name in ("stall_first", "stall_offset")}
         for array in self._first.values():
             array[...] = -1
+        arrays = (*self._counted.items(), *self._first.items())
+        self._addresses = [[(name, array[k].ctypes.data) for name, array in arrays] for k in range(n)]
         self._team = np.zeros(1, TEAM)
+        n_sms = int(run["n_sms"][0])
+        self._own = max(0, round(n_sms - n_sms * (1 + _MEMORY_SHARE) / n * (n - 1)))
+        """SMs of the first worker, which has the memory side as well."""
+        self._speed: dict[int, float] = {}
+        """Cycles per second of the last slice with so many."""
         constants = constant_fields(run, has_team=True)
         say_if_compiling(f"threads{' wide' * simulation.is_wide}{'' if is_plain(constants) else ' any'}")
         self._loop = work.simulator(simulation.is_wide, constants)
         address(self._loop)  # compiled before a worker waits for another
+        self._threads = ThreadPoolExecutor(n - 1, "ptxsim")
+        self.has_threads = self._start_threads()
+        """Whether as many could be started as there are workers besides the first, which is the caller's."""
 
-    def run_slice(self, patience: float) -> int:
-        """Run to the stop cycle of the run, or until it has taken so many seconds; returns PAUSED, or LEAVE where the
-        run has ended or threads cannot be started. `KeyboardInterrupt` is raised when all workers have stopped."""
-        self._begin()
-        self._all_started = False
-        gate = threading.Event()
-        threads = [
-            threading.Thread(target=self._wait_and_call, args=(gate, k), name=f"ptxsim-{k}")
-            for k in range(self._n)
-        ]
-        interrupt: KeyboardInterrupt | None = None
+    def _start_threads(self) -> bool:
+        hold = threading.Event()
         try:
-            for thread in threads:
-                thread.start()
-            self._all_started = True
-            gate.set()
-            threads[0].join(patience)  # the last to stop
-        except KeyboardInterrupt as problem:
-            interrupt = problem
+            for _ in range(self._n - 1):
+                self._threads.submit(hold.wait)
         except RuntimeError:  # no more threads can be started
-            pass
-        self._team["stops_soon"] = 1
-        gate.set()
-        while alive := [thread for thread in threads if thread.is_alive()]:
+            return False
+        finally:
+            hold.set()
+        return True
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown()
+
+    def run_slice(self) -> int:
+        """Run to the stop cycle of the run, or until workers wait for long; returns PAUSED, or LEAVE where the run has
+        ended. `KeyboardInterrupt` is raised when all workers have stopped."""
+        self._begin()
+        left = self._team[0]["left"][: self._n, 0]
+        before, since = self.cycle, time.perf_counter()
+        interrupt: KeyboardInterrupt | None = None
+        numbers, others = iter(range(1, self._n)), []
+        while not left.all():
             try:
-                alive[0].join()
+                while len(others) < self._n - 1:
+                    others.append(self._threads.submit(self._call_next, numbers))
+                if not left[0]:
+                    self._call(0)
+                for other in others:
+                    other.result()
             except KeyboardInterrupt as problem:
                 interrupt = problem
-        reason = self._end() if self._all_started else LEAVE
+        reason = self._end()
         self._simulation.memory[0]["has_team"] = 0
+        self._balance(self.cycle - before, time.perf_counter() - since)
         if interrupt is not None:
             raise interrupt
         return reason
@@ -160,9 +220,9 @@ class Crew:
         """The cycle of the run."""
         return self._simulation.cycles
 
-    def _wait_and_call(self, gate: threading.Event, worker: int) -> None:
-        gate.wait()
-        if self._all_started:
+    def _call_next(self, numbers: Iterator[int]) -> None:
+        """Be the next worker, if any is left: an interrupt can come before it is known that a thread has begun."""
+        for worker in islice(numbers, 1):
             self._call(worker)
 
     def _call(self, worker: int) -> None:
@@ -178,12 +238,10 @@ class Crew:
         n_sms, cycle = int(run["n_sms"]), int(run["cycle"])
         for name in _COUNTS:
             team[name] = 0
-        team["port"], team["port"]["due"] = np.zeros((), PORT), FOREVER
-        team["first_cycle"] = FOREVER
         team["last_step"], team["last_memory"] = cycle, cycle
         team["n"], team["n_sms"] = self._n, n_sms
         team["memory"] = simulation.memory.ctypes.data
-        team["yield_cpu"] = _yield_address()
+        team["yield_cpu"], team["patience"] = _yield_address(), _PATIENCE
         team["lookahead"], team["response_hops"] = int(run["horizon"]) - 1, run["response_hops"]
         # an access, a miss and a code, a constant and a texture request
         team["most_flits"] = 2 * int(memory["requests"]["longest"]) + int(run["fetches"]) + 2
@@ -192,8 +250,6 @@ class Crew:
         team["stop"], team["fault_at"], team["end_at"] = run["stop_cycle"], FOREVER, FOREVER
         team["ctas_done"] = run["ctas_done"]
         self._divide(team, n_sms)
-        team["left_flits"][:n_sms] = -memory["requests"]["input"]["flits"][:n_sms].astype(np.int64)
-        _fill_inboxes(memory, team, n_sms)
         memory["has_team"], memory["team"] = 1, self._team.ctypes.data
         self._runs[:] = simulation.run[0]
         for worker in range(self._n):
@@ -201,28 +257,37 @@ class Crew:
             mine["has_team"], mine["team"] = 1, self._team.ctypes.data
             mine["worker"], mine["n_workers"] = worker, self._n
             mine["ctas_done"] = 0
-            others = team["worker_of"][:n_sms] != worker
-            mine["is_open"][:n_sms][others] = 0
-            mine["open_sms"] = mine["is_open"].sum()
-            for name, array in (*self._counted.items(), *self._first.items()):
-                mine[name] = array[worker].ctypes.data
+            first, end = team["first_sm"][worker], team["end_sm"][worker]
+            mine["is_open"][:first], mine["is_open"][end:n_sms] = 0, 0
+            mine["open_sms"] = mine["is_open"][first:end].sum()
+            for name, address_of in self._addresses[worker]:
+                mine[name] = address_of
+        self._call(work.SET_UP)
 
     def _divide(self, team: Any, n_sms: int) -> None:
-        """Divide the SMs; the first worker has the memory side as well, and so fewer of them."""
-        others = n_sms * (1 + _MEMORY_SHARE) / self._n
-        first = max(0, round(n_sms - others * (self._n - 1)))
-        workers = np.zeros(n_sms, np.int64)
-        workers[first:] = 1 + np.arange(n_sms - first) * (self._n - 1) // max(1, n_sms - first)
-        team["worker_of"][:n_sms] = workers
-        for worker in range(self._n):
-            sms = np.flatnonzero(workers == worker)
-            team["sms_of"][worker] = len(sms)
-            team["mine"][worker, : len(sms)] = sms
+        """Divide the SMs: those of the others than the first worker evenly."""
+        left, others = n_sms - self._own, self._n - 1
+        firsts = np.array([0, *(self._own + left * k // others for k in range(self._n))])
+        team["first_sm"][: self._n], team["end_sm"][: self._n] = firsts[:-1], firsts[1:]
+        team["worker_of"][:n_sms] = np.repeat(np.arange(self._n), np.diff(firsts))
+
+    def _balance(self, cycles: int, seconds: float) -> None:
+        """Give the first worker as many SMs as make it wait as long as the others, if the next slice is like this one;
+        no number that has been slower."""
+        n_sms, others = int(self._simulation.run["n_sms"][0]), self._n - 1
+        waited = self._team["idle_rounds"][0, : self._n, 0] * _ROUND
+        first, other = seconds - waited[0], max(seconds - waited[1:].mean(), seconds / 100)
+        per_sm = other * others / (n_sms - self._own)
+        memory = max(0.0, first - self._own * per_sm)
+        even = (n_sms - others * memory / per_sm) / self._n
+        wanted = min(max(0, round(self._own + 0.6 * (even - self._own))), n_sms - others)
+        self._speed[self._own] = speed = cycles / seconds
+        if self._speed.get(wanted, speed) >= speed:
+            self._own = wanted
 
     def _end(self) -> int:
         simulation, team, runs = self._simulation, self._team[0], self._runs
         run = simulation.run[0]
-        n_sms = int(run["n_sms"])
         fault, ended = int(team["fault_at"][0]), int(team["end_at"][0])
         stop = int(team["stop"][0])
         cycle = min(fault >> 8, ended >> 8, stop)
@@ -231,9 +296,10 @@ class Crew:
         dispatching = runs[self._n]
         for name in ("next_cta", "last_sm", "launched_sm", "port_turn"):
             run[name] = dispatching[name]
-        for sm in range(n_sms):
-            mine = runs[team["worker_of"][sm]]
-            run["sm_next"][sm], run["is_open"][sm] = mine["sm_next"][sm], mine["is_open"][sm]
+        for worker in range(self._n):
+            first, end = team["first_sm"][worker], team["end_sm"][worker]
+            for name in ("sm_next", "is_open"):
+                run[name][first:end] = runs[worker][name][first:end]
         run["open_sms"] = run["is_open"].sum()
         run["ctas_done"] = team["ctas_done"][0]
         run["cycle"] = cycle
@@ -270,22 +336,7 @@ LEAVE = -2
 """The loop of one thread has to go on: it says why a run has ended."""
 
 
-def _fill_inboxes(memory: Any, team: Any, n_sms: int) -> None:
-    """The replies that wait in the network's outputs."""
-    replies = memory["replies"]
-    for sm in range(n_sms):
-        output = replies["output"][sm]
-        r = int(output["first"])
-        for k in range(int(output["count"])):
-            if not replies["of_packets"]:
-                r = int(replies["queue"][sm, (int(output["head"]) + k) % replies["queue"].shape[1]])
-            team["inbox"][sm, k]["request"] = r
-            team["inbox"][sm, k]["due"] = memory["request"][r]["due"]
-            r = int(memory["request"][r]["following"])
-        team["arrived"][sm] = output["count"]
-        team["delivered"][team["worker_of"][sm], 0] += output["count"]
-
-
+@cache
 def _yield_address() -> int:
     try:
         function = ctypes.CDLL(None).sched_yield

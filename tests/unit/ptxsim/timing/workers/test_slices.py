@@ -1,6 +1,7 @@
 """Which slices are shared and by how many workers, and that an interrupted one ends whole."""
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -61,20 +62,16 @@ def test_the_faster_kind_of_slice_goes_on() -> None:
     assert paces({False: 1.0, True: 0.5}, 16) == "aSSaS" + 11 * "a"
 
 
-def test_patience_is_twice_the_time_of_one_thread() -> None:
+def test_the_first_slices_are_short_and_not_shared() -> None:
     pace = Pace()
-    pace.note(1000, 0.5)
-    assert pace.patience(2000) == pytest.approx(2.0)
-    assert pace.patience(1) == pytest.approx(0.02)
-
-
-def test_short_runs_are_not_shared() -> None:
-    pace = Pace()
-    for _ in range(3):
-        pace.note(1000, 0.06)
+    for seconds in (0.01, 0.005):
+        pace.note(1000, seconds)
         assert not pace.is_shared
-    pace.note(1000, 0.06)
+        assert pace.slice_seconds == 0.01
+    pace.note(1000, 0.006)
     assert pace.is_shared
+    pace.note(1000, 0.2)
+    assert pace.slice_seconds == 0.1
 
 
 def reduction(gpu: str, **options: Any) -> dict[str, Any]:
@@ -108,19 +105,23 @@ def test_the_number_of_threads_changes_no_result(gpu: str, n: int, monkeypatch: 
 
 
 @compiled
-def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_before", [True, False])
+def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch, is_before: bool) -> None:
     alone = reduction("tesla-c2050")
     loop_of_any_run(monkeypatch)
     share_slices(monkeypatch, 3)
-    join, interrupted = threading.Thread.join, []
+    run, interrupted = slices.Crew._call, []
 
-    def interrupt(thread: threading.Thread, timeout: float | None = None) -> None:
-        if timeout is not None and not interrupted:
-            interrupted.append(thread)
+    def interrupt(crew: Any, worker: int) -> None:
+        """Come before the first worker's slice has begun, or after it."""
+        if worker == 0 and not interrupted:
+            interrupted.append(worker)
+            if not is_before:
+                run(crew, worker)
             raise KeyboardInterrupt
-        join(thread, timeout)
+        run(crew, worker)
 
-    monkeypatch.setattr(slices.threading.Thread, "join", interrupt)
+    monkeypatch.setattr(slices.Crew, "_call", interrupt)
     result = reduction("tesla-c2050", threads=2, on_interrupt="return")
     assert result["status"] == "interrupted"
     assert 300 < result["cycles"] <= 800
@@ -133,10 +134,47 @@ def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @compiled
+def test_no_worker_runs_twice() -> None:
+    """An interrupt can come between the start of a thread and the note of it, which is then started again."""
+    done: list[int] = []
+
+    class Noting(slices.Crew):
+        def __init__(self) -> None:
+            pass
+
+        def _call(self, worker: int) -> None:
+            done.append(worker)
+
+    numbers = iter(range(1, 3))
+    for _ in range(4):
+        Noting()._call_next(numbers)
+    assert done == [1, 2]
+
+
+@compiled
+def test_a_worker_that_waits_for_long_lets_all_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = reduction("tesla-c2050")
+    loop_of_any_run(monkeypatch)
+    ends = share_slices(monkeypatch, 3)
+    monkeypatch.setattr(slices, "_PATIENCE", 501)
+    run = slices.Crew._call
+
+    def late(crew: Any, worker: int) -> None:
+        if worker == 0:
+            time.sleep(0.02)
+        run(crew, worker)
+
+    monkeypatch.setattr(slices.Crew, "_call", late)
+    assert reduction("tesla-c2050", threads=2) == alone
+    assert len(ends) == 3
+    assert ends[0] < 400  # of 300 to 800
+
+
+@compiled
 def test_one_thread_does_it_where_no_more_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = reduction("tesla-c2050")
     loop_of_any_run(monkeypatch)
-    share_slices(monkeypatch, 2)
+    ends = share_slices(monkeypatch, 2)
     start, started = threading.Thread.start, []
 
     def fail(thread: threading.Thread) -> None:
@@ -146,5 +184,6 @@ def test_one_thread_does_it_where_no_more_can_be_started(monkeypatch: pytest.Mon
         start(thread)
 
     monkeypatch.setattr(slices.threading.Thread, "start", fail)
-    assert reduction("tesla-c2050", threads=2) == alone
+    assert reduction("tesla-c2050", threads=3) == alone
     assert len(started) == 1
+    assert not ends
