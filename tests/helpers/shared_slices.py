@@ -16,7 +16,7 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
     ends: list[int] = []
 
     class Fixed(slices.Pace):
-        def note(self, cycles: int, seconds: float) -> None:
+        def note(self, cycles: int, seconds: float, was_shared: bool) -> None:
             self.is_shared = len(ends) < n
 
         @property
@@ -33,6 +33,7 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
     monkeypatch.setattr(slices.Crew, "run_slice", noted)
     monkeypatch.setattr(slices, "Pace", Fixed)
     monkeypatch.setattr(slices, "_PATIENCE", 1 << 40)
+    monkeypatch.setattr(slices, "_COMPILED_AFTER", 0.0)
     monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)
     return ends
 

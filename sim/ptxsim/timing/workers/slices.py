@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -19,9 +19,9 @@ import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.machine_code import address, call
-from ptxsim.base.notice import say_if_compiling
+from ptxsim.base.notice import has_machine_code, say_if_compiling
 from ptxsim.timing.core.cycle import PAUSED
-from ptxsim.timing.core.plain_run import constant_fields, is_plain
+from ptxsim.timing.core.plain_run import Constants, constant_fields, is_plain
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS, TEAM
 from ptxsim.timing.schedulers import Policy
@@ -40,10 +40,12 @@ _ROUND = 4e-8
 """Seconds of a round in which a worker waits (measured)."""
 _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
-_SHARED_AFTER = 0.02
+_SHARED_AFTER = 0.008
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
-_SHORT_SLICE, _LONG_SLICE, _SHORT_UNTIL = 0.01, 0.1, 0.15
+_SHORT_SLICE, _LONG_SLICE, _SHORT_UNTIL = 0.005, 0.1, 0.1
 """Seconds of a slice until the run has taken so many, and of later ones: at first it is not known how best to share."""
+_COMPILED_AFTER = 20.0
+"""Seconds of a run before what only workers need is compiled for it, which takes as long."""
 _PATIENCE = 3000 if os.name == "posix" else 100_000
 """Rounds that a worker waits without a break, at most: some milliseconds. It has to where the cores have other work."""
 
@@ -82,13 +84,15 @@ class Pace:
     def __init__(self) -> None:
         self.is_shared = False
         self._speed: dict[bool, float] = {}
-        self._seconds, self._slices, self._next_try, self._interval = 0.0, 0, 4, _TRIED_AGAIN
+        self.seconds = 0.0
+        self._slices, self._next_try, self._interval = 0, 4, _TRIED_AGAIN
 
-    def note(self, cycles: int, seconds: float) -> None:
-        """The slice has taken so long."""
-        self._speed[self.is_shared] = cycles / max(seconds, 1e-9)
-        self._seconds += seconds
-        if self._seconds < _SHARED_AFTER:
+    def note(self, cycles: int, seconds: float, was_shared: bool) -> None:
+        """The slice has taken so long; one that was to be shared may not have been."""
+        self._speed[was_shared] = cycles / max(seconds, 1e-9)
+        self.seconds += seconds
+        if self.seconds < _SHARED_AFTER or was_shared != self.is_shared:
+            self.is_shared = self.seconds >= _SHARED_AFTER
             return
         self._slices += 1
         if self._slices < self._next_try:
@@ -103,7 +107,7 @@ class Pace:
     @property
     def slice_seconds(self) -> float:
         """How long the next slice should take."""
-        return _SHORT_SLICE if self._seconds < _SHORT_UNTIL else _LONG_SLICE
+        return _SHORT_SLICE if self.seconds < _SHORT_UNTIL else _LONG_SLICE
 
 
 class Workers:
@@ -114,6 +118,7 @@ class Workers:
         self.n = min(threads, most_workers(simulation, policy)) if threads > 1 else 1
         self._crew: Crew | None = None
         self._pace = Pace()
+        self._is_compiled = False
 
     @property
     def slice_seconds(self) -> float:
@@ -125,15 +130,26 @@ class Workers:
         if self.n == 1:
             return alone()
         simulation, pace = self._simulation, self._pace
+        crew = self._crew_of_slice() if pace.is_shared else None
         before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
-        if pace.is_shared:
-            self._crew = self._crew or Crew(simulation, self._policy, self.n)
-            if self._crew.has_threads:
-                reason = self._crew.run_slice()
+        if crew is not None:
+            reason = crew.run_slice()
         if reason == LEAVE:
             reason = alone()
-        pace.note(simulation.cycles - before, time.perf_counter() - since)
+        pace.note(simulation.cycles - before, time.perf_counter() - since, was_shared=crew is not None)
         return reason
+
+    def _crew_of_slice(self) -> "Crew | None":
+        """Who shares a slice; None while that has yet to be compiled, or if threads cannot be started."""
+        if self._crew is None:
+            constants = constant_fields(self._simulation.run, has_team=True)
+            loop = f"threads{' wide' * self._simulation.is_wide}{'' if is_plain(constants) else ' any'}"
+            self._is_compiled = self._is_compiled or has_machine_code(loop)
+            if not self._is_compiled and self._pace.seconds < _COMPILED_AFTER:
+                return None
+            say_if_compiling(loop)
+            self._crew = Crew(self._simulation, self._policy, self.n, constants)
+        return self._crew if self._crew.has_threads else None
 
     def close(self) -> None:
         """No slice follows: threads end."""
@@ -145,7 +161,7 @@ class Crew:
     """The workers of one run, with the records that are theirs alone. The caller's thread is the first of them, so that
     it and the others, which wait between slices, find their cores again."""
 
-    def __init__(self, simulation: Simulation, policy: Policy, n: int):
+    def __init__(self, simulation: Simulation, policy: Policy, n: int, constants: Constants):
         self._simulation, self._policy, self._n = simulation, policy, n
         run = simulation.run
         self._runs = np.zeros(n + 1, run.dtype)
@@ -167,8 +183,6 @@ class Crew:
         """SMs of the first worker, which has the memory side as well."""
         self._speed: dict[int, float] = {}
         """Cycles per second of the last slice with so many."""
-        constants = constant_fields(run, has_team=True)
-        say_if_compiling(f"threads{' wide' * simulation.is_wide}{'' if is_plain(constants) else ' any'}")
         self._loop = work.simulator(simulation.is_wide, constants)
         address(self._loop)  # compiled before a worker waits for another
         self._threads = ThreadPoolExecutor(n - 1, "ptxsim")
@@ -192,11 +206,11 @@ class Crew:
 
     def run_slice(self) -> int:
         """Run to the stop cycle of the run, or until workers wait for long; returns PAUSED, or LEAVE where the run has
-        ended. `KeyboardInterrupt` is raised when all workers have stopped."""
+        ended. What a signal handler raises, such as `KeyboardInterrupt`, is raised when all workers have stopped."""
         self._begin()
         left = self._team[0]["left"][: self._n, 0]
         before, since = self.cycle, time.perf_counter()
-        interrupt: KeyboardInterrupt | None = None
+        interrupt: BaseException | None = None
         numbers, others = iter(range(1, self._n)), []
         while not left.all():
             try:
@@ -204,9 +218,8 @@ class Crew:
                     others.append(self._threads.submit(self._call_next, numbers))
                 if not left[0]:
                     self._call(0)
-                for other in others:
-                    other.result()
-            except KeyboardInterrupt as problem:
+                wait(others)
+            except BaseException as problem:
                 interrupt = problem
         reason = self._end()
         self._simulation.memory[0]["has_team"] = 0

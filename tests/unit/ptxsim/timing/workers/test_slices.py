@@ -53,7 +53,7 @@ def paces(speeds: dict[bool, float], n: int) -> str:
     pace, kinds = Pace(), ""
     for _ in range(n):
         kinds += "aS"[pace.is_shared]
-        pace.note(1000, 1000 / speeds[pace.is_shared])
+        pace.note(1000, 1000 / speeds[pace.is_shared], pace.is_shared)
     return kinds
 
 
@@ -64,13 +64,14 @@ def test_the_faster_kind_of_slice_goes_on() -> None:
 
 def test_the_first_slices_are_short_and_not_shared() -> None:
     pace = Pace()
-    for seconds in (0.01, 0.005):
-        pace.note(1000, seconds)
+    for seconds in (0.004, 0.002):
+        pace.note(1000, seconds, was_shared=False)
         assert not pace.is_shared
-        assert pace.slice_seconds == 0.01
-    pace.note(1000, 0.006)
+        assert pace.slice_seconds == 0.005
+    pace.note(1000, 0.003, was_shared=False)
     assert pace.is_shared
-    pace.note(1000, 0.2)
+    pace.note(1000, 0.2, was_shared=False)  # not compiled
+    assert pace.is_shared
     assert pace.slice_seconds == 0.1
 
 
@@ -102,6 +103,28 @@ def test_the_number_of_threads_changes_no_result(gpu: str, n: int, monkeypatch: 
     ends = share_slices(monkeypatch, 3)
     assert reduction(gpu, threads=n) == alone
     assert len(ends) == 3
+
+
+@compiled
+@pytest.mark.parametrize("has_code", [True, False])
+def test_nothing_is_compiled_for_a_short_run(monkeypatch: pytest.MonkeyPatch, has_code: bool) -> None:
+    share_slices(monkeypatch, 2)
+    monkeypatch.setattr(slices, "_COMPILED_AFTER", 20.0)
+    monkeypatch.setattr(slices, "has_machine_code", lambda loop: has_code and loop == "threads")
+    made: list[int] = []
+
+    class Without(slices.Crew):
+        has_threads = False
+
+        def __init__(self, *arguments: Any) -> None:
+            made.append(arguments[2])
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(slices, "Crew", Without)
+    assert reduction("tesla-c2050", threads=3)["status"] == "done"
+    assert made == [3] * has_code
 
 
 @compiled
