@@ -42,8 +42,8 @@ _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
 _SHARED_AFTER = 0.008
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
-_SHORT_SLICE, _LONG_SLICE, _SHORT_UNTIL = 0.005, 0.1, 0.1
-"""Seconds of a slice until the run has taken so many, and of later ones: at first it is not known how best to share."""
+_SHORT_SLICE, _LONG_SLICE = 0.005, 0.1
+"""Seconds of a slice: a quarter of what the run has taken, within these. At first it is not known how best to share."""
 _COMPILED_AFTER = 20.0
 """Seconds of a run before what only workers need is compiled for it, which takes as long."""
 _PATIENCE = 3000 if os.name == "posix" else 100_000
@@ -107,7 +107,7 @@ class Pace:
     @property
     def slice_seconds(self) -> float:
         """How long the next slice should take."""
-        return _SHORT_SLICE if self.seconds < _SHORT_UNTIL else _LONG_SLICE
+        return min(max(_SHORT_SLICE, self.seconds / 4), _LONG_SLICE)
 
 
 class Workers:
@@ -264,7 +264,7 @@ class Crew:
         team["ctas_done"] = run["ctas_done"]
         self._divide(team, n_sms)
         memory["has_team"], memory["team"] = 1, self._team.ctypes.data
-        self._runs[:] = simulation.run[0]
+        self._runs.view(np.uint8).reshape(self._n + 1, -1)[:] = simulation.run.view(np.uint8)
         for worker in range(self._n):
             mine = self._runs[worker]
             mine["has_team"], mine["team"] = 1, self._team.ctypes.data

@@ -70,8 +70,10 @@ def test_the_first_slices_are_short_and_not_shared() -> None:
         assert pace.slice_seconds == 0.005
     pace.note(1000, 0.003, was_shared=False)
     assert pace.is_shared
-    pace.note(1000, 0.2, was_shared=False)  # not compiled
+    pace.note(1000, 0.031, was_shared=False)  # not compiled
     assert pace.is_shared
+    assert pace.slice_seconds == pytest.approx(0.01)
+    pace.note(1000, 1.0, was_shared=True)
     assert pace.slice_seconds == 0.1
 
 
