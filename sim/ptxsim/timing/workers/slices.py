@@ -44,8 +44,8 @@ _SHARED_AFTER = 0.008
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
 _SHORT_SLICE, _LONG_SLICE = 0.005, 0.1
 """Seconds of a slice: a quarter of what the run has taken, within these. At first it is not known how best to share."""
-_COMPILED_AFTER = 20.0
-"""Seconds of a run before what only workers need is compiled for it, which takes as long."""
+_COMPILED_AFTER = 5.0
+"""Seconds of a run before what only workers need is compiled, once after an installation, which takes longer."""
 _PATIENCE = 3000 if os.name == "posix" else 100_000
 """Rounds that a worker waits without a break, at most: some milliseconds. It has to where the cores have other work."""
 

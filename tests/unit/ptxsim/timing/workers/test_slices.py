@@ -111,7 +111,7 @@ def test_the_number_of_threads_changes_no_result(gpu: str, n: int, monkeypatch: 
 @pytest.mark.parametrize("has_code", [True, False])
 def test_nothing_is_compiled_for_a_short_run(monkeypatch: pytest.MonkeyPatch, has_code: bool) -> None:
     share_slices(monkeypatch, 2)
-    monkeypatch.setattr(slices, "_COMPILED_AFTER", 20.0)
+    monkeypatch.setattr(slices, "_COMPILED_AFTER", 5.0)
     monkeypatch.setattr(slices, "has_machine_code", lambda loop: has_code and loop == "threads")
     made: list[int] = []
 
