@@ -7,7 +7,7 @@ threads may share a slice (timing/workers): results do not depend on their numbe
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -91,16 +91,10 @@ def _drive(
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
-        arguments = (
-            run,
-            simulation.context,
-            simulation.memory,
-            policy.pick,
-            policy.window,
-            simulation.decide,
-        )
+        memory, decide = simulation.memory, simulation.decide
+        alone = partial(loop, run, simulation.context, memory, policy.pick, policy.window, decide)
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = workers.run_slice(lambda arguments=arguments: int(loop(*arguments)))
+            reason = workers.run_slice(alone)
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:
