@@ -120,7 +120,7 @@ def _all_sms(run, dispatching, execution, memory, pick, window, decide):
         else:
             set_turn(team, me, now << 8 | index)
             k += 1
-            if _may_be_last(run, sm_of(run, index)):
+            if _may_be_last(sm_of(run, index)):
                 if not wait_for_turn(team, me, now << 8 | index):
                     return -1
                 run.next_cta = dispatching.next_cta
@@ -145,17 +145,17 @@ def _turn_at(t, me, now, k, n):
 
 @inline
 def _order_matters(run, sm):
-    """Whether an SM may do something in this cycle that others see: access memory, or end a CTA."""
+    """Whether an SM may do something in this cycle whose order others see: access memory, or end its last CTA."""
     may_issue = sm.ready | sm.blocked | sm.wakes[run.cycle & run.wheel]
     if sm.has_head & sm.outside & may_issue or run.issue_width > 1:
         return True
-    return _may_be_last(run, sm)
+    return _may_be_last(sm)
 
 
 @inline
-def _may_be_last(run, sm):
+def _may_be_last(sm):
     """Whether an SM may have no warps after this cycle: what it then does depends on whether CTAs are left."""
-    return sm.resident & ~sm.finishing == 0 or (run.switching != 0 and sm.finishing != 0)
+    return sm.resident & ~sm.finishing == 0
 
 
 @njit
