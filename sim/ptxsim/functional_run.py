@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ptxsim.base.options import MAX_SHARED, MOST_THREADS, SLICE, Extent, check_call, extent
+from ptxsim.base.options import MAX_SHARED, SLICE, Extent, all_threads, check_call, extent
 from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
 from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
@@ -24,7 +24,6 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.sanitizer.prepare import Checks, check_flags
 from ptxsim.sanitizer.reports import diagnostics
-from ptxtool.base.cpus import available_cpus
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import machine_of
 from ptxtool.ir.nodes import Function
@@ -136,7 +135,7 @@ def functional_launch(
     limit, slice_length = options.max_instructions or LIMIT, options.slice or SLICE
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     launch = kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer, cluster
-    threads = options.threads or min(MOST_THREADS, available_cpus())
+    threads = options.threads or all_threads()
     try:
         FunctionalLaunch(*launch, threads).run()
     except PtxError as problem:  # what the checks have found before it

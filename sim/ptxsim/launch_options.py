@@ -59,7 +59,7 @@ class LaunchOptions:
     `out_of_bounds`; on a machine with a heap those in all of the heap's memory."""
     threads: int | None = None
     """Threads that may share the run where that is faster (docs/performance.md); results are the same. By default one
-    for each CPU in `run`, and one in `launch`."""
+    for each CPU in `run` and the command `sim`, and one in `launch`."""
     ptxplus_semantics: str = "hardware"
     """"gpgpu-sim" gives PTXPlus instructions the meaning they have in GPGPU-Sim (docs/ptxplus-semantics.md)."""
 

@@ -2,10 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+import ptxsim
 from ptxsim.timing import drive
-from ptxsim.timing.workers import slices
+from ptxsim.timing.workers import crew, slices
+from ptxtool.base.resources import resource_dir
+from ptxtool.formats.launch.launch_file import load_launch
+from ptxtool.parse import parse
 
 FIRST, MOST = 300, 500
 """Cycles of the first slice, which is not shared, and of those after it, roughly."""
@@ -16,26 +21,47 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
     ends: list[int] = []
 
     class Fixed(slices.Pace):
-        def note(self, cycles: int, seconds: float) -> None:
+        def note(self, cycles: int, seconds: float, was_shared: bool) -> None:
             self.is_shared = len(ends) < n
 
-        def patience(self, cycles: int) -> float:
-            return 1e6
+        @property
+        def slice_seconds(self) -> float:
+            return 1e-9
 
-    run_slice = slices.Crew.run_slice
+    run_slice = crew.Crew.run_slice
 
-    def noted(crew: Any, patience: float) -> int:
-        reason = run_slice(crew, patience)
-        ends.append(crew.cycle)
+    def noted(self: crew.Crew) -> int:
+        reason = run_slice(self)
+        ends.append(self.cycle)
         return reason
 
-    monkeypatch.setattr(slices.Crew, "run_slice", noted)
-    monkeypatch.setattr(drive, "Pace", Fixed)
+    monkeypatch.setattr(crew.Crew, "run_slice", noted)
+    monkeypatch.setattr(slices, "Pace", Fixed)
+    monkeypatch.setattr(crew, "_PATIENCE", 1 << 40)
+    monkeypatch.setattr(slices, "_COMPILED_AFTER", 0.0)
     monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)
-    monkeypatch.setattr(drive, "_SLICE_SECONDS", 1e-9)
     return ends
 
 
 def loop_of_any_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers use the loop for any run, so that a test compiles one only."""
     monkeypatch.setattr(slices, "constant_fields", lambda run, has_team: (("has_team", 1),))
+
+
+def reduction(gpu: str, **options: Any) -> dict[str, Any]:
+    """A launch of the sample: its counters, and what is in memory then."""
+    folder = resource_dir("samples") / "reduction"
+    described = load_launch(folder / "launch.toml")
+    kernel = next(iter(parse((folder / "kernel.ptxplus").read_bytes()).kernels.values()))
+    arguments = described.arguments()
+    result = ptxsim.launch(
+        kernel,
+        described.grid,
+        described.block,
+        arguments,
+        gpu=gpu,
+        registers=described.registers,
+        dynamic_shared=described.dynamic_shared,
+        **options,
+    )
+    return result.to_dict() | {"memory": [a.tolist() for a in arguments if isinstance(a, np.ndarray)]}

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 @click.option(
     "--threads",
     type=click.IntRange(1, 32),
-    default=1,
     metavar="N",
-    help="Threads that may share the run where that is faster: same results.",
+    help="Threads that may share the run where that is faster: same results. [default: one for each CPU; 1 with "
+    "--replicas]",
 )
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
@@ -72,6 +72,7 @@ def command(
     hotspots: bool,
     stats: str,
     replicas: int,
+    threads: int | None,
     sources: "CudaSources | None",
     quiet: bool,
     sink: common.Sink,
@@ -83,6 +84,7 @@ def command(
     comes (with JSON into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
     prints the counters so far and exits 130.
     """
+    from ptxsim.base.options import simulating_threads
     from ptxsim.launch_options import LaunchOptions
 
     if sink.as_json and stats == "gpgpusim":
@@ -113,6 +115,7 @@ def command(
         hotspots=hotspots,
         dynamic=dynamic if dynamic_options is None else dynamic_options,
         progress=status.progress,
+        threads=threads or (1 if replicas > 1 else simulating_threads(chosen.sm.count)),
         output=None if as_json else status.printed,
         on_interrupt="return",
         **others | {"ptxplus_semantics": others["ptxplus_semantics"] or "hardware"},

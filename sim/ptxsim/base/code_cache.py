@@ -67,6 +67,7 @@ HOST_ONLY = (
     "ptxsim.timing.memory.counts",
     "ptxsim.timing.run_record",
     "ptxsim.timing.simulation",
+    "ptxsim.timing.workers.crew",
     "ptxsim.timing.workers.slices",
 )
 """Modules and packages that no compiled function uses (a test checks this)."""

@@ -30,9 +30,14 @@ LOOPS = {
 that is not plain (timing/core/plain_run.py), and those of several threads."""
 
 
+def has_machine_code(function: str) -> bool:
+    """Whether nothing has to be compiled for a function's loop."""
+    return JIT_DISABLED or is_compiled(LOOPS[function])
+
+
 def say_if_compiling(function: str) -> None:
     """Print the note if a function's loop has no machine code yet."""
-    if JIT_DISABLED or is_compiled(LOOPS[function]):
+    if has_machine_code(function):
         return
     reason = misfit()
     why = f"; prepared machine code {reason}" if reason else ""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxtool.base.cpus import available_cpus
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function, Module
@@ -42,6 +43,17 @@ MOST_CTAS = (2**31 - 1, 65535, 65535)
 """Of a grid: x, y, z (CUDA C++ Programming Guide, compute capabilities)."""
 MOST_COUNT = 2**62
 """Of cycles, instructions and the like: what compiled code counts with has 63 bits."""
+
+
+def all_threads() -> int:
+    """The threads of one run that has the processors to itself."""
+    return min(MOST_THREADS, available_cpus())
+
+
+def simulating_threads(n_sms: int) -> int:
+    """Those of one simulation of so many SMs: each thread has four at least (a choice), as with fewer they mostly wait
+    for one another."""
+    return max(1, min(all_threads(), n_sms // 4))
 
 
 def extent(name: str, value: Extent) -> tuple[int, int, int]:

@@ -7,7 +7,7 @@ threads may share a slice (timing/workers): results do not depend on their numbe
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ptxsim.timing.core.plain_run import Constants, constant_fields, is_plain
 from ptxsim.timing.livelock import Livelock, may_spin
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.workers.slices import LEAVE, Crew, Pace, most_workers
+from ptxsim.timing.workers.slices import Workers
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,19 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
 def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None, threads: int = 1) -> int:
     """Run to the end, with at most so many threads; returns one of `core.cycle`'s reasons, or LIVELOCK.
     `KeyboardInterrupt` leaves the state readable."""
+    _note_policy(simulation, policy)
     watch = Livelock(simulation) if may_spin(simulation.program) else None
+    workers = Workers(simulation, policy, threads)
     try:
-        return _drive(simulation, policy, watch, progress, threads)
+        return _drive(simulation, policy, watch, progress, workers)
     finally:
+        workers.close()
         if watch is not None:
             watch.end()
 
 
-def _drive(
-    simulation: Simulation, policy: Policy, watch: Livelock | None, progress: Progress | None, threads: int
-) -> int:
+def _note_policy(simulation: Simulation, policy: Policy) -> None:
+    """Note what the policy needs in the records of the run."""
     run = simulation.run
     run["has_window"] = policy.has_window
     run["eager_slots"] = (
@@ -74,34 +76,25 @@ def _drive(
     simulation.sms["policy_number"] = policy.number
     if policy.own is not None:
         simulation.records.clear()  # a user's policy can write anywhere in a record
+
+
+def _drive(
+    simulation: Simulation,
+    policy: Policy,
+    watch: Livelock | None,
+    progress: Progress | None,
+    workers: Workers,
+) -> int:
+    run, observer = simulation.run, simulation.observer
     loop = _loop(simulation.is_wide, constant_fields(run))
-    observer = simulation.observer
-    if threads > 1:
-        threads = min(threads, most_workers(simulation, policy))
-    step = _FIRST_CYCLES if threads == 1 else _FIRST_OF_THREADS
-    slice_seconds = _SLICE_SECONDS if threads == 1 else _SLICE_SECONDS / 2
-    crew = None
-    pace = Pace()
+    step = _FIRST_CYCLES if workers.n == 1 else _FIRST_OF_THREADS
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
-        arguments = (
-            run,
-            simulation.context,
-            simulation.memory,
-            policy.pick,
-            policy.window,
-            simulation.decide,
-        )
+        memory, decide = simulation.memory, simulation.decide
+        alone = partial(loop, run, simulation.context, memory, policy.pick, policy.window, decide)
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            if threads > 1 and pace.is_shared:
-                crew = crew or Crew(simulation, policy, threads)
-            before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
-            if crew is not None and pace.is_shared:
-                reason = crew.run_slice(pace.patience(stop - before))
-            if reason == LEAVE:
-                reason = int(loop(*arguments))
-        pace.note(simulation.cycles - before, time.perf_counter() - since)
+            reason = workers.run_slice(alone)
         for image in simulation.images:
             simulation.printer.drain(image)
         if observer is not None:
@@ -117,6 +110,7 @@ def _drive(
         ):  # a stop to empty a buffer, for the timeline, for dynamic warp execution, or to look at warps
             continue
         seconds = time.perf_counter() - started
+        slice_seconds = workers.slice_seconds or _SLICE_SECONDS
         step = max(500, min(2 * step, int(step * slice_seconds / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
             progress(_snapshot(simulation))

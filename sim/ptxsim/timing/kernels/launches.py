@@ -33,9 +33,9 @@ def take_places(run, cycle):
 def cta_done(run, sm, slot):
     """The CTA of a slot has ended."""
     run.ctas_done += 1
-    kernel = kernel_at(run.kernels, sm.cta_kernel[slot])
-    kernel.ctas_done += 1
     if run.concurrent:
+        kernel = kernel_at(run.kernels, sm.cta_kernel[slot])
+        kernel.ctas_done += 1
         _leave_sm(run, sm, kernel)
         if kernel.ctas_done == kernel.n_ctas:
             _end(run, sm.cta_kernel[slot])

@@ -21,7 +21,7 @@ from ptxsim.timing.core.ldst import take_reply_asleep
 from ptxsim.timing.memory.memory_state import l1_at
 from ptxsim.timing.memory.side.catch_up import catch_up, settle
 from ptxsim.timing.memory.side.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
-from ptxsim.timing.memory.team.ports import first_due, look_for_replies, outbox_has_room
+from ptxsim.timing.memory.team.ports import first_due, look_for_replies, outbox_has_room, set_up
 from ptxsim.timing.memory.team.team import (
     LAST,
     SMS_DONE,
@@ -42,8 +42,9 @@ from ptxsim.timing.memory.team.team import (
 )
 from ptxsim.timing.sm_state import FOREVER, sm_of
 
-SETTLE = -1
-"""In place of the number of a worker: they have stopped, and the memory side comes up to the run's cycle."""
+SET_UP, SETTLE = -2, -1
+"""In place of the number of a worker: before they start; and after they have stopped, where the memory side comes up to
+the run's cycle."""
 
 
 @inline
@@ -65,7 +66,8 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
             return
         run.known = memory_cycle_of(team) + t.lookahead
         look_for_replies(team, me)
-        if not _all_sms(run, dispatching, execution, memory, pick, window, decide):
+        late = _all_sms(run, dispatching, execution, memory, pick, window, decide)
+        if late < 0:
             return
         if run.ctas_done:
             done = add_done(team, run.ctas_done)
@@ -80,9 +82,9 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
         set_cycle(team, me, now + 1)
         set_turn(team, me, (now + 1) << 8)
         following = FOREVER
-        for k in range(t.sms_of[me]):
-            index = np.int64(t.mine[me, k])
-            _go_ahead(run, execution, memory, pick, window, decide, index)
+        for k in range(late):
+            _go_ahead(run, execution, memory, pick, window, decide, np.int64(t.late[me, k]))
+        for index in range(t.first_sm[me], t.end_sm[me]):
             following = min(following, run.sm_next[index], first_due(team, index) + run.response_hops)
         set_asleep(team, me, np.int64(following >= FOREVER))
         run.cycle = min(max(min(following, run.known), now + 1), run.stop_cycle)
@@ -91,14 +93,14 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
 @inline
 def _all_sms(run, dispatching, execution, memory, pick, window, decide):
     """The cycle of all SMs that are due: first, each in its turn, of those whose order matters; of the others while it
-    is not their turn, or after them. False if the run has ended before."""
+    is not their turn, or after them. Those that keep nobody waiting go ahead at once. Returns how many have yet to; -1
+    if the run has ended before."""
     team = run.team
     t = team_at(team, 0)
     me = run.worker
     now = run.cycle
-    ordered = others = 0
-    for k in range(t.sms_of[me]):
-        index = np.int64(t.mine[me, k])
+    ordered = others = late = 0
+    for index in range(t.first_sm[me], t.end_sm[me]):
         if run.sm_next[index] <= now or first_due(team, index) + run.response_hops <= now:
             if _order_matters(run, sm_of(run, index)):
                 t.ordered[me, ordered] = index
@@ -114,22 +116,25 @@ def _all_sms(run, dispatching, execution, memory, pick, window, decide):
         index = np.int64(t.ordered[me, k])
         if others and (k == ordered or not is_turn(team, me, now << 8 | index)):
             others -= 1
-            if not _step(run, execution, memory, pick, window, decide, np.int64(t.others[me, others])):
-                return False
-            continue
-        set_turn(team, me, now << 8 | index)
-        sm = sm_of(run, index)
-        if sm.finishing or sm.resident == 0:  # a CTA may end
-            if not wait_for_turn(team, me, now << 8 | index):
-                return False
-            run.next_cta = dispatching.next_cta
+            index = np.int64(t.others[me, others])
         else:
-            run.next_turn = _turn_at(t, me, now, k + 1, ordered)
+            set_turn(team, me, now << 8 | index)
+            k += 1
+            if _may_be_last(sm_of(run, index)):
+                if not wait_for_turn(team, me, now << 8 | index):
+                    return -1
+                run.next_cta = dispatching.next_cta
+            else:
+                run.next_turn = _turn_at(t, me, now, k, ordered)
         if not _step(run, execution, memory, pick, window, decide, index):
-            return False
+            return -1
         run.next_turn = 0
-        k += 1
-    return True
+        if k == ordered:
+            _go_ahead(run, execution, memory, pick, window, decide, index)
+        else:
+            t.late[me, late] = index
+            late += 1
+    return late
 
 
 @inline
@@ -140,11 +145,17 @@ def _turn_at(t, me, now, k, n):
 
 @inline
 def _order_matters(run, sm):
-    """Whether an SM may do something in this cycle that others see: access memory, or end a CTA."""
+    """Whether an SM may do something in this cycle whose order others see: access memory, or end its last CTA."""
     may_issue = sm.ready | sm.blocked | sm.wakes[run.cycle & run.wheel]
     if sm.has_head & sm.outside & may_issue or run.issue_width > 1:
         return True
-    return sm.finishing != 0 or sm.resident == 0
+    return _may_be_last(sm)
+
+
+@inline
+def _may_be_last(sm):
+    """Whether an SM may have no warps after this cycle: what it then does depends on whether CTAs are left."""
+    return sm.resident & ~sm.finishing == 0
 
 
 @njit
@@ -198,8 +209,7 @@ def _dispatch(run, dispatching, execution):
     set_turn(team, me, position)
     if not wait_for_turn(team, me, position):
         return False
-    for k in range(t.sms_of[me]):
-        index = np.int64(t.mine[me, k])
+    for index in range(t.first_sm[me], t.end_sm[me]):
         dispatching.is_open[index] = run.is_open[index]
     set_ready(team, me, now)
     spins = 0
@@ -225,8 +235,7 @@ def _dispatch(run, dispatching, execution):
         set_turn(team, me, (now + 1) << 8)
     run.next_cta = dispatching.next_cta
     run.open_sms = 0
-    for k in range(t.sms_of[me]):
-        index = np.int64(t.mine[me, k])
+    for index in range(t.first_sm[me], t.end_sm[me]):
         run.sm_next[index] = min(run.sm_next[index], dispatching.sm_next[index])
         run.is_open[index] = dispatching.is_open[index]
         run.open_sms += run.is_open[index]
@@ -235,6 +244,9 @@ def _dispatch(run, dispatching, execution):
 
 def _simulate(runs, contexts, memories, pick, window, decide, worker):
     """Run as one of several workers, whose records are followed by that for CTA dispatch."""
+    if worker == SET_UP:
+        set_up(memories[0], runs[0].team)
+        return PAUSED
     if worker == SETTLE:
         settle(runs[0].team, runs[0].cycle)
         return PAUSED
@@ -242,12 +254,11 @@ def _simulate(runs, contexts, memories, pick, window, decide, worker):
     _work(run, runs[run.n_workers], contexts[worker], memories[0], pick, window, decide)
     if worker == 0:
         wait_for_all(run.team)
-    else:
-        set_left(run.team, worker)
+    set_left(run.team, worker)
     return PAUSED
 
 
 @cache
 def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
-    """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, or SETTLE."""
+    """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, SET_UP, or SETTLE."""
     return declared_loop(_simulate, is_wide, constants, types.int64)

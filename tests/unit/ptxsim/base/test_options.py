@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_lowering import kernel
 
+from ptxsim.base import options as limits
 from ptxsim.base.options import check_call, extent, is_as_gpgpu_sim, whole
 from ptxtool.base.diag import PtxError
 
@@ -64,3 +65,11 @@ def test_a_call_has_a_parsed_kernel_and_as_many_names_as_arguments() -> None:
         with pytest.raises(PtxError) as caught:
             check_call(given, args, names)
         assert caught.value.diagnostics[0].message == message
+
+
+def test_a_thread_simulates_four_sms_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "available_cpus", lambda: 64)
+    assert limits.all_threads() == 32
+    assert [limits.simulating_threads(n) for n in (1, 4, 14, 80, 144)] == [1, 1, 3, 20, 32]
+    monkeypatch.setattr(limits, "available_cpus", lambda: 2)
+    assert (limits.all_threads(), limits.simulating_threads(14)) == (2, 2)

@@ -5,7 +5,7 @@ from typing import Any
 from ptxsim.base.atomics import call_at, pause
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.side.catch_up import catch_up
-from ptxsim.timing.memory.team.team import all_left, limit_of, memory_cycle_of, team_at, turn_of
+from ptxsim.timing.memory.team.team import all_left, limit_of, memory_cycle_of, stop_soon, team_at, turn_of
 
 _SPINS = 500
 """Rounds before another thread may have the core."""
@@ -14,12 +14,18 @@ _SPINS = 500
 @inline
 def wait(team: Any, me: int, spins: int) -> int:
     """Let some time pass; returns the number of such waits in a row."""
+    t = team_at(team, 0)
+    before = memory_cycle_of(team)
     if me == 0:
         catch_up(team)
+    if me or memory_cycle_of(team) == before:
+        t.idle_rounds[me, 0] += 1
     pause()
-    yield_cpu = team_at(team, 0).yield_cpu
-    if spins > _SPINS and yield_cpu:
-        call_at(yield_cpu)
+    if spins > _SPINS:
+        if t.yield_cpu:
+            call_at(t.yield_cpu)
+        if spins == t.patience:
+            stop_soon(team)
     return spins + 1
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.atomics import load_acquire, store_release
-from ptxsim.base.jit import inline
-from ptxsim.timing.memory.memory_state import FOREVER
+from ptxsim.base.jit import inline, njit
+from ptxsim.timing.memory.memory_state import FIFO, FOREVER
 from ptxsim.timing.memory.team.team import INBOX, MOST_SENT, OUTBOX, WAITING, offset, team_at, word, word_of
 
 POP = 255  # kind of an entry: a reply was taken
@@ -96,8 +96,7 @@ def look_for_replies(team: Any, worker: int) -> None:
     if delivered == t.seen[worker, 0]:
         return
     t.seen[worker, 0] = delivered
-    for k in range(t.sms_of[worker]):
-        sm = np.int64(t.mine[worker, k])
+    for sm in range(t.first_sm[worker], t.end_sm[worker]):
         port = t.port[sm]
         port.arrived = load_acquire(word(team, _ARRIVED, sm))
         if port.due == FOREVER and port.arrived != port.taken:
@@ -129,6 +128,33 @@ def take_first(team: Any, sm: int, now: int) -> int:
     port.due = t.inbox[sm, port.taken & (INBOX - 1)].due if port.taken != port.arrived else FOREVER
     post(team, sm, now + t.response_hops, now + 1, 0, POP, 0, 0, 0)
     return request
+
+
+@njit
+def set_up(memory: Any, team: Any) -> None:
+    """The ports before workers start: the replies that wait in the network's outputs have arrived."""
+    t = team_at(team, 0)
+    replies = memory.replies
+    for worker in range(t.n):
+        t.posted[worker, 0] = t.drained[worker, 0] = t.delivered[worker, 0] = t.seen[worker, 0] = 0
+        t.seen[worker, 1] = 0
+    for sm in range(t.n_sms):
+        port = t.port[sm]
+        port.sent = port.sent_flits = port.taken = port.arrived = port.applied = port.room_until = 0
+        port.due = FOREVER
+        t.applied[sm] = t.entered[sm] = t.full_until[sm] = 0
+        t.first_cycle[sm] = FOREVER
+        t.left_flits[sm] = -np.int64(memory.requests.input[sm].flits)
+        output = replies.output[sm]
+        r = np.int64(output.first)
+        for k in range(output.count):
+            if not replies.of_packets:
+                r = np.int64(replies.queue[sm, (output.head + k) & (FIFO - 1)])
+            t.inbox[sm, k].request = r
+            t.inbox[sm, k].due = memory.request[r].due
+            r = np.int64(memory.request[r].following)
+        t.arrived[sm] = output.count
+        t.delivered[t.worker_of[sm], 0] += output.count
 
 
 # ---- the memory side

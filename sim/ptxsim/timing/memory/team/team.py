@@ -57,13 +57,14 @@ TEAM = record(
         ("n_sms", "i8"),
         ("memory", "u8"),  # address of the MEMORY record
         ("yield_cpu", "u8"),  # address of a C function; 0: none
+        ("patience", "i8"),  # rounds that a worker waits without a break before all stop
         ("lookahead", "i8"),  # cycles from the network to an SM, at the least
         ("response_hops", "i8"),
         ("most_flits", "i8"),  # that an SM may send in a cycle
         ("reserve", "i8"),  # free requests below which the workers stop
         ("ahead", "i8"),  # as RUN.ahead
-        ("sms_of", "i8", (MAX_WORKERS,)),  # number of a worker's SMs
-        ("mine", "u1", (MAX_WORKERS, MAX_SMS)),  # and which they are, in order
+        ("first_sm", "i8", (MAX_WORKERS,)),  # a worker's SMs are side by side
+        ("end_sm", "i8", (MAX_WORKERS,)),
         ("worker_of", "u1", (MAX_SMS,)),
         ("unused", "i8", (_LINE,)),
         # words that all read
@@ -82,9 +83,11 @@ TEAM = record(
         ("left", "i8", (MAX_WORKERS, _LINE)),  # it has stopped
         ("posted", "i8", (MAX_WORKERS, _LINE)),  # entries of its outbox
         ("last_step", "i8", (MAX_WORKERS, _LINE)),  # last cycle of an SM
+        ("idle_rounds", "i8", (MAX_WORKERS, _LINE)),  # in which it has waited
         ("seen", "i8", (MAX_WORKERS, _LINE)),  # last seen: replies delivered, entries drained
         ("ordered", "u1", (MAX_WORKERS, MAX_SMS)),  # SMs of a worker whose order matters in a cycle
-        ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # and the others that are due
+        ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # the others that are due
+        ("late", "u1", (MAX_WORKERS, MAX_SMS)),  # and those that others were waiting for
         ("port", PORT, (MAX_SMS,)),
         ("outbox", SENT, (MAX_WORKERS, OUTBOX)),
         # what the memory side writes
@@ -154,6 +157,11 @@ def set_stop(team: Any, cycle: int) -> None:
 def stops_soon(team: Any) -> int:
     value: int = load_acquire(word(team, _STOPS_SOON, 0))
     return value
+
+
+@inline
+def stop_soon(team: Any) -> None:
+    store_release(word(team, _STOPS_SOON, 0), np.int64(1))
 
 
 @inline

@@ -1,24 +1,18 @@
-"""Which slices are shared and by how many workers, and that an interrupted one ends whole."""
+"""Which slices are shared, and by how many workers."""
 
-import threading
 from typing import Any
 
-import numpy as np
 import pytest
 from built import built
 from microkernels.measure import one_sm
-from shared_slices import loop_of_any_run, share_slices
+from shared_slices import reduction, share_slices
 
-import ptxsim
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.options import MOST_THREADS
 from ptxsim.timing.memory.team.team import MAX_WORKERS
 from ptxsim.timing.schedulers import policy
 from ptxsim.timing.workers import slices
 from ptxsim.timing.workers.slices import Pace, most_workers
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch.launch_file import load_launch
-from ptxtool.parse import parse
 
 compiled = pytest.mark.skipif(JIT_DISABLED, reason="without compilation there is one thread")
 
@@ -52,7 +46,7 @@ def paces(speeds: dict[bool, float], n: int) -> str:
     pace, kinds = Pace(), ""
     for _ in range(n):
         kinds += "aS"[pace.is_shared]
-        pace.note(1000, 1000 / speeds[pace.is_shared])
+        pace.note(1000, 1000 / speeds[pace.is_shared], pace.is_shared)
     return kinds
 
 
@@ -61,90 +55,38 @@ def test_the_faster_kind_of_slice_goes_on() -> None:
     assert paces({False: 1.0, True: 0.5}, 16) == "aSSaS" + 11 * "a"
 
 
-def test_patience_is_twice_the_time_of_one_thread() -> None:
+def test_the_first_slices_are_short_and_not_shared() -> None:
     pace = Pace()
-    pace.note(1000, 0.5)
-    assert pace.patience(2000) == pytest.approx(2.0)
-    assert pace.patience(1) == pytest.approx(0.02)
-
-
-def test_short_runs_are_not_shared() -> None:
-    pace = Pace()
-    for _ in range(3):
-        pace.note(1000, 0.06)
+    for seconds in (0.004, 0.002):
+        pace.note(1000, seconds, was_shared=False)
         assert not pace.is_shared
-    pace.note(1000, 0.06)
+        assert pace.slice_seconds == 0.005
+    pace.note(1000, 0.003, was_shared=False)
     assert pace.is_shared
-
-
-def reduction(gpu: str, **options: Any) -> dict[str, Any]:
-    folder = resource_dir("samples") / "reduction"
-    described = load_launch(folder / "launch.toml")
-    kernel = next(iter(parse((folder / "kernel.ptxplus").read_bytes()).kernels.values()))
-    arguments = described.arguments()
-    result = ptxsim.launch(
-        kernel,
-        described.grid,
-        described.block,
-        arguments,
-        gpu=gpu,
-        registers=described.registers,
-        dynamic_shared=described.dynamic_shared,
-        **options,
-    )
-    return result.to_dict() | {"memory": [a.tolist() for a in arguments if isinstance(a, np.ndarray)]}
+    pace.note(1000, 0.031, was_shared=False)  # not compiled
+    assert pace.is_shared
+    assert pace.slice_seconds == pytest.approx(0.01)
+    pace.note(1000, 1.0, was_shared=True)
+    assert pace.slice_seconds == 0.1
 
 
 @compiled
-@pytest.mark.parametrize(
-    ("gpu", "n"), [("tesla-c2050", 2), ("tesla-c2050", 3), ("gpgpusim42-qv100", 2), ("gpgpusim42-qv100", 8)]
-)
-def test_the_number_of_threads_changes_no_result(gpu: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = reduction(gpu)
-    loop_of_any_run(monkeypatch)
-    ends = share_slices(monkeypatch, 3)
-    assert reduction(gpu, threads=n) == alone
-    assert len(ends) == 3
-
-
-@compiled
-def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = reduction("tesla-c2050")
-    loop_of_any_run(monkeypatch)
-    share_slices(monkeypatch, 3)
-    join, interrupted = threading.Thread.join, []
-
-    def interrupt(thread: threading.Thread, timeout: float | None = None) -> None:
-        if timeout is not None and not interrupted:
-            interrupted.append(thread)
-            raise KeyboardInterrupt
-        join(thread, timeout)
-
-    monkeypatch.setattr(slices.threading.Thread, "join", interrupt)
-    result = reduction("tesla-c2050", threads=2, on_interrupt="return")
-    assert result["status"] == "interrupted"
-    assert 300 < result["cycles"] <= 800
-    assert all(not t.name.startswith("ptxsim") for t in threading.enumerate())
-    cut = reduction("tesla-c2050", max_cycles=result["cycles"])
-    assert {k: v for k, v in result.items() if k not in ("status", "memory")} == {
-        k: v for k, v in cut.items() if k not in ("status", "memory")
-    }
-    assert alone["status"] == "done"
-
-
-@compiled
-def test_one_thread_does_it_where_no_more_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = reduction("tesla-c2050")
-    loop_of_any_run(monkeypatch)
+@pytest.mark.parametrize("has_code", [True, False])
+def test_nothing_is_compiled_for_a_short_run(monkeypatch: pytest.MonkeyPatch, has_code: bool) -> None:
     share_slices(monkeypatch, 2)
-    start, started = threading.Thread.start, []
+    monkeypatch.setattr(slices, "_COMPILED_AFTER", 5.0)
+    monkeypatch.setattr(slices, "has_machine_code", lambda loop: has_code and loop == "threads")
+    made: list[int] = []
 
-    def fail(thread: threading.Thread) -> None:
-        if started:
-            raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
+    class Without(slices.Crew):
+        has_threads = False
 
-    monkeypatch.setattr(slices.threading.Thread, "start", fail)
-    assert reduction("tesla-c2050", threads=2) == alone
-    assert len(started) == 1
+        def __init__(self, *arguments: Any) -> None:
+            made.append(arguments[2])
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(slices, "Crew", Without)
+    assert reduction("tesla-c2050", threads=3)["status"] == "done"
+    assert made == [3] * has_code

@@ -23,7 +23,7 @@ def shared_by_one(machine: Machine) -> Any:
     shared["n"], shared["n_sms"], shared["memory"] = 1, N_SMS, machine.array.ctypes.data
     shared["first_cycle"], shared["port"]["due"] = FOREVER, FOREVER
     shared["stop"], shared["fault_at"], shared["end_at"] = STOP, FOREVER, FOREVER
-    shared["mine"][0][0][:N_SMS], shared["sms_of"][0][0] = range(N_SMS), N_SMS
+    shared["end_sm"][0][0] = N_SMS
     shared["cycle"] = STOP
     machine.m["has_team"], machine.m["team"] = 1, shared.ctypes.data
     return shared

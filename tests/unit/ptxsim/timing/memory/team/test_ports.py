@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_machine import LINE, Machine, memory_cycle, on_array
 
 from ptxsim.base.jit import JIT_DISABLED, for_python
 from ptxsim.timing.memory.memory_state import FOREVER, READ
 from ptxsim.timing.memory.team import ports
 from ptxsim.timing.memory.team.team import INBOX, MOST_SENT, TEAM, WAITING
+from ptxtool.formats.gpu import load_gpu
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="without compilation there is one thread")
 WORKER, SM = 1, 5
@@ -21,7 +23,7 @@ def shared() -> Any:
     record["n"], record["n_sms"], record["response_hops"] = 2, 8, 3
     record["first_cycle"], record["port"]["due"] = FOREVER, FOREVER
     record["worker_of"][0][4:8] = WORKER
-    record["mine"][0][WORKER][:4], record["sms_of"][0][WORKER] = range(4, 8), 4
+    record["first_sm"][0][WORKER], record["end_sm"][0][WORKER] = 4, 8
     return record
 
 
@@ -84,3 +86,30 @@ def test_an_input_is_full_until_later(shared: Any) -> None:
     for cycle, until in ((40, 40), (30, 40), (50, 50)):
         call(ports.set_full, shared, SM, cycle)
         assert call(ports.full_until, shared, SM) == until
+
+
+@pytest.mark.parametrize("gpu", ["tesla-c2050", "gpgpusim42-qv100"])
+def test_what_waits_in_the_network_when_workers_start(shared: Any, gpu: str) -> None:
+    """Two replies lie in an output, and a request in another SM's input."""
+    machine = Machine(load_gpu(gpu))
+    machine.send(0, size=32, sm=SM, tag=1)
+    machine.send(LINE, size=32, sm=SM, tag=2)
+    while machine.m["replies"]["output"][SM]["count"] < 2:
+        assert machine.now < 2000
+        machine.now += 1
+        memory_cycle(machine.array, machine.now)
+    machine.send(2 * LINE, sm=4)
+    shared["port"]["taken"], shared["posted"], shared["seen"] = 7, 7, 7  # of a slice before
+    on_array(ports.set_up)(machine.array, np.uint64(shared.ctypes.data))
+    call(ports.look_for_replies, shared, WORKER)
+    due = call(ports.first_due, shared, SM)
+    assert due == machine.due[SM]
+    first = call(ports.take_first, shared, SM, due)
+    second = call(ports.take_first, shared, SM, due + 1)
+    assert machine.m["request"]["tag"][[first, second]].tolist() == [1, 2]
+    assert call(ports.first_due, shared, SM) == FOREVER
+    assert shared["left_flits"][0][[4, SM]].tolist() == [
+        -machine.m["requests"]["input"][4]["flits"].astype(int),
+        0,
+    ]
+    assert shared["left_flits"][0][4] < 0
