@@ -37,6 +37,7 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
 
     monkeypatch.setattr(crew.Crew, "run_slice", noted)
     monkeypatch.setattr(slices, "Pace", Fixed)
+    monkeypatch.setattr(slices, "has_free_cpus", lambda n: True)
     monkeypatch.setattr(crew, "_PATIENCE", 1 << 40)
     monkeypatch.setattr(slices, "_COMPILED_AFTER", 0.0)
     monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)

@@ -27,7 +27,7 @@ from ptxsim.timing.workers import work
 
 LEAVE = -2
 """The loop of one thread has to go on: it says why a run has ended."""
-_COUNTS = ("asleep", "idle", "idle_rounds", "left", "stops_soon", "ready")
+_COUNTS = ("asleep", "idle", "idle_rounds", "left", "long_rounds", "stops_soon", "ready")
 """Fields of the team's record that begin with 0."""
 _COUNTED = ("stall_warps", "stall_cycles", "issues")
 _SCRATCH_WORDS = 32
@@ -35,8 +35,8 @@ _MEMORY_SHARE = 0.2
 """The time of the memory side at first, as a part of that of all SMs (measured: 0.05 to 0.6)."""
 _ROUND = 4e-8
 """Seconds of a round in which a worker waits (measured)."""
-_PATIENCE = 3000 if os.name == "posix" else 100_000
-"""Rounds that a worker waits without a break, at most: some milliseconds. It has to where the cores have other work."""
+_PATIENCE = 1000 if os.name == "posix" else 100_000
+"""Rounds of waits of more than 20 microseconds in a slice, at most: there are many where the cores have other work."""
 _SENT_BEFORE_STOP = 256
 """Requests that an SM may send until all workers have stopped, at most."""
 

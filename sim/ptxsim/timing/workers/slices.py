@@ -2,6 +2,7 @@
 machine, and on what else the cores have to do. Reference: docs/performance.md.
 """
 
+import math
 import time
 from collections.abc import Callable
 
@@ -12,9 +13,12 @@ from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.workers.crew import LEAVE, Crew, reserve
+from ptxtool.base.cpus import has_free_cpus
 
 _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
+_HOPELESS = 0.6
+"""A shared slice with less than this part of the speed of one thread is the last for now: the cores have other work."""
 _SHARED_AFTER = 0.008
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
 _SHORT_SLICE, _LONG_SLICE = 0.005, 0.1
@@ -51,7 +55,7 @@ class Pace:
 
     def __init__(self) -> None:
         self.is_shared = False
-        self._speed: dict[bool, float] = {}
+        self._speed = {True: math.inf}
         self.seconds = 0.0
         self._slices, self._next_try, self._interval = 0, 4, _TRIED_AGAIN
 
@@ -63,14 +67,17 @@ class Pace:
             self.is_shared = self.seconds >= _SHARED_AFTER
             return
         self._slices += 1
-        if self._slices < self._next_try:
-            self.is_shared = self._slices < 3 or self._speed[True] > self._speed[False]  # the first is slow
+        is_better = self._speed[True] > self._speed[False]
+        if was_shared and self._speed[True] < _HOPELESS * self._speed[False]:
+            self._next_try, self.is_shared = self._slices + self._interval, False
+            self._interval *= 2
+        elif self._slices < self._next_try:
+            self.is_shared = is_better or self._slices < 3  # the first is slow
         elif self._slices == self._next_try:
             self.is_shared = not self.is_shared
         else:
-            better = self._speed[True] > self._speed[False]
-            self._interval = _TRIED_AGAIN if better == self.is_shared else 2 * self._interval
-            self._next_try, self.is_shared = self._slices + self._interval, better
+            self._interval = _TRIED_AGAIN if is_better == self.is_shared else 2 * self._interval
+            self._next_try, self.is_shared = self._slices + self._interval, is_better
 
     @property
     def slice_seconds(self) -> float:
@@ -86,19 +93,20 @@ class Workers:
         self.n = min(threads, most_workers(simulation, policy)) if threads > 1 else 1
         self._crew: Crew | None = None
         self._pace = Pace()
-        self._is_compiled = False
+        self._is_compiled: bool | None = None
+        """Whether a crew's loop is; None: it was not needed yet."""
 
     @property
     def slice_seconds(self) -> float:
         """How long the next slice should take; 0: it does not matter."""
-        return self._pace.slice_seconds if self.n > 1 else 0.0
+        return 0.0 if self.n == 1 or self._is_compiled is False else self._pace.slice_seconds
 
     def run_slice(self, alone: Callable[[], int]) -> int:
         """Run to the stop cycle of the run, with several threads or by `alone`, which says why a run has stopped."""
         if self.n == 1:
             return int(alone())
         simulation, pace = self._simulation, self._pace
-        crew = self._crew_of_slice() if pace.is_shared else None
+        crew = self._crew_of_slice() if pace.is_shared and has_free_cpus(self.n) else None
         before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
         if crew is not None:
             reason = crew.run_slice()
@@ -112,7 +120,8 @@ class Workers:
         if self._crew is None:
             constants = constant_fields(self._simulation.run, has_team=True)
             loop = f"threads{' wide' * self._simulation.is_wide}{'' if is_plain(constants) else ' any'}"
-            self._is_compiled = self._is_compiled or has_machine_code(loop)
+            if self._is_compiled is None:
+                self._is_compiled = has_machine_code(loop)
             if not self._is_compiled and self._pace.seconds < _COMPILED_AFTER:
                 return None
             say_if_compiling(loop)

@@ -24,7 +24,8 @@ def wait(team: Any, me: int, spins: int) -> int:
     if spins > _SPINS:
         if t.yield_cpu:
             call_at(t.yield_cpu)
-        if spins == t.patience:
+        t.long_rounds[me, 0] += 1
+        if t.long_rounds[me, 0] == t.patience:
             stop_soon(team)
     return spins + 1
 

@@ -57,7 +57,7 @@ TEAM = record(
         ("n_sms", "i8"),
         ("memory", "u8"),  # address of the MEMORY record
         ("yield_cpu", "u8"),  # address of a C function; 0: none
-        ("patience", "i8"),  # rounds that a worker waits without a break before all stop
+        ("patience", "i8"),  # rounds of long waits of a worker before all stop
         ("lookahead", "i8"),  # cycles from the network to an SM, at the least
         ("response_hops", "i8"),
         ("most_flits", "i8"),  # that an SM may send in a cycle
@@ -84,6 +84,7 @@ TEAM = record(
         ("posted", "i8", (MAX_WORKERS, _LINE)),  # entries of its outbox
         ("last_step", "i8", (MAX_WORKERS, _LINE)),  # last cycle of an SM
         ("idle_rounds", "i8", (MAX_WORKERS, _LINE)),  # in which it has waited
+        ("long_rounds", "i8", (MAX_WORKERS, _LINE)),  # those in which it had waited for long
         ("seen", "i8", (MAX_WORKERS, _LINE)),  # last seen: replies delivered, entries drained
         ("ordered", "u1", (MAX_WORKERS, MAX_SMS)),  # SMs of a worker whose order matters in a cycle
         ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # the others that are due

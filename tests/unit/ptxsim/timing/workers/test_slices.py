@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from built import built
 from microkernels.measure import one_sm
-from shared_slices import reduction, share_slices
+from shared_slices import loop_of_any_run, reduction, share_slices
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.options import MOST_THREADS
@@ -52,7 +52,8 @@ def paces(speeds: dict[bool, float], n: int) -> str:
 
 def test_the_faster_kind_of_slice_goes_on() -> None:
     assert paces({False: 1.0, True: 1.5}, 24) == "aSSSa" + 16 * "S" + "aSS"
-    assert paces({False: 1.0, True: 0.5}, 16) == "aSSaS" + 11 * "a"
+    assert paces({False: 1.0, True: 0.7}, 16) == "aSSaS" + 11 * "a"
+    assert paces({False: 1.0, True: 0.5}, 30) == "aS" + 8 * "a" + "S" + 16 * "a" + "Saa"
 
 
 def test_the_first_slices_are_short_and_not_shared() -> None:
@@ -68,6 +69,22 @@ def test_the_first_slices_are_short_and_not_shared() -> None:
     assert pace.slice_seconds == pytest.approx(0.01)
     pace.note(1000, 1.0, was_shared=True)
     assert pace.slice_seconds == 0.1
+
+
+@compiled
+def test_nothing_is_shared_where_processors_have_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = reduction("tesla-c2050")
+    loop_of_any_run(monkeypatch)
+    ends = share_slices(monkeypatch, 1)
+    asked: list[int] = []
+
+    def free_the_third_time(n: int) -> bool:
+        asked.append(n)
+        return len(asked) == 3
+
+    monkeypatch.setattr(slices, "has_free_cpus", free_the_third_time)
+    assert reduction("tesla-c2050", threads=2) == alone
+    assert (asked, len(ends)) == ([2, 2, 2], 1)
 
 
 @compiled
