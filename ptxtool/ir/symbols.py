@@ -44,7 +44,7 @@ MAX_SINGLE = 65_536
 """Up to this number a range is compared name by name with other names of its block that it may repeat."""
 MAX_REPEATED = 8
 """So many names are listed of a range that repeats another."""
-NAMES_PER_STATEMENT = 4
+NAMES_PER_STATEMENT = 2
 """Ranges with more names per statement than that are looked up name by name."""
 _LONG = 1000
 """Statements of a text in which these are ranges with more than one name per statement: unused names take memory."""
