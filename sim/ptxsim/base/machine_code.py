@@ -70,7 +70,7 @@ def need(parts: Collection[str]) -> bool:
         _needed.update(more)
         _defined.clear()
         _addresses.clear()
-        return any(_part_of[symbol] in more and _is_missing(_declared[symbol]) for symbol in _part_of)
+        return any(_part_of[symbol] in more and is_missing(_declared[symbol]) for symbol in _part_of)
 
 
 def _is_needed(symbol: str) -> bool:
@@ -202,7 +202,8 @@ def is_compiled(function: str) -> bool:
     return any(folder(module).glob(f"{file}-*.o")) or prepared_code.holds(sources(module), file)
 
 
-def _is_missing(function: Any) -> bool:
+def is_missing(function: Any) -> bool:
+    """Whether machine code of a declared function is neither on disk nor prepared."""
     name = _name(function)
     return not _path(function).exists() and not prepared_code.holds(sources(function.__module__), name)
 
@@ -217,8 +218,8 @@ def _compiled_beside(function: Any) -> int:
         sys.platform != "linux"
         or threading.active_count() > 1
         or len(os.sched_getaffinity(0)) < 2
-        or not _is_missing(function)
-        or sum(_is_needed(s) and s not in _defined and _is_missing(f) for s, f in _declared.items()) < _ENOUGH
+        or not is_missing(function)
+        or sum(_is_needed(s) and s not in _defined and is_missing(f) for s, f in _declared.items()) < _ENOUGH
     ):
         return 0
     beside = os.fork()

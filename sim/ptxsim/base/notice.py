@@ -9,9 +9,10 @@ code was prepared but does not fit, the note says why.
 import contextlib
 import sys
 from collections.abc import Collection
+from typing import Any
 
 from ptxsim.base.jit import JIT_DISABLED
-from ptxsim.base.machine_code import is_compiled, need
+from ptxsim.base.machine_code import is_compiled, is_missing, need
 from ptxsim.base.prepared_code import misfit
 
 LOOPS = {
@@ -30,14 +31,9 @@ LOOPS = {
 that is not plain (timing/core/plain_run.py), and those of several threads."""
 
 
-def has_machine_code(function: str) -> bool:
-    """Whether nothing has to be compiled for a function's loop."""
-    return JIT_DISABLED or is_compiled(LOOPS[function])
-
-
-def say_if_compiling(function: str) -> None:
-    """Print the note if a function's loop has no machine code yet."""
-    if has_machine_code(function):
+def say_if_compiling(function: str, loop: Any = None) -> None:
+    """Print the note if a function's loop has no machine code yet: this `loop`, or any that the function has."""
+    if JIT_DISABLED or (is_compiled(LOOPS[function]) if loop is None else not is_missing(loop)):
         return
     reason = misfit()
     why = f"; prepared machine code {reason}" if reason else ""
@@ -52,6 +48,13 @@ def say_if_compiling(function: str) -> None:
     else:
         text = f"the simulator (once after installation, up to a minute{why})"
     _say(text)
+
+
+def say_if_one_more(function: str, loop: Any) -> None:
+    """The note before a loop for other machines than those simulated so far: where there are none,
+    `say_if_compiling(function)` has said it."""
+    if not JIT_DISABLED and is_compiled(LOOPS[function]) and is_missing(loop):
+        _say("the timing model for such machines (once after installation, half a minute)")
 
 
 def need_parts(parts: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import JIT_DISABLED
-from ptxsim.base.notice import say_if_compiling
+from ptxsim.base.notice import say_if_compiling, say_if_one_more
 from ptxsim.timing.core import cycle
 from ptxsim.timing.core.plain_run import Constants, constant_fields, is_plain
 from ptxsim.timing.livelock import Livelock, may_spin
@@ -119,10 +119,13 @@ def _drive(
 
 @cache
 def _loop(is_wide: bool, constants: Constants) -> Any:
-    """The loop of such runs; says so, once a process, where that of other than plain ones has to be compiled."""
-    if not is_plain(constants):
-        say_if_compiling("any wide run" if is_wide else "any run")
-    return cycle.simulator(is_wide, constants)
+    """The loop of such runs; says so, once a process, where it has to be compiled and the launch has not said it."""
+    loop = cycle.simulator(is_wide, constants)
+    if is_plain(constants):
+        say_if_one_more("wide" if is_wide else "launch", loop)
+    else:
+        say_if_compiling("any wide run" if is_wide else "any run", loop)
+    return loop
 
 
 def _next_stop(simulation: Simulation, watch: Livelock | None, stop: int) -> int:

@@ -18,7 +18,6 @@ import numpy as np
 
 from ptxsim.base.machine_code import address, call
 from ptxsim.timing.core.cycle import PAUSED
-from ptxsim.timing.core.plain_run import Constants
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.memory.team.team import TEAM
 from ptxsim.timing.schedulers import Policy
@@ -50,8 +49,9 @@ class Crew:
     """The workers of one run, with the records that are theirs alone. The caller's thread is the first of them, so that
     it and the others, which wait between slices, find their cores again."""
 
-    def __init__(self, simulation: Simulation, policy: Policy, n: int, constants: Constants):
-        self._simulation, self._policy, self._n = simulation, policy, n
+    def __init__(self, simulation: Simulation, policy: Policy, n: int, loop: Any):
+        """`loop`: that of a worker, for such a run."""
+        self._simulation, self._policy, self._n, self._loop = simulation, policy, n, loop
         run = simulation.run
         self._runs = np.zeros(n + 1, run.dtype)
         self._contexts = np.repeat(simulation.context, n)
@@ -72,7 +72,6 @@ class Crew:
         """SMs of the first worker, which has the memory side as well."""
         self._speed: dict[int, float] = {}
         """Cycles per second of the last slice with so many."""
-        self._loop = work.simulator(simulation.is_wide, constants)
         address(self._loop)  # compiled before a worker waits for another
         self._threads = ThreadPoolExecutor(n - 1, "ptxsim")
         self.has_threads = self._start_threads()

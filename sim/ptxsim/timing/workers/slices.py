@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 
 from ptxsim.base.jit import JIT_DISABLED
-from ptxsim.base.notice import has_machine_code, say_if_compiling
+from ptxsim.base.machine_code import is_missing
+from ptxsim.base.notice import say_if_compiling
 from ptxsim.timing.core.plain_run import constant_fields, is_plain
 from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
+from ptxsim.timing.workers import work
 from ptxsim.timing.workers.crew import LEAVE, Crew, reserve
 from ptxtool.base.cpus import has_free_cpus
 
@@ -118,14 +120,15 @@ class Workers:
     def _crew_of_slice(self) -> Crew | None:
         """Who shares a slice; None while that has yet to be compiled, or if threads cannot be started."""
         if self._crew is None:
-            constants = constant_fields(self._simulation.run, has_team=True)
-            loop = f"threads{' wide' * self._simulation.is_wide}{'' if is_plain(constants) else ' any'}"
+            simulation, constants = self._simulation, constant_fields(self._simulation.run, has_team=True)
+            loop = work.simulator(simulation.is_wide, constants)
             if self._is_compiled is None:
-                self._is_compiled = has_machine_code(loop)
+                self._is_compiled = not is_missing(loop)
             if not self._is_compiled and self._pace.seconds < _COMPILED_AFTER:
                 return None
-            say_if_compiling(loop)
-            self._crew = Crew(self._simulation, self._policy, self.n, constants)
+            kind = f"threads{' wide' * simulation.is_wide}{'' if is_plain(constants) else ' any'}"
+            say_if_compiling(kind, loop)
+            self._crew = Crew(simulation, self._policy, self.n, loop)
         return self._crew if self._crew.has_threads else None
 
     def close(self) -> None:

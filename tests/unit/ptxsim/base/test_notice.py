@@ -57,6 +57,19 @@ def test_other_loops_are_compiled_by_themselves(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("there", "missing"), [(True, True), (True, False), (False, True)])
+def test_a_loop_for_another_machine(
+    there: bool, missing: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where none is compiled, the launch has said it."""
+    monkeypatch.setattr(notice, "JIT_DISABLED", False)
+    monkeypatch.setattr(notice, "is_compiled", ({RUN, LAUNCH} if there else {RUN}).__contains__)
+    monkeypatch.setattr(notice, "is_missing", lambda loop: missing)
+    notice.say_if_one_more("launch", object())
+    text = "compiling the timing model for such machines (once after installation, half a minute) ...\n"
+    assert capsys.readouterr() == ("", text if there and missing else "")
+
+
 @pytest.mark.parametrize(
     ("there", "missing", "said"), [(True, True, True), (True, False, False), (False, True, False)]
 )

@@ -92,7 +92,7 @@ def test_nothing_is_shared_where_processors_have_other_work(monkeypatch: pytest.
 def test_nothing_is_compiled_for_a_short_run(monkeypatch: pytest.MonkeyPatch, has_code: bool) -> None:
     share_slices(monkeypatch, 2)
     monkeypatch.setattr(slices, "_COMPILED_AFTER", 5.0)
-    monkeypatch.setattr(slices, "has_machine_code", lambda loop: has_code and loop == "threads")
+    monkeypatch.setattr(slices, "is_missing", lambda loop: not has_code)
     made: list[int] = []
 
     class Without(slices.Crew):
