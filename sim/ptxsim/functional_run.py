@@ -135,7 +135,7 @@ def functional_launch(
     limit, slice_length = options.max_instructions or LIMIT, options.slice or SLICE
     sizes = np.array(grid, np.int64), np.array(block, np.int64)
     launch = kernel, program, image, checks, *sizes, limit, slice_length, printer, tracer, cluster
-    threads = options.threads or all_threads()
+    threads = options.threads if isinstance(options.threads, int) else all_threads()
     try:
         FunctionalLaunch(*launch, threads).run()
     except PtxError as problem:  # what the checks have found before it

@@ -57,9 +57,10 @@ class LaunchOptions:
     """Global accesses outside of all buffers end the run with E404. "count": those up to 64 KiB before and after the
     memory in use, and those between buffers, are done (what lies there is zero at first) and counted, as the result's
     `out_of_bounds`; on a machine with a heap those in all of the heap's memory."""
-    threads: int | None = None
-    """Threads that may share the run where that is faster (docs/performance.md); results are the same. By default one
-    for each CPU in `run` and the command `sim`, and one in `launch`."""
+    threads: int | Literal["auto"] | None = None
+    """Threads that may share the run where that is faster (docs/performance.md); results are the same. "auto": one for
+    each CPU, as the command `sim` has it; nothing is compiled for that in a short run. None: that in `run`, one in
+    `launch`."""
     ptxplus_semantics: str = "hardware"
     """"gpgpu-sim" gives PTXPlus instructions the meaning they have in GPGPU-Sim (docs/ptxplus-semantics.md)."""
 
@@ -138,7 +139,7 @@ class LaunchOptions:
         for name, least in (("registers", 0), ("scratchpad", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 limits.whole(name, getattr(self, name), least, limits.MOST_COUNT)
-        if self.threads is not None:
+        if self.threads not in (None, "auto"):
             limits.whole("threads", self.threads, 1, limits.MOST_THREADS)
         for name in ("share_registers", "share_scratchpad"):
             if getattr(self, name) != 0:
@@ -187,7 +188,7 @@ class RunKeywords(_Keywords, total=False):
     undefined: Sequence[Any]
     max_instructions: int | None
     slice: int | None
-    threads: int | None
+    threads: int | Literal["auto"] | None
     asynchronous: Literal["early", "late"]
     trace: "Trace | None"
 
@@ -222,7 +223,7 @@ class PageKeywords(LadderKeywords, total=False):
 class MachineKeywords(PageKeywords, total=False):
     """The options of a `ptxsim.Machine` and its launches."""
 
-    threads: int | None
+    threads: int | Literal["auto"] | None
 
 
 class LaunchKeywords(MachineKeywords, total=False):

@@ -39,7 +39,6 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
     monkeypatch.setattr(slices, "Pace", Fixed)
     monkeypatch.setattr(slices, "has_free_cpus", lambda n: True)
     monkeypatch.setattr(crew, "_PATIENCE", 1 << 40)
-    monkeypatch.setattr(slices, "_COMPILED_AFTER", 0.0)
     monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)
     return ends
 

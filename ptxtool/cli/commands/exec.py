@@ -128,7 +128,6 @@ def command(
     The application is linked with `nvcc -cudart shared` and runs as it is, with its own arguments, files and exit
     status, which is also that of this command. A table of its kernels follows on standard error, or in OUT.
     """
-    from ptxsim.base.options import simulating_threads
     from ptxsim.launch_options import LaunchOptions
 
     timed = timed or sim_launches is not None
@@ -146,7 +145,7 @@ def command(
     reads_scheme(scheme)
     reads_passes(passes)
     chosen = common.machine(gpu)
-    timing["threads"] = simulating_threads(chosen.sm.count)
+    timing["threads"] = "auto"
     options = (
         LaunchOptions(gpu=chosen, out_of_bounds=out_of_bounds, hotspots=page is not None, **timing, **shares)  # type: ignore[arg-type]
         if timed

@@ -84,7 +84,6 @@ def command(
     comes (with JSON into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
     prints the counters so far and exits 130.
     """
-    from ptxsim.base.options import simulating_threads
     from ptxsim.launch_options import LaunchOptions
 
     if sink.as_json and stats == "gpgpusim":
@@ -115,7 +114,7 @@ def command(
         hotspots=hotspots,
         dynamic=dynamic if dynamic_options is None else dynamic_options,
         progress=status.progress,
-        threads=threads or (1 if replicas > 1 else simulating_threads(chosen.sm.count)),
+        threads=threads or (1 if replicas > 1 else "auto"),
         output=None if as_json else status.printed,
         on_interrupt="return",
         **others | {"ptxplus_semantics": others["ptxplus_semantics"] or "hardware"},

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,7 +51,12 @@ def account_interrupted(simulation: Simulation, policy: Policy) -> None:
     drive(simulation, policy)
 
 
-def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None, threads: int = 1) -> int:
+def drive(
+    simulation: Simulation,
+    policy: Policy,
+    progress: Progress | None = None,
+    threads: int | Literal["auto"] = 1,
+) -> int:
     """Run to the end, with at most so many threads; returns one of `core.cycle`'s reasons, or LIVELOCK.
     `KeyboardInterrupt` leaves the state readable."""
     _note_policy(simulation, policy)

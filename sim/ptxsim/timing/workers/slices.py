@@ -5,10 +5,12 @@ machine, and on what else the cores have to do. Reference: docs/performance.md.
 import math
 import time
 from collections.abc import Callable
+from typing import Literal
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.machine_code import is_missing
 from ptxsim.base.notice import say_if_compiling
+from ptxsim.base.options import simulating_threads
 from ptxsim.timing.core.plain_run import constant_fields, is_plain
 from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS
 from ptxsim.timing.schedulers import Policy
@@ -88,11 +90,14 @@ class Pace:
 
 
 class Workers:
-    """At most so many workers, who share the slices of a run while that is faster."""
+    """At most so many workers, who share the slices of a run while that is faster. "auto": as many as there are CPUs,
+    and not before a run has taken some time if what they need has to be compiled."""
 
-    def __init__(self, simulation: Simulation, policy: Policy, threads: int):
+    def __init__(self, simulation: Simulation, policy: Policy, threads: int | Literal["auto"]):
         self._simulation, self._policy = simulation, policy
-        self.n = min(threads, most_workers(simulation, policy)) if threads > 1 else 1
+        self._compiled_after = _COMPILED_AFTER if threads == "auto" else 0.0
+        wanted = simulating_threads(len(simulation.sms)) if threads == "auto" else threads
+        self.n = min(wanted, most_workers(simulation, policy)) if wanted > 1 else 1
         self._crew: Crew | None = None
         self._pace = Pace()
         self._is_compiled: bool | None = None
@@ -124,7 +129,7 @@ class Workers:
             loop = work.simulator(simulation.is_wide, constants)
             if self._is_compiled is None:
                 self._is_compiled = not is_missing(loop)
-            if not self._is_compiled and self._pace.seconds < _COMPILED_AFTER:
+            if not self._is_compiled and self._pace.seconds < self._compiled_after:
                 return None
             kind = f"threads{' wide' * simulation.is_wide}{'' if is_plain(constants) else ' any'}"
             say_if_compiling(kind, loop)

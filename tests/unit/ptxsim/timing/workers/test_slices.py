@@ -1,6 +1,6 @@
 """Which slices are shared, and by how many workers."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from built import built
@@ -88,10 +88,14 @@ def test_nothing_is_shared_where_processors_have_other_work(monkeypatch: pytest.
 
 
 @compiled
-@pytest.mark.parametrize("has_code", [True, False])
-def test_nothing_is_compiled_for_a_short_run(monkeypatch: pytest.MonkeyPatch, has_code: bool) -> None:
+@pytest.mark.parametrize(("has_code", "threads"), [(True, "auto"), (False, "auto"), (False, 3)])
+def test_nothing_is_compiled_for_a_short_run(
+    monkeypatch: pytest.MonkeyPatch, has_code: bool, threads: int | Literal["auto"]
+) -> None:
+    """Unless a number of threads is asked for."""
     share_slices(monkeypatch, 2)
-    monkeypatch.setattr(slices, "_COMPILED_AFTER", 5.0)
+    monkeypatch.setattr(slices, "simulating_threads", lambda n_sms: n_sms // 4)
+    monkeypatch.setattr(slices, "say_if_compiling", lambda *_: None)
     monkeypatch.setattr(slices, "is_missing", lambda loop: not has_code)
     made: list[int] = []
 
@@ -105,5 +109,5 @@ def test_nothing_is_compiled_for_a_short_run(monkeypatch: pytest.MonkeyPatch, ha
             pass
 
     monkeypatch.setattr(slices, "Crew", Without)
-    assert reduction("tesla-c2050", threads=3)["status"] == "done"
-    assert made == [3] * has_code
+    assert reduction("tesla-c2050", threads=threads)["status"] == "done"
+    assert made == [3] * (has_code or threads == 3)
