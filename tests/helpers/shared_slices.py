@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernels import sample
 
 import ptxsim
 from ptxsim.timing import drive
 from ptxsim.timing.workers import crew, slices
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch.launch_file import load_launch
-from ptxtool.parse import parse
 
 FIRST, MOST = 300, 500
 """Cycles of the first slice, which is not shared, and of those after it, roughly."""
@@ -50,9 +48,7 @@ def loop_of_any_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reduction(gpu: str, **options: Any) -> dict[str, Any]:
     """A launch of the sample: its counters, and what is in memory then."""
-    folder = resource_dir("samples") / "reduction"
-    described = load_launch(folder / "launch.toml")
-    kernel = next(iter(parse((folder / "kernel.ptxplus").read_bytes()).kernels.values()))
+    described, kernel = sample("reduction")
     arguments = described.arguments()
     result = ptxsim.launch(
         kernel,

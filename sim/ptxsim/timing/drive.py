@@ -91,13 +91,13 @@ def _drive(
     workers: Workers,
 ) -> int:
     run, observer = simulation.run, simulation.observer
+    memory, decide = simulation.memory, simulation.decide
     loop = _loop(simulation.is_wide, constant_fields(run))
+    alone = partial(loop, run, simulation.context, memory, policy.pick, policy.window, decide)
     step = _FIRST_CYCLES if workers.n == 1 else _FIRST_OF_THREADS
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)
-        memory, decide = simulation.memory, simulation.decide
-        alone = partial(loop, run, simulation.context, memory, policy.pick, policy.window, decide)
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
             reason = workers.run_slice(alone)
         for image in simulation.images:

@@ -93,8 +93,8 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
 @inline
 def _all_sms(run, dispatching, execution, memory, pick, window, decide):
     """The cycle of all SMs that are due: first, each in its turn, of those whose order matters; of the others while it
-    is not their turn, or after them. Those that keep nobody waiting go ahead at once. Returns how many have yet to; -1
-    if the run has ended before."""
+    is not their turn, or after them. An SM goes ahead at once if no other worker waits for this one. Returns the number
+    of those that have yet to go ahead; -1 if the run has ended before."""
     team = run.team
     t = team_at(team, 0)
     me = run.worker
