@@ -7,8 +7,8 @@ import pytest
 from kernels import sample
 
 import ptxsim
-from ptxsim.timing import drive
-from ptxsim.timing.workers import crew, slices
+from ptxsim.timing.workers import crew, pace, slices
+from ptxtool.base.identity_cache import IdentityCache
 
 FIRST, MOST = 300, 500
 """Cycles of the first slice, which is not shared, and of those after it, roughly."""
@@ -26,6 +26,9 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
         def slice_seconds(self) -> float:
             return 1e-9
 
+        def learn(self) -> None:
+            pass
+
     run_slice = crew.Crew.run_slice
 
     def noted(self: crew.Crew) -> int:
@@ -35,9 +38,10 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
 
     monkeypatch.setattr(crew.Crew, "run_slice", noted)
     monkeypatch.setattr(slices, "Pace", Fixed)
+    monkeypatch.setattr(slices, "_experience", IdentityCache(1))
     monkeypatch.setattr(slices, "has_free_cpus", lambda n: True)
     monkeypatch.setattr(crew, "_PATIENCE", 1 << 40)
-    monkeypatch.setattr(drive, "_FIRST_OF_THREADS", FIRST)
+    monkeypatch.setattr(pace, "_FIRST_CYCLES", FIRST)
     return ends
 
 

@@ -41,8 +41,6 @@ LIVELOCK = -1
 _SLICE_SECONDS = 0.2
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
 """Of the first slice: few enough for a large machine, enough for a short run to need one call only."""
-_FIRST_OF_THREADS = 2_000
-"""Of the first slice where several threads may share the following ones."""
 
 
 def account_interrupted(simulation: Simulation, policy: Policy) -> None:
@@ -94,7 +92,7 @@ def _drive(
     memory, decide = simulation.memory, simulation.decide
     loop = _loop(simulation.is_wide, constant_fields(run))
     alone = partial(loop, run, simulation.context, memory, policy.pick, policy.window, decide)
-    step = _FIRST_CYCLES if workers.n == 1 else _FIRST_OF_THREADS
+    step = workers.first_cycles or _FIRST_CYCLES
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, watch, stop)

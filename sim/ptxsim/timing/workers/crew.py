@@ -49,8 +49,8 @@ class Crew:
     """The workers of one run, with the records that are theirs alone. The caller's thread is the first of them, so that
     it and the others, which wait between slices, find their cores again."""
 
-    def __init__(self, simulation: Simulation, policy: Policy, n: int, loop: Any):
-        """`loop`: that of a worker, for such a run."""
+    def __init__(self, simulation: Simulation, policy: Policy, n: int, loop: Any, share: float | None = None):
+        """`loop`: that of a worker, for such a run; `share`: the part of the SMs that the first worker has at first."""
         self._simulation, self._policy, self._n, self._loop = simulation, policy, n, loop
         run = simulation.run
         self._runs = np.zeros(n + 1, run.dtype)
@@ -67,9 +67,9 @@ class Crew:
         arrays = (*self._counted.items(), *self._first.items())
         self._addresses = [[(name, array[k].ctypes.data) for name, array in arrays] for k in range(n)]
         self._team = np.zeros(1, TEAM)
-        n_sms = int(run["n_sms"][0])
-        self._own = max(0, round(n_sms - n_sms * (1 + _MEMORY_SHARE) / n * (n - 1)))
-        """SMs of the first worker, which has the memory side as well."""
+        self.share = max(0.0, 1 - (1 + _MEMORY_SHARE) / n * (n - 1)) if share is None else share
+        """The part of the busy SMs that the first worker has, who has the memory side as well."""
+        self._own = self._n_busy = 0
         self._speed: dict[int, float] = {}
         """Cycles per second of the last slice with so many."""
         address(self._loop)  # compiled before a worker waits for another
@@ -151,7 +151,7 @@ class Crew:
         team["memory_cycle"], team["cycle"], team["turn"] = cycle, cycle, cycle << 8
         team["stop"], team["fault_at"], team["end_at"] = run["stop_cycle"], FOREVER, FOREVER
         team["ctas_done"] = run["ctas_done"]
-        self._divide(team, n_sms)
+        self._divide(team)
         memory["has_team"], memory["team"] = 1, self._team.ctypes.data
         self._runs.view(np.uint8).reshape(self._n + 1, -1)[:] = simulation.run.view(np.uint8)
         for worker in range(self._n):
@@ -166,26 +166,41 @@ class Crew:
                 mine[name] = address_of
         self._call(work.SET_UP)
 
-    def _divide(self, team: Any, n_sms: int) -> None:
-        """Divide the SMs: those of the others than the first worker evenly."""
-        left, others = n_sms - self._own, self._n - 1
-        firsts = np.array([0, *(self._own + left * k // others for k in range(self._n))])
+    def _divide(self, team: Any) -> None:
+        """Divide the busy SMs: those of the others than the first worker evenly."""
+        n_sms, others = int(self._simulation.run["n_sms"][0]), self._n - 1
+        busy = self._busy_sms()
+        if len(busy) != self._n_busy:
+            self._n_busy, self._speed = len(busy), {}
+            self._own = min(round(self.share * self._n_busy), max(0, self._n_busy - others))
+        left = self._n_busy - self._own
+        ends = np.append(busy[1:], n_sms)  # of the part up to a busy SM, with the idle ones after it
+        counts = [self._own + left * k // others for k in range(self._n)]
+        firsts = np.array([0, *(ends[count - 1] if count else 0 for count in counts)])
         team["first_sm"][: self._n], team["end_sm"][: self._n] = firsts[:-1], firsts[1:]
         team["worker_of"][:n_sms] = np.repeat(np.arange(self._n), np.diff(firsts))
 
+    def _busy_sms(self) -> Any:
+        """The SMs with CTAs; all while there are CTAs that have yet to be launched."""
+        run, resident = self._simulation.run[0], self._simulation.sms["resident"]
+        busy = np.flatnonzero(
+            np.ascontiguousarray(resident).view(np.uint64).reshape(len(resident), -1).any(axis=1)
+        )
+        return busy if len(busy) and run["next_cta"] >= run["n_ctas"] else np.arange(len(resident))
+
     def _balance(self, cycles: int, seconds: float) -> None:
-        """Give the first worker as many SMs as make it wait as long as the others, if the next slice is like this one;
-        no number that has been slower."""
-        n_sms, others = int(self._simulation.run["n_sms"][0]), self._n - 1
+        """Give the first worker as many busy SMs as make it wait as long as the others, if the next slice is like this
+        one; no number that has been slower."""
+        n_busy, others = self._n_busy, self._n - 1
         waited = self._team["idle_rounds"][0, : self._n, 0] * _ROUND
         first, other = seconds - waited[0], max(seconds - waited[1:].mean(), seconds / 100)
-        per_sm = other * others / (n_sms - self._own)
+        per_sm = other * others / (n_busy - self._own)
         memory = max(0.0, first - self._own * per_sm)
-        even = (n_sms - others * memory / per_sm) / self._n
-        wanted = min(max(0, round(self._own + 0.6 * (even - self._own))), n_sms - others)
+        even = (n_busy - others * memory / per_sm) / self._n
+        wanted = min(max(0, round(self._own + 0.6 * (even - self._own))), max(0, n_busy - others))
         self._speed[self._own] = speed = cycles / seconds
         if self._speed.get(wanted, speed) >= speed:
-            self._own = wanted
+            self._own, self.share = wanted, wanted / n_busy
 
     def _end(self) -> int:
         simulation, team, runs = self._simulation, self._team[0], self._runs

@@ -1,8 +1,5 @@
-"""Which slices of a run several workers share: those of the kind that was faster, as it depends on the kernel, on the
-machine, and on what else the cores have to do. Reference: docs/performance.md.
-"""
+"""The workers of a run: who can share one, and the slices that they share or leave to one thread (`pace.py`)."""
 
-import math
 import time
 from collections.abc import Callable
 from typing import Literal
@@ -11,22 +8,17 @@ from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.base.machine_code import is_missing
 from ptxsim.base.notice import say_if_compiling
 from ptxsim.base.options import simulating_threads
+from ptxsim.timing.core.cycle import PAUSED
 from ptxsim.timing.core.plain_run import constant_fields, is_plain
 from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.workers import work
 from ptxsim.timing.workers.crew import LEAVE, Crew, reserve
+from ptxsim.timing.workers.pace import Experience, Pace
 from ptxtool.base.cpus import has_free_cpus
+from ptxtool.base.identity_cache import IdentityCache
 
-_TRIED_AGAIN = 8
-"""Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
-_HOPELESS = 0.6
-"""A shared slice with less than this part of the speed of one thread is the last for now: the cores have other work."""
-_SHARED_AFTER = 0.008
-"""Seconds of a run before a slice is shared: the end of a shorter one is near."""
-_SHORT_SLICE, _LONG_SLICE = 0.005, 0.1
-"""Seconds of a slice: a quarter of what the run has taken, within these. At first it is not known how best to share."""
 _COMPILED_AFTER = 5.0
 """Seconds of a run before what only workers need is compiled, once after an installation, which takes longer."""
 
@@ -54,39 +46,8 @@ def most_workers(simulation: Simulation, policy: Policy) -> int:
     return 1 if alone else min(MAX_WORKERS, int(run["n_sms"]))
 
 
-class Pace:
-    """Whether the workers share the next slice: the kind of slice that was faster, once both were tried."""
-
-    def __init__(self) -> None:
-        self.is_shared = False
-        self._speed = {True: math.inf}
-        self.seconds = 0.0
-        self._slices, self._next_try, self._interval = 0, 4, _TRIED_AGAIN
-
-    def note(self, cycles: int, seconds: float, was_shared: bool) -> None:
-        """The slice has taken so long; one that was to be shared may not have been."""
-        self._speed[was_shared] = cycles / max(seconds, 1e-9)
-        self.seconds += seconds
-        if self.seconds < _SHARED_AFTER or was_shared != self.is_shared:
-            self.is_shared = self.seconds >= _SHARED_AFTER
-            return
-        self._slices += 1
-        is_better = self._speed[True] > self._speed[False]
-        if was_shared and self._speed[True] < _HOPELESS * self._speed[False]:
-            self._next_try, self.is_shared = self._slices + self._interval, False
-            self._interval *= 2
-        elif self._slices < self._next_try:
-            self.is_shared = is_better or self._slices < 3  # the first is slow
-        elif self._slices == self._next_try:
-            self.is_shared = not self.is_shared
-        else:
-            self._interval = _TRIED_AGAIN if is_better == self.is_shared else 2 * self._interval
-            self._next_try, self.is_shared = self._slices + self._interval, is_better
-
-    @property
-    def slice_seconds(self) -> float:
-        """How long the next slice should take."""
-        return min(max(_SHORT_SLICE, self.seconds / 4), _LONG_SLICE)
+_experience: IdentityCache[Experience] = IdentityCache(256)
+"""Of programs, by the numbers of SMs and of workers."""
 
 
 class Workers:
@@ -99,9 +60,16 @@ class Workers:
         wanted = simulating_threads(len(simulation.sms)) if threads == "auto" else threads
         self.n = min(wanted, most_workers(simulation, policy)) if wanted > 1 else 1
         self._crew: Crew | None = None
-        self._pace = Pace()
+        key = len(simulation.sms), self.n
+        self._known = _experience.get(simulation.program, key, Experience) if self.n > 1 else Experience()
+        self._pace = Pace(self._known, self.n)
         self._is_compiled: bool | None = None
         """Whether a crew's loop is; None: it was not needed yet."""
+
+    @property
+    def first_cycles(self) -> int:
+        """Cycles of the first slice; 0: it does not matter."""
+        return 0 if self.n == 1 else self._pace.first_cycles
 
     @property
     def slice_seconds(self) -> float:
@@ -117,6 +85,8 @@ class Workers:
         before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
         if crew is not None:
             reason = crew.run_slice()
+            if reason == PAUSED:  # the end of a run is not like its other parts
+                self._known.share = crew.share
         if reason == LEAVE:
             reason = int(alone())
         pace.note(simulation.cycles - before, time.perf_counter() - since, was_shared=crew is not None)
@@ -133,10 +103,11 @@ class Workers:
                 return None
             kind = f"threads{' wide' * simulation.is_wide}{'' if is_plain(constants) else ' any'}"
             say_if_compiling(kind, loop)
-            self._crew = Crew(simulation, self._policy, self.n, loop)
+            self._crew = Crew(simulation, self._policy, self.n, loop, self._known.share)
         return self._crew if self._crew.has_threads else None
 
     def close(self) -> None:
         """No slice follows: threads end."""
+        self._pace.learn()
         if self._crew is not None:
             self._crew.close()

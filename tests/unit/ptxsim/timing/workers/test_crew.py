@@ -2,7 +2,6 @@
 
 import threading
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -118,7 +117,7 @@ def balanced(
     """SMs of the first of two workers, of 14, after a slice of a second with `own`, in which they waited so long."""
     workers = crew.Crew.__new__(crew.Crew)
     workers._n, workers._own, workers._speed = 2, own, slower or {}
-    workers._simulation = SimpleNamespace(run={"n_sms": [14]})  # type: ignore[assignment]
+    workers._n_busy = 14
     workers._team = np.zeros(1, TEAM)
     workers._team["idle_rounds"][0, :2, 0] = [seconds / crew._ROUND for seconds in waited]
     workers._balance(cycles, 1.0)

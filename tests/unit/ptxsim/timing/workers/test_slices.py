@@ -12,7 +12,7 @@ from ptxsim.base.options import MOST_THREADS
 from ptxsim.timing.memory.team.team import MAX_WORKERS
 from ptxsim.timing.schedulers import policy
 from ptxsim.timing.workers import slices
-from ptxsim.timing.workers.slices import Pace, most_workers
+from ptxsim.timing.workers.slices import most_workers
 
 compiled = pytest.mark.skipif(JIT_DISABLED, reason="without compilation there is one thread")
 
@@ -39,36 +39,6 @@ def test_how_many_workers_can_share_a_run(plan: dict[str, Any], scheduler: str, 
 @compiled
 def test_an_sm_alone_has_one_worker() -> None:
     assert most_workers(built(gpu=one_sm("tesla-c2050")), policy("lrr")) == 1
-
-
-def paces(speeds: dict[bool, float], n: int) -> str:
-    """The kinds of n slices, S for shared, with these speeds in cycles a second."""
-    pace, kinds = Pace(), ""
-    for _ in range(n):
-        kinds += "aS"[pace.is_shared]
-        pace.note(1000, 1000 / speeds[pace.is_shared], pace.is_shared)
-    return kinds
-
-
-def test_the_faster_kind_of_slice_goes_on() -> None:
-    assert paces({False: 1.0, True: 1.5}, 24) == "aSSSa" + 16 * "S" + "aSS"
-    assert paces({False: 1.0, True: 0.7}, 16) == "aSSaS" + 11 * "a"
-    assert paces({False: 1.0, True: 0.5}, 30) == "aS" + 8 * "a" + "S" + 16 * "a" + "Saa"
-
-
-def test_the_first_slices_are_short_and_not_shared() -> None:
-    pace = Pace()
-    for seconds in (0.004, 0.002):
-        pace.note(1000, seconds, was_shared=False)
-        assert not pace.is_shared
-        assert pace.slice_seconds == 0.005
-    pace.note(1000, 0.003, was_shared=False)
-    assert pace.is_shared
-    pace.note(1000, 0.031, was_shared=False)  # not compiled
-    assert pace.is_shared
-    assert pace.slice_seconds == pytest.approx(0.01)
-    pace.note(1000, 1.0, was_shared=True)
-    assert pace.slice_seconds == 0.1
 
 
 @compiled
