@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
 _HOPELESS = 0.6
-"""A shared slice with less than this part of the speed of one thread is the last for now: the cores have other work."""
+"""A shared slice with less than this part of the speed of one thread has met other work on the cores: one thread runs the
+next slice, and twice as many each time that this comes again at once."""
 _SHARED_AFTER = 0.008
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
 _SHORT_SLICE, _LONG_SLICE = 0.005, 0.1
@@ -52,6 +53,8 @@ class Pace:
         self._cycles, self._seconds = {False: 0, True: 0}, {False: 0.0, True: 0.0}
         """Of all slices of a kind."""
         self._slices, self._next_try, self._interval = 0, first_try, _TRIED_AGAIN
+        self._pause = 1
+        """Slices that one thread runs after the next hopeless one."""
 
     def note(self, cycles: int, seconds: float, was_shared: bool) -> None:
         """The slice has taken so long; one that was to be shared may not have been."""
@@ -64,9 +67,12 @@ class Pace:
         self._slices += 1
         is_better = self._speed[True] > self._speed[False]
         if was_shared and self._speed[True] < _HOPELESS * self._speed[False]:
-            self._next_try, self.is_shared = self._slices + self._interval, False
-            self._interval *= 2
-        elif self._slices < self._next_try:
+            self._next_try, self.is_shared = self._slices + self._pause, False
+            self._pause *= 2
+            return
+        if was_shared:
+            self._pause = 1
+        if self._slices < self._next_try:
             self.is_shared = is_better or self._slices < 3  # the first is slow
         elif self._slices == self._next_try:
             self.is_shared = not self.is_shared

@@ -17,7 +17,7 @@ def paces(speeds: dict[bool, float], n: int, known: Experience | None = None) ->
 def test_the_faster_kind_of_slice_goes_on() -> None:
     assert paces({False: 1.0, True: 1.5}, 24) == "aSSSa" + 16 * "S" + "aSS"
     assert paces({False: 1.0, True: 0.7}, 16) == "aSSaS" + 11 * "a"
-    assert paces({False: 1.0, True: 0.5}, 30) == "aS" + 8 * "a" + "S" + 16 * "a" + "Saa"
+    assert paces({False: 1.0, True: 0.5}, 30) == "aSaSaaSaaaaS" + 8 * "a" + "S" + 9 * "a"
 
 
 def test_the_first_slices_are_short_and_not_shared() -> None:
