@@ -179,6 +179,16 @@ def record(fields: list[Any]) -> np.dtype[Any]:
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
+CACHE_LINE = 64
+"""Bytes of a line of the host's caches."""
+
+
+def record_of_lines(fields: list[Any]) -> np.dtype[Any]:
+    """A record of whole cache lines: as few as possible are touched for a part of it."""
+    rest = -record(fields).itemsize % CACHE_LINE
+    return record([*fields, ("rest", "u1", (rest,))]) if rest else record(fields)
+
+
 def _python_ctz(value: Any) -> int:
     bits = int(value)
     return (bits & -bits).bit_length() - 1 if bits else 64

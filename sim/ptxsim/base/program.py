@@ -10,7 +10,9 @@ Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows
 from dataclasses import dataclass, field
 from typing import Any
 
-from ptxsim.base.jit import record, record_at
+import numpy as np
+
+from ptxsim.base.jit import CACHE_LINE, record, record_at, record_of_lines
 from ptxsim.base.warp_masks import MOST_WARPS
 from ptxtool.base.render import printable
 
@@ -69,42 +71,43 @@ def stack_fields(warps: int) -> list[tuple[str, str, tuple[int, int]]]:
     ]
 
 
-INSTRUCTION = record(
+INSTRUCTION = record_of_lines(
     [
-        ("kind", "i4"),  # control kind
-        ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit after it
+        # what most instructions need to issue: a cache line of the host, with the first registers
+        ("kind", "i1"),  # control kind
+        ("exit_after", "i1"),  # PTXPlus `.exit`: the lanes exit after it
+        ("guard_code", "i1"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
+        ("unit", "i1"),
+        ("access", "i1"),  # NO_ACCESS, LOAD, STORE, ATOMIC: whether the instruction goes to the LDST unit
+        ("space", "i1"),
+        ("n_sources", "i1"),  # source registers the operand collector reads
+        ("n_destinations", "i1"),
+        ("n_registers", "i1"),  # all registers named: destinations first, then sources, address, guard
+        ("bypass", "i1"),  # passes the L1 by: BY_NONE, BY_GLOBAL, BY_ALL
         ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
-        ("guard_code", "i4"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
         ("uop_start", "i4"),
         ("uop_end", "i4"),
-        ("unit", "i4"),
         ("latency", "i4"),
         ("interval", "i4"),
-        ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC: whether the instruction goes to the LDST unit
-        ("space", "i4"),
-        ("n_sources", "i4"),  # source registers the operand collector reads
-        ("n_destinations", "i4"),
-        ("n_registers", "i4"),  # all registers named: destinations first, then sources, address, guard
-        ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
-        ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
+        ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
+        ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
+        (
+            "copies",
+            "i4",
+        ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
         ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
         (
             "bank",
             "i4",
             (MAX_BANKS,),
         ),  # sources' numbers, which the machine's function of banks reads (`timing/banks.py`)
-        ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
-        ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
+        ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
+        ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
         ("element_bytes", "i4"),  # bytes of one element
-        ("bypass", "i4"),  # passes the L1 by: BY_NONE, BY_GLOBAL, BY_ALL
         ("barrier_kind", "i4"),  # SYNC, ARRIVE, or what a reduction gives: COUNT, ALL, ANY
         ("barrier_row", "i4"),  # row of a reduction's result
         ("barrier_aligned", "i4"),  # a warp arrives as a whole; 0: lane by lane
-        (
-            "copies",
-            "i4",
-        ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
         ("return_end", "i4"),  # INVOKE: from `uop_end` to here, what is done when all lanes have come back
         (
             "straight",
@@ -131,6 +134,22 @@ INSTRUCTION = record(
 
 instruction_at = record_at(INSTRUCTION)
 """`instruction_at(address of the instructions, i)`"""
+
+
+def instruction_records(n: int) -> Any:
+    """n INSTRUCTION records of zeros, each at the beginning of a cache line."""
+    size = n * INSTRUCTION.itemsize
+    block = np.zeros(size + CACHE_LINE, np.uint8)
+    skip = -block.ctypes.data % CACHE_LINE
+    return block[skip : skip + size].view(INSTRUCTION)
+
+
+def copied_instructions(instructions: Any) -> Any:
+    """A copy of INSTRUCTION records, each at the beginning of a cache line."""
+    copy = instruction_records(len(instructions))
+    copy[:] = instructions
+    return copy
+
 
 UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), ("e", "i4")])
 

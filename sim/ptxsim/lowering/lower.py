@@ -32,7 +32,7 @@ import ptxsim.lowering.instructions.video as _video
 import ptxsim.lowering.instructions.warp as _warp
 import ptxsim.lowering.instructions.warpgroup as _warpgroup
 from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
-from ptxsim.base.program import INSTRUCTION, INVOKE, MAX_STACK, RETURN, UOP, Program
+from ptxsim.base.program import INVOKE, MAX_STACK, RETURN, UOP, Program, instruction_records
 from ptxsim.execute.codes import (
     ASSERT,
     BULK_FILL,
@@ -139,7 +139,7 @@ def _lower(
         assign_rows(builder, own_rows)
     if first.ptxplus and not first.as_gpgpu_sim:
         first.special_rows[SHARED_HEADER] = 0
-    records = np.zeros(sum(len(f.instructions) + graph.has_end(f) for f in graph.functions), INSTRUCTION)
+    records = instruction_records(sum(len(f.instructions) + graph.has_end(f) for f in graph.functions))
     problems: dict[tuple[str, str], Diagnostic] = {}
     addresses = code_addresses(kernel.module)
     for builder in builders:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ptxsim.base.program import FALLEN_REGISTERS, GIVES_REGISTERS, Program
+from ptxsim.base.program import FALLEN_REGISTERS, GIVES_REGISTERS, Program, copied_instructions
 from ptxtool.analysis.sharing.physical_numbers import physical_numbers
 from ptxtool.analysis.sharing.shared_registers import is_virtual
 from ptxtool.base.identity_cache import IdentityCache
@@ -30,7 +30,7 @@ def _numbered(program: Program, kernel: Function, registers: int) -> Program:
     physical = physical_numbers(kernel, registers)
     if physical is None:
         return program
-    records = program.instructions.copy()
+    records = copied_instructions(program.instructions)
     for record, (function, index) in zip(records, program.positions, strict=True):
         if index >= 0:
             named = record["max_sequence"] > 0

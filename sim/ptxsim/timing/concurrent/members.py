@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import Program
+from ptxsim.base.program import Program, copied_instructions
 from ptxsim.base.wide_masks import mask_of, set_masks
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.timing.build import kernel_record
@@ -78,7 +78,7 @@ def joined_program(members: Sequence[Member]) -> Program:
     return replace(
         first_program,
         name=" + ".join(dict.fromkeys(member.program.name for member in members)),
-        instructions=np.concatenate(parts),
+        instructions=copied_instructions(np.concatenate(parts)),
         texts=tuple(text for member in members for text in member.program.texts),
         positions=tuple(position for member in members for position in member.program.positions),
         n_registers=max(member.program.n_registers for member in members),

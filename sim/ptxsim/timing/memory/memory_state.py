@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import record, record_at
+from ptxsim.base.jit import record, record_at, record_of_lines
 
 FOREVER = 1 << 62
 MAX_SMS, MAX_SLICES, MAX_CHANNELS = 160, 128, 64
@@ -67,12 +67,6 @@ PLACE_WORDS = WINDOW // 64  # of a mask of places
 MAX_BANKS = 32
 MAX_FLITS = 16
 MAX_DATA = 256  # bytes of a packet
-
-
-def _of_lines(fields: list[Any]) -> np.dtype[Any]:
-    """A record of whole cache lines of the host, 64 bytes each: as few as possible are touched for a part of it."""
-    rest = -record(fields).itemsize % 64 // 8
-    return record([*fields, ("unused", "i8", (rest,))]) if rest else record(fields)
 
 
 MISS_ENTRY = record(
@@ -165,7 +159,7 @@ ON_THEIR_WAY = record(
 )
 """The sectors that an L1 waits for which allocates on a fill (`on_their_way.py`)."""
 
-L1 = _of_lines(
+L1 = record_of_lines(
     [
         ("miss_head", "i8"),
         ("miss_count", "i8"),
@@ -209,7 +203,7 @@ L1 = _of_lines(
 l1_at = record_at(L1)
 """`l1_at(address of the L1 records, i)`"""
 
-REQUEST = _of_lines(
+REQUEST = record_of_lines(
     [
         ("line", "i8"),  # address as the sender passed it
         ("due", "i8"),  # cycle at which it may leave the queue it is in
@@ -296,7 +290,7 @@ NETWORK = record(
     ]
 )
 
-SLICE = _of_lines(
+SLICE = record_of_lines(
     [
         ("place", "i4"),  # of the line of the last access, in a cache of sectors
         ("rop_head", "u2"),
@@ -360,7 +354,7 @@ QUEUE = record(
 )
 """A scheduler queue: its places, and in which order each bank's requests stand in them."""
 
-CHANNEL = _of_lines(
+CHANNEL = record_of_lines(
     [
         ("bank", BANK, (MAX_BANKS,)),
         ("next", "i8"),  # next DRAM cycle at which a command or a choice is possible

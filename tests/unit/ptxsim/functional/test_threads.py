@@ -5,7 +5,7 @@ A case is the body of a kernel over `.param .u64 p, q` (words of global memory);
 words in %rd3 and %rd4.
 """
 
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import numpy as np
@@ -243,14 +243,14 @@ def test_a_limit_of_instructions_is_each_cta_s(stretches: list[bool]) -> None:
     assert not stretches[-1]
 
 
-def test_a_kernel_whose_ctas_meet_is_tried_less_often(stretches: list[bool]) -> None:
+def test_a_kernel_whose_ctas_meet_is_tried_less_often(together: list[bool]) -> None:
     function, others = kernel(NEAR["one word of all"]), kernel(APART["words of its own"])
     tried = []
     for _ in range(12):
         outcome(function, 2)
         outcome(others, 2)
-        tried.append(not all(stretches))
-        stretches.clear()
+        tried.append(not all(together))
+        together.clear()
     assert [k for k, was_tried in enumerate(tried) if was_tried] == [0, 2, 6]
 
 
@@ -299,11 +299,14 @@ def test_threads_that_cannot_be_started(stretches: list[bool], monkeypatch: pyte
 def test_an_interrupt_stops_all_threads(stretches: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     has_run = threads._Worker.has_run
     calls: list[threads._Worker] = []
+    has_begun = Event()
 
     def interrupted(worker: threads._Worker, first: int, end: int) -> bool:
         calls.append(worker)
         if threads.threading.current_thread() is threads.threading.main_thread():
+            has_begun.set()
             raise KeyboardInterrupt
+        has_begun.wait()  # the other thread leaves a part to the first
         return has_run(worker, first, end)
 
     monkeypatch.setattr(threads._Worker, "has_run", interrupted)
