@@ -84,6 +84,10 @@ INSTRUCTION = record_of_lines(
         ("n_destinations", "i1"),
         ("n_registers", "i1"),  # all registers named: destinations first, then sources, address, guard
         ("bypass", "i1"),  # passes the L1 by: BY_NONE, BY_GLOBAL, BY_ALL
+        (
+            "ends_slice",
+            "i1",
+        ),  # in a run without time: a warp waits for what it loads, and others run meanwhile
         ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
         ("uop_start", "i4"),
         ("uop_end", "i4"),
@@ -92,9 +96,9 @@ INSTRUCTION = record_of_lines(
         ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
         ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
         (
-            "copies",
+            "straight",
             "i4",
-        ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
+        ),  # instructions from here on that only compute and access memory: see lowering/straight.py
         ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
         (
             "bank",
@@ -105,18 +109,14 @@ INSTRUCTION = record_of_lines(
         ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
         ("element_bytes", "i4"),  # bytes of one element
+        (
+            "copies",
+            "i4",
+        ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
         ("barrier_kind", "i4"),  # SYNC, ARRIVE, or what a reduction gives: COUNT, ALL, ANY
         ("barrier_row", "i4"),  # row of a reduction's result
         ("barrier_aligned", "i4"),  # a warp arrives as a whole; 0: lane by lane
         ("return_end", "i4"),  # INVOKE: from `uop_end` to here, what is done when all lanes have come back
-        (
-            "straight",
-            "i4",
-        ),  # instructions from here on that only compute and access memory: see lowering/straight.py
-        (
-            "ends_slice",
-            "i4",
-        ),  # in a run without time: a warp waits for what it loads, and others run meanwhile
         ("line", "i4"),  # source line
         # for resource sharing
         ("marks", "i4"),  # marks before it
