@@ -99,7 +99,7 @@ INSTRUCTION = record_of_lines(
             "straight",
             "i4",
         ),  # instructions from here on that only compute and access memory: see lowering/straight.py
-        ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
+        ("register", "i4", (MAX_REGISTERS,)),  # their numbers in the scoreboard: Program.scoreboard_order
         (
             "bank",
             "i4",
@@ -421,6 +421,9 @@ class Program:
     )
     special_rows: Any  # int32 (n, 2): (special register number, row): rows filled when a warp starts
     n_registers: int  # declared registers
+    scoreboard_order: (
+        Any  # int32: by a register's number in the scoreboard its index among those of all functions
+    )
     static_shared_bytes: int  # header, parameters and variables
     local_bytes: int
     param_bytes: int

@@ -55,6 +55,7 @@ from ptxsim.lowering.refused import reason
 from ptxsim.lowering.release_marks import set_marks, set_reach
 from ptxsim.lowering.row_allocation import assign_rows
 from ptxsim.lowering.rows import Operation, Unsupported
+from ptxsim.lowering.scoreboard_order import order_registers
 from ptxsim.lowering.straight import count_straight
 from ptxsim.lowering.timing_facts import set_access, set_registers, set_timing, set_unit
 from ptxsim.lowering.variable_layout import AT_BEGINNING, ModuleBase, VariableLayout, lay_out
@@ -291,6 +292,7 @@ def _program(builders: Sequence[UopBuilder], records: np.ndarray) -> Program:
         for f in graph.functions
         for i in range(len(f.instructions) + graph.has_end(f))
     ]
+    n_registers = sum(len(each.registers) for each in builders)
     return Program(
         name=kernel.name,
         instructions=records,
@@ -302,7 +304,8 @@ def _program(builders: Sequence[UopBuilder], records: np.ndarray) -> Program:
         constants64=_constant_rows(b.constants[64], np.uint64),
         register_rows=np.array(rows, np.int32).reshape(-1, 3),
         special_rows=np.array(sorted(b.special_rows.items()), np.int32).reshape(-1, 2),
-        n_registers=sum(len(each.registers) for each in builders),
+        n_registers=n_registers,
+        scoreboard_order=order_registers(records, n_registers),
         static_shared_bytes=layout.static_shared_bytes,
         local_bytes=layout.local_bytes,
         param_bytes=layout.param_bytes,

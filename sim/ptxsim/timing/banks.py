@@ -57,7 +57,7 @@ def _banks_written(program: Program, gpu: Gpu, n_banks: int) -> Any:
     written = np.unique(code["register"][destinations])
     banks = np.zeros(len(program.register_names) or 1, np.int64)
     for k in written.tolist():
-        number = bank_number(_register(program, k), gpu)
+        number = bank_number(_register(program, program.scoreboard_order[k]), gpu)
         banks[k] = 1 << number % n_banks if number >= 0 else 0
     return np.bitwise_or.reduce(np.where(destinations, banks[code["register"]], 0), axis=1)
 

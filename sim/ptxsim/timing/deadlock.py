@@ -27,7 +27,7 @@ def shared_register(simulation: Simulation, i: int) -> int:
     """The first register of an instruction that is beyond the private ones."""
     program, private = simulation.program, int(simulation.run["private_registers"][0])
     record = program.instructions[i]
-    named = record["register"][: record["n_registers"]].tolist()
+    named = program.scoreboard_order[record["register"][: record["n_registers"]]].tolist()
     return next(r for r in named if program.sequence(i, r) > private)
 
 

@@ -11,10 +11,6 @@ Times are core cycles, except in `CHANNEL`, where they are DRAM cycles unless a 
 Reference: timing-model sections 0 and 3.
 """
 
-from typing import Any
-
-import numpy as np
-
 from ptxsim.base.jit import record, record_at, record_of_lines
 
 FOREVER = 1 << 62

@@ -1,5 +1,5 @@
-"""Which slices of a run workers share: those of the kind that was faster, as it depends on the kernel, on the machine, and
-on what else the cores have to do. Later launches of a program begin with what the last one has shown.
+"""Which slices of a run workers share: those of the kind that was faster, as it depends on the kernel, on the machine,
+and on what else the cores have to do. Later launches of a program begin with what the last one has shown.
 
 Reference: docs/performance.md.
 """
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 _TRIED_AGAIN = 8
 """Slices after which the slower kind of slice is tried again; twice as many each time that it was slower."""
 _HOPELESS = 0.6
-"""A shared slice with less than this part of the speed of one thread has met other work on the cores: one thread runs the
-next slice, and twice as many each time that this comes again at once."""
+"""A shared slice with less than this part of the speed of one thread has met other work on the cores: one thread runs
+the next slice, and twice as many each time that this comes again at once."""
 _SHARED_AFTER = 0.008
 """Seconds of a run before a slice is shared: the end of a shorter one is near."""
 _SHORT_SLICE, _LONG_SLICE = 0.005, 0.1
 """Seconds of a slice: a quarter of what the run has taken, within these. At first it is not known how best to share."""
 _SAVES = 0.002
-"""Seconds that a launch saves which is shared from its start on, at least: two to three times what threads take to start."""
+"""Seconds that a launch saves which is shared from its start on, at least: three times what threads take to start."""
 _FIRST_CYCLES = 2_000
 """Of the first launch of a program."""
 

@@ -17,8 +17,11 @@ def first(body: str) -> np.void:
     return record
 
 
-def registers(record: np.void) -> list[int]:
-    return list(record["register"][: record["n_registers"]])
+def registers(body: str) -> list[int]:
+    """The indices of the registers of its first instruction."""
+    program = lowered(body, PTXPLUS)
+    record = program.instructions[0]
+    return list(program.scoreboard_order[record["register"][: record["n_registers"]]])
 
 
 def banks(record: np.void) -> list[int]:
@@ -29,24 +32,26 @@ def banks(record: np.void) -> list[int]:
 
 
 def test_registers_of_the_scoreboard() -> None:
-    record = first("@$p1.ne mad.f32 $r1, s[$ofs2+0x0010], $r2, $r124;")
-    assert registers(record) == [1, 10, 2, 15, 12]  # destination, address, sources, guard
+    body = "@$p1.ne mad.f32 $r1, s[$ofs2+0x0010], $r2, $r124;"
+    record = first(body)
+    assert registers(body) == [1, 10, 2, 15, 12]  # destination, address, sources, guard
     assert record["n_destinations"] == 1
     assert record["max_sequence"] == 16  # $r124
     assert banks(record) == [2, 2, 124]  # $ofs2, $r2, $r124: the first digits of the names
 
 
 def test_double_destination_and_sink() -> None:
-    record = first("set.ne.s32.s32 $p0/$o127, $r1, $r2;")
-    assert registers(record) == [11, 16, 1, 2]
+    body = "set.ne.s32.s32 $p0/$o127, $r1, $r2;"
+    record = first(body)
+    assert registers(body) == [11, 16, 1, 2]
     assert record["n_destinations"] == 2
     assert record["max_sequence"] == 17
 
 
 def test_post_increment_is_a_destination() -> None:
-    record = first("mov.u32 $r1, s[$ofs1+=0x0004];")
-    assert record["n_destinations"] == 2
-    assert sorted(registers(record)) == [1, 9]
+    body = "mov.u32 $r1, s[$ofs1+=0x0004];"
+    assert first(body)["n_destinations"] == 2
+    assert sorted(registers(body)) == [1, 9]
 
 
 def test_stores_and_vectors_read_their_registers() -> None:
