@@ -2,6 +2,7 @@
 
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from shared_slices import loop_of_any_run, reduction, share_slices
 
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.timing.memory.team.team import TEAM
+from ptxsim.timing.sm_state import RUN, SM
 from ptxsim.timing.workers import crew
 
 compiled = pytest.mark.skipif(JIT_DISABLED, reason="without compilation there is one thread")
@@ -132,3 +134,26 @@ def test_workers_get_sms_by_how_long_they_wait() -> None:
     assert balanced(0, (0.0, 0.9)) == 0
     assert balanced(6, (0.0, 0.5), slower={4: 900.0}) == 6
     assert balanced(6, (0.0, 0.5), slower={4: 1100.0}) == 4
+
+
+@pytest.mark.parametrize(
+    ("resident", "ctas_left", "ends"),
+    [
+        ([2, 3, 5, 9], 0, [5, 14]),  # two busy ones each
+        ([9], 0, [0, 14]),  # the first worker has the memory side only
+        ([2, 3, 5, 9], 1, [7, 14]),  # any SM may get the CTA
+        ([], 0, [7, 14]),
+    ],
+)
+def test_workers_divide_the_sms_that_have_ctas(resident: list[int], ctas_left: int, ends: list[int]) -> None:
+    run, sms = np.zeros(1, RUN), np.zeros(14, SM)
+    run["n_sms"], run["n_ctas"], run["next_cta"] = 14, 20, 20 - ctas_left
+    sms["resident"][resident] = 1
+    workers = crew.Crew.__new__(crew.Crew)
+    workers._n, workers._n_busy, workers.share = 2, 0, 0.5
+    workers._simulation = SimpleNamespace(run=run, sms=sms)  # type: ignore[assignment]
+    team = np.zeros(1, TEAM)
+    workers._divide(team[0])
+    assert team["end_sm"][0, :2].tolist() == ends
+    assert team["first_sm"][0, :2].tolist() == [0, ends[0]]
+    assert team["worker_of"][0, :14].tolist() == [0] * ends[0] + [1] * (14 - ends[0])
