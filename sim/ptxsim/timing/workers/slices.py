@@ -46,7 +46,7 @@ def most_workers(simulation: Simulation, policy: Policy) -> int:
     return 1 if alone else min(MAX_WORKERS, int(run["n_sms"]))
 
 
-_experience: IdentityCache[Experience] = IdentityCache(256)
+_experience: IdentityCache[Experience] = IdentityCache(32)
 """Of programs, by the numbers of SMs and of workers."""
 
 
