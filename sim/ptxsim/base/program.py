@@ -10,8 +10,7 @@ Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from ptxsim.base.aligned import aligned
 from ptxsim.base.jit import CACHE_LINE, record, record_at, record_of_lines
 from ptxsim.base.warp_masks import MOST_WARPS
 from ptxtool.base.render import printable
@@ -138,10 +137,7 @@ instruction_at = record_at(INSTRUCTION)
 
 def instruction_records(n: int) -> Any:
     """n INSTRUCTION records of zeros, each at the beginning of a cache line."""
-    size = n * INSTRUCTION.itemsize
-    block = np.zeros(size + CACHE_LINE, np.uint8)
-    skip = -block.ctypes.data % CACHE_LINE
-    return block[skip : skip + size].view(INSTRUCTION)
+    return aligned(n * INSTRUCTION.itemsize, CACHE_LINE).view(INSTRUCTION)
 
 
 def copied_instructions(instructions: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.aligned import aligned as aligned_to
 from ptxsim.base.options import whole
 from ptxsim.execute.codes import PARAM_WINDOW
 from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE
@@ -30,9 +31,7 @@ BEFORE_FIRST = 64 << 10
 
 def aligned(n_bytes: int, zeroed: bool = True) -> Any:
     """Bytes that begin at a multiple of 256 in the simulator's memory."""
-    block = (np.zeros if zeroed else np.empty)(n_bytes + ALIGNMENT, np.uint8)
-    skip = -int(block.ctypes.data) % ALIGNMENT
-    return block[skip : skip + n_bytes]
+    return aligned_to(n_bytes, ALIGNMENT, zeroed)
 
 
 def memory_of(given: Any) -> Any:

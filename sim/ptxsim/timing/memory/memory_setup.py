@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.aligned import aligned
+from ptxsim.base.jit import CACHE_LINE
 from ptxsim.timing.memory.mapping.hashes import POLYNOMIALS, polynomial
 from ptxsim.timing.memory.mapping.random_slices import first_words
 from ptxsim.timing.memory.memory_state import (
@@ -185,9 +187,7 @@ def _zeros(n: int, dtype: np.dtype[Any]) -> Any:
     size = n * dtype.itemsize
     if hasattr(mmap, "MAP_PRIVATE"):
         return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
-    room = np.zeros(size + 64, np.uint8)
-    start = -room.ctypes.data % 64
-    return room[start : start + size].view(dtype)
+    return aligned(size, CACHE_LINE).view(dtype)
 
 
 def _set_slices(m: Any, gpu: Gpu, chunk: int) -> None:

@@ -182,11 +182,12 @@ class Crew:
 
     def _busy_sms(self) -> Any:
         """The SMs with CTAs; all while there are CTAs that have yet to be launched."""
-        run, resident = self._simulation.run[0], self._simulation.sms["resident"]
-        busy = np.flatnonzero(
-            np.ascontiguousarray(resident).view(np.uint64).reshape(len(resident), -1).any(axis=1)
-        )
-        return busy if len(busy) and run["next_cta"] >= run["n_ctas"] else np.arange(len(resident))
+        run, sms = self._simulation.run[0], self._simulation.sms
+        if run["next_cta"] >= run["n_ctas"]:
+            resident = np.ascontiguousarray(sms["resident"]).view(np.uint64).reshape(len(sms), -1)
+            if resident.any():
+                return np.flatnonzero(resident.any(axis=1))
+        return np.arange(len(sms))
 
     def _balance(self, cycles: int, seconds: float) -> None:
         """Give the first worker as many busy SMs as make it wait as long as the others, if the next slice is like this
