@@ -5,6 +5,7 @@ Reads acquire and writes release: what a thread has written before `store_releas
 """
 
 import ctypes
+import time
 from typing import Any
 
 from ptxsim.base.jit import JIT_DISABLED, compiled
@@ -51,5 +52,8 @@ add_to: Any = _of_compiler("add_to", _add_to)
 """`add_to(address, value)`: the same with a sum."""
 pause: Any = _of_compiler("pause", _nothing)
 """Tell the processor that a loop waits for another thread."""
+ticks: Any = _of_compiler("ticks", time.perf_counter_ns)
+"""The time in units of the processor's clock, which goes on while the processor waits or slows down; 0 where none is
+known."""
 call_at: Any = _of_compiler("call_at", _nothing)
 """`call_at(address)`: call a C function without arguments."""

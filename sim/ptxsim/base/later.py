@@ -1,8 +1,11 @@
 """What numba's compiler takes, to be made when something is compiled: until then numba need not be imported."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import FunctionType
 from typing import Any
+
+on_loading: list[Callable[[Collection[str]], None]] = []
+"""What is told the symbols that a function calls which was not compiled but loaded from numba's files."""
 
 
 class Later:

@@ -27,6 +27,7 @@ import numpy as np
 
 from ptxsim.base import prepared_code
 from ptxsim.base.code_cache import folder, sources
+from ptxsim.base.later import on_loading
 
 _lock = threading.RLock()
 _declared: dict[str, Any] = {}
@@ -58,6 +59,16 @@ def define(symbol: str) -> None:
             is_needed = _is_needed(symbol)
             _defined[symbol] = _machine_code(_declared[symbol]) if is_needed else _place_of_missing()
             binding.add_symbol(symbol, _defined[symbol])
+
+
+def define_all(symbols: Collection[str]) -> None:
+    """Define those that were declared."""
+    for symbol in list(_declared):
+        if symbol in symbols:
+            define(symbol)
+
+
+on_loading.append(define_all)
 
 
 def need(parts: Collection[str]) -> bool:

@@ -51,7 +51,7 @@ from ptxsim.base.compiler.branch_weights import lower_block
 from ptxsim.base.compiler.compiler_passes import call_type, plain, post_process, refresh_registries
 from ptxsim.base.compiler.fixed_fields import Compiler, FixedRecord
 from ptxsim.base.compiler.wide_types import INT128, WideRecordType
-from ptxsim.base.later import Later, now
+from ptxsim.base.later import Later, now, on_loading
 
 WORTH_SAVING = 0.25
 """Seconds of compiling. Of the 600 functions of the cycle loop 500 need less; saving them takes a tenth of its time."""
@@ -258,9 +258,14 @@ class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
         codegen = target_context.codegen()
         codegen._library_class = _InnerLibrary
         try:
-            return super().rebuild(target_context, payload)
+            compiled = super().rebuild(target_context, payload)
         finally:
             del codegen._library_class
+        # what it calls by symbol (execute/boundary.py) was defined when its callers were compiled, in another process
+        called = {f.name for f in compiled.library._final_module.functions if f.is_declaration}
+        for tell in on_loading:
+            tell(called)
+        return compiled
 
 
 class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
@@ -563,6 +568,18 @@ def pause(typing_context: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), generate
+
+
+@intrinsic
+def ticks(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function_type = ir.FunctionType(ir.IntType(64), ())
+        if platform.machine().lower() in ("aarch64", "arm64"):  # whose cycle counter programs may not read
+            return builder.asm(function_type, "mrs $0, cntvct_el0", "=r", (), side_effect=True)
+        name = "llvm.readcyclecounter"
+        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), ())
+
+    return types.int64(), generate
 
 
 # ---- calls by symbol (execute/boundary.py)

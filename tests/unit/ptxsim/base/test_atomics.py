@@ -1,13 +1,15 @@
 """Words that threads share: the operations, compiled and in Python, and that sums of two threads lose nothing."""
 
 import threading
+import time
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ptxsim.base import atomics
-from ptxsim.base.atomics import add_to, exchange, load_acquire, pause, store_release
+from ptxsim.base.atomics import add_to, exchange, load_acquire, pause, store_release, ticks
 from ptxsim.base.jit import JIT_DISABLED, entry, types, uncached
 
 compiled = pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
@@ -48,6 +50,21 @@ def test_operations_without_compilation(monkeypatch: pytest.MonkeyPatch) -> None
     ):
         monkeypatch.setattr(atomics, name, python)
     assert _all(word.ctypes.data) == 5 * 10000 + 7 * 100 + 10
+
+
+@compiled
+def test_the_clock_goes_on_evenly() -> None:
+    @uncached
+    def read():  # type: ignore[no-untyped-def]
+        return ticks()
+
+    times = []
+    for _ in range(3):
+        times.append((read(), time.perf_counter()))
+        time.sleep(0.02)
+    first, second = ((b[0] - a[0]) / (b[1] - a[1]) for a, b in pairwise(times))
+    assert first == pytest.approx(second, rel=0.1)
+    assert first > 1e6  # ticks a second
 
 
 def _add_often(address: Any, n: Any) -> int:
