@@ -40,7 +40,7 @@ def share_slices(monkeypatch: pytest.MonkeyPatch, n: int) -> list[int]:
     monkeypatch.setattr(slices, "Pace", Fixed)
     monkeypatch.setattr(slices, "_experience", IdentityCache(1))
     monkeypatch.setattr(slices, "has_free_cpus", lambda n: True)
-    monkeypatch.setattr(crew, "_PATIENCE", 1 << 40)
+    monkeypatch.setattr(crew, "_PATIENCE", 1000.0)
     monkeypatch.setattr(pace, "_FIRST_CYCLES", FIRST)
     return ends
 

@@ -32,11 +32,20 @@ class Experience:
     """Cycles per second by one thread (False) and by workers (True), of the last launch that had such slices."""
     share: float | None = None
     """The part of the SMs that the first worker had."""
+    interval: int = _TRIED_AGAIN
+    """Slices after which the slower kind is tried again."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether both kinds of slices have been tried."""
+        return len(self.speed) == 2
 
     @property
     def is_shared(self) -> bool:
-        """Whether the next launch is shared from its start on."""
-        return self.seconds > 0 and self.seconds * (1 - self.speed[False] / self.speed[True]) > _SAVES
+        """Whether the next launch is shared from its start on: to save time, or to see whether it does."""
+        if self.is_complete:
+            return self.seconds * (1 - self.speed[False] / self.speed[True]) > _SAVES
+        return True not in self.speed and self.seconds > _SHARED_AFTER
 
 
 class Pace:
@@ -45,14 +54,19 @@ class Pace:
     def __init__(self, known: Experience, n: int) -> None:
         """`n`: the number of workers."""
         self.is_shared = known.is_shared
-        self._known, self._n, self._shared_after, first_try = known, n, _SHARED_AFTER, 4
-        self._speed = {True: math.inf}
-        if self.is_shared:
-            self._shared_after, first_try = 0.0, _TRIED_AGAIN
-            self._speed = dict(known.speed)
+        self._known, self._n = known, n
+        is_known = known.is_complete or self.is_shared
+        self._shared_after = 0.0 if is_known else _SHARED_AFTER
+        self._speed = {True: math.inf} | (known.speed if is_known else {})
+        if known.is_complete and not self.is_shared and self._speed[True] > self._speed[False]:
+            self._shared_after = 2 * known.seconds  # it is over before threads pay
+        self._first_shared = 0 if known.is_complete else 3
+        """Shared slices before their speed counts: the first is slow."""
         self._cycles, self._seconds = {False: 0, True: 0}, {False: 0.0, True: 0.0}
         """Of all slices of a kind."""
-        self._slices, self._next_try, self._interval = 0, first_try, _TRIED_AGAIN
+        self._slices, self._next_try = 0, known.interval if is_known else 4
+        self._is_try = False
+        """Whether the next slice shows whether the other kind has become the faster one."""
         self._pause = 1
         """Slices that one thread runs after the next hopeless one."""
 
@@ -65,6 +79,7 @@ class Pace:
             self.is_shared = self.seconds >= self._shared_after
             return
         self._slices += 1
+        self._is_try = False
         is_better = self._speed[True] > self._speed[False]
         if was_shared and self._speed[True] < _HOPELESS * self._speed[False]:
             self._next_try, self.is_shared = self._slices + self._pause, False
@@ -73,12 +88,13 @@ class Pace:
         if was_shared:
             self._pause = 1
         if self._slices < self._next_try:
-            self.is_shared = is_better or self._slices < 3  # the first is slow
+            self.is_shared = is_better or self._slices < self._first_shared
         elif self._slices == self._next_try:
-            self.is_shared = not self.is_shared
+            self.is_shared, self._is_try = not self.is_shared, True
         else:
-            self._interval = _TRIED_AGAIN if is_better == self.is_shared else 2 * self._interval
-            self._next_try, self.is_shared = self._slices + self._interval, is_better
+            known = self._known
+            known.interval = _TRIED_AGAIN if is_better == self.is_shared else 2 * known.interval
+            self._next_try, self.is_shared = self._slices + known.interval, is_better
 
     @property
     def seconds(self) -> float:
@@ -88,20 +104,23 @@ class Pace:
     @property
     def slice_seconds(self) -> float:
         """How long the next slice should take."""
-        return min(max(_SHORT_SLICE, self.seconds / 4), _LONG_SLICE)
+        return _SHORT_SLICE if self._is_try else min(max(_SHORT_SLICE, self.seconds / 4), _LONG_SLICE)
 
     @property
     def first_cycles(self) -> int:
         """Of the first slice."""
         speed, seconds = self._known.speed, _SHORT_SLICE if self.is_shared else _SHARED_AFTER
-        return int(speed[self.is_shared] * seconds) if speed else _FIRST_CYCLES
+        return int(speed.get(self.is_shared, speed[False]) * seconds) if speed else _FIRST_CYCLES
 
     def learn(self) -> None:
-        """The run has ended: note what it has shown."""
+        """The run has ended: note what it has shown. What took less than two milliseconds shows little."""
         known = self._known
         for kind, cycles in self._cycles.items():
-            if cycles:
+            if cycles and (self._seconds[kind] > _SAVES or kind not in known.speed):
                 known.speed[kind] = cycles / max(self._seconds[kind], 1e-9)
-        if len(known.speed) == 2:
-            shared = min(self._cycles[True] / known.speed[False], self._n * self._seconds[True])
-            known.seconds = self._seconds[False] + shared
+        known.seconds = self._seconds[False]
+        if self._cycles[True]:
+            most = self._n * self._seconds[True]
+            known.seconds += (
+                min(self._cycles[True] / known.speed[False], most) if False in known.speed else most
+            )

@@ -14,8 +14,9 @@ from ptxsim.timing.memory.team.team import INBOX, MAX_WORKERS
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.workers import work
-from ptxsim.timing.workers.crew import LEAVE, Crew, reserve
+from ptxsim.timing.workers.crew import Crew, reserve
 from ptxsim.timing.workers.pace import Experience, Pace
+from ptxsim.timing.workers.slice_records import LEAVE
 from ptxtool.base.cpus import has_free_cpus
 from ptxtool.base.identity_cache import IdentityCache
 
@@ -47,7 +48,7 @@ def most_workers(simulation: Simulation, policy: Policy) -> int:
 
 
 _experience: IdentityCache[Experience] = IdentityCache(32)
-"""Of programs, by the numbers of SMs and of workers."""
+"""Of programs, by the numbers of SMs and of workers, and by the size of the grid."""
 
 
 class Workers:
@@ -60,7 +61,9 @@ class Workers:
         wanted = simulating_threads(len(simulation.sms)) if threads == "auto" else threads
         self.n = min(wanted, most_workers(simulation, policy)) if wanted > 1 else 1
         self._crew: Crew | None = None
-        key = len(simulation.sms), self.n
+        run = simulation.run[0]
+        warps = int(run["n_ctas"]) * int(run["warps_per_cta"])
+        key = len(simulation.sms), self.n, warps.bit_length()  # larger or smaller by half
         self._known = _experience.get(simulation.program, key, Experience) if self.n > 1 else Experience()
         self._pace = Pace(self._known, self.n)
         self._is_compiled: bool | None = None
@@ -81,7 +84,10 @@ class Workers:
         if self.n == 1:
             return int(alone())
         simulation, pace = self._simulation, self._pace
-        crew = self._crew_of_slice() if pace.is_shared and has_free_cpus(self.n) else None
+        staying = self._crew.staying if self._crew else 0
+        crew = self._crew_of_slice() if pace.is_shared and has_free_cpus(self.n - staying) else None
+        if crew is None and self._crew is not None:
+            self._crew.release()
         before, since, reason = simulation.cycles, time.perf_counter(), LEAVE
         if crew is not None:
             reason = crew.run_slice()

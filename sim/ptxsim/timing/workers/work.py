@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.atomics import ticks
 from ptxsim.base.jit import inline, njit, types
 from ptxsim.timing.core.ahead import may_go_on
 from ptxsim.timing.core.cycle import PAUSED, declared_loop, sm_cycle
@@ -19,9 +20,18 @@ from ptxsim.timing.core.faults import keep_fault
 from ptxsim.timing.core.issue import NO_TURN
 from ptxsim.timing.core.ldst import take_reply_asleep
 from ptxsim.timing.memory.memory_state import l1_at
-from ptxsim.timing.memory.side.catch_up import catch_up, settle
-from ptxsim.timing.memory.side.waits import is_turn, wait, wait_for_all, wait_for_memory, wait_for_turn
-from ptxsim.timing.memory.team.ports import first_due, look_for_replies, outbox_has_room, set_up
+from ptxsim.timing.memory.side.catch_up import catch_up
+from ptxsim.timing.memory.side.waits import (
+    call_all,
+    is_turn,
+    stay,
+    wait,
+    wait_for_all,
+    wait_for_memory,
+    wait_for_room,
+    wait_for_turn,
+)
+from ptxsim.timing.memory.team.ports import first_due, look_for_replies, outbox_has_room
 from ptxsim.timing.memory.team.team import (
     LAST,
     SMS_DONE,
@@ -31,7 +41,6 @@ from ptxsim.timing.memory.team.team import (
     note_fault,
     ready_of,
     set_asleep,
-    set_cycle,
     set_end,
     set_left,
     set_ready,
@@ -41,10 +50,10 @@ from ptxsim.timing.memory.team.team import (
     turn_of,
 )
 from ptxsim.timing.sm_state import FOREVER, sm_of
+from ptxsim.timing.workers.slice_records import begin, end
 
-SET_UP, SETTLE = -2, -1
-"""In place of the number of a worker: before they start; and after they have stopped, where the memory side comes up to
-the run's cycle."""
+CLOCK, BEGIN, END = -3, -2, -1
+"""In place of the number of a worker: to read the clock; before they start; and after they have stopped."""
 
 
 @inline
@@ -55,7 +64,6 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
     me = run.worker
     while True:
         now = run.cycle
-        set_cycle(team, me, now)
         set_turn(team, me, now << 8)
         run.stop_cycle = stop_of(team)
         if me == 0:
@@ -74,12 +82,10 @@ def _work(run, dispatching, execution, memory, pick, window, decide):
             run.ctas_done = 0
             if done >= run.n_ctas:
                 set_end(team, now << 8 | LAST)
-                set_cycle(team, me, now + 1)
                 set_turn(team, me, (now + 1) << 8)
                 return
         if run.open_sms and run.next_cta < run.n_ctas and not _dispatch(run, dispatching, execution):
             return
-        set_cycle(team, me, now + 1)
         set_turn(team, me, (now + 1) << 8)
         following = FOREVER
         for k in range(late):
@@ -166,9 +172,9 @@ def _step(run, execution, memory, pick, window, decide, index):
     t = team_at(team, 0)
     sm = sm_of(run, index)
     l1 = l1_at(run.l1s, index)
-    if not outbox_has_room(team, index) and not wait_for_memory(team, run.worker, now):
+    if not outbox_has_room(team, index) and not wait_for_room(team, run.worker, index, now):
         return False
-    t.last_step[run.worker, 0] = max(t.last_step[run.worker, 0], now)
+    t.own[run.worker].last_step = max(t.own[run.worker].last_step, now)
     if run.sm_next[index] > now and take_reply_asleep(run, sm, execution, l1, memory):
         return True
     sm_cycle(run, sm, execution, l1, memory, pick, window, decide)
@@ -193,7 +199,7 @@ def _go_ahead(run, execution, memory, pick, window, decide, index):
             keep_fault(run, execution, index)
             note_fault(run.team, run.kept_fault[0])
     t = team_at(run.team, 0)
-    t.last_step[run.worker, 0] = max(t.last_step[run.worker, 0], run.cycle)
+    t.own[run.worker].last_step = max(t.own[run.worker].last_step, run.cycle)
     run.cycle = now
 
 
@@ -212,7 +218,7 @@ def _dispatch(run, dispatching, execution):
     for index in range(t.first_sm[me], t.end_sm[me]):
         dispatching.is_open[index] = run.is_open[index]
     set_ready(team, me, now)
-    spins = 0
+    since = 0
     first = me
     for worker in range(me):
         if turn_of(team, worker) == position:
@@ -220,11 +226,11 @@ def _dispatch(run, dispatching, execution):
             break
     if first != me:
         while turn_of(team, first) == position:
-            spins = wait(team, me, spins)
+            since = wait(team, me, since)
     else:
         for worker in range(me + 1, t.n):
             while turn_of(team, worker) == position and ready_of(team, worker) != now:
-                spins = wait(team, me, spins)
+                since = wait(team, me, since)
         dispatching.cycle = now
         dispatching.open_sms = 0
         for index in range(run.n_sms):
@@ -244,21 +250,27 @@ def _dispatch(run, dispatching, execution):
 
 def _simulate(runs, contexts, memories, pick, window, decide, worker):
     """Run as one of several workers, whose records are followed by that for CTA dispatch."""
-    if worker == SET_UP:
-        set_up(memories[0], runs[0].team)
+    if worker == CLOCK:
+        return ticks()
+    if worker == BEGIN:
+        begin(runs, memories[0])
         return PAUSED
-    if worker == SETTLE:
-        settle(runs[0].team, runs[0].cycle)
-        return PAUSED
+    if worker == END:
+        return end(runs, memories[0])
     run = runs[worker]
-    _work(run, runs[run.n_workers], contexts[worker], memories[0], pick, window, decide)
     if worker == 0:
-        wait_for_all(run.team)
-    set_left(run.team, worker)
-    return PAUSED
+        call_all(run.team)
+    while True:
+        _work(run, runs[run.n_workers], contexts[worker], memories[0], pick, window, decide)
+        if worker == 0:
+            wait_for_all(run.team)
+            set_left(run.team, worker)
+            return PAUSED
+        if not stay(run.team, worker):
+            return PAUSED
 
 
 @cache
 def simulator(is_wide: bool, constants: tuple[tuple[str, int], ...]) -> Any:
-    """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, SET_UP, or SETTLE."""
+    """The compiled loop of a worker, as `core.cycle.simulator`. `worker`: its number, CLOCK, BEGIN or END."""
     return declared_loop(_simulate, is_wide, constants, types.int64)

@@ -2,32 +2,51 @@
 
 from typing import Any
 
-from ptxsim.base.atomics import call_at, pause
+from ptxsim.base.atomics import call_at, pause, ticks
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.side.catch_up import catch_up
-from ptxsim.timing.memory.team.team import all_left, limit_of, memory_cycle_of, stop_soon, team_at, turn_of
-
-_SPINS = 500
-"""Rounds before another thread may have the core."""
+from ptxsim.timing.memory.team.ports import outbox_has_room
+from ptxsim.timing.memory.team.team import (
+    CALLED,
+    STAYS,
+    all_left,
+    limit_of,
+    memory_cycle_of,
+    set_left,
+    set_thread,
+    set_turn,
+    stop_soon,
+    team_at,
+    thread_of,
+    turn_of,
+)
 
 
 @inline
-def wait(team: Any, me: int, spins: int) -> int:
-    """Let some time pass; returns the number of such waits in a row."""
+def wait(team: Any, me: int, since: int) -> int:
+    """Let some time pass; returns when the wait has begun, which is 0 before its first round."""
     t = team_at(team, 0)
-    before = memory_cycle_of(team)
+    own = t.own[me]
+    now = ticks()
+    if since == 0:
+        since = now
+    else:
+        passed = now - own.waited_to
+        own.waited += passed
+        if now - since > t.long_wait:
+            own.waited_long += passed
+            if own.waited_long > t.patience:
+                stop_soon(team)
+            if t.yield_cpu:
+                call_at(t.yield_cpu)
     if me == 0:
+        before = memory_cycle_of(team)
         catch_up(team)
-    if me or memory_cycle_of(team) == before:
-        t.idle_rounds[me, 0] += 1
+        if memory_cycle_of(team) != before:
+            now = ticks()
+    own.waited_to = now
     pause()
-    if spins > _SPINS:
-        if t.yield_cpu:
-            call_at(t.yield_cpu)
-        t.long_rounds[me, 0] += 1
-        if t.long_rounds[me, 0] == t.patience:
-            stop_soon(team)
-    return spins + 1
+    return since
 
 
 @inline
@@ -42,7 +61,7 @@ def is_turn(team: Any, me: int, position: int) -> bool:
 @njit
 def wait_for_turn(team: Any, me: int, position: int) -> bool:
     """Wait until it is the turn of a position; False if the run ends before it."""
-    spins = 0
+    since = 0
     t = team_at(team, 0)
     worker = 0
     while worker < t.n:
@@ -51,24 +70,58 @@ def wait_for_turn(team: Any, me: int, position: int) -> bool:
         elif limit_of(team) < position:
             return False
         else:
-            spins = wait(team, me, spins)
+            since = wait(team, me, since)
     return limit_of(team) >= position
 
 
 @njit
 def wait_for_memory(team: Any, me: int, cycle: int) -> bool:
     """Wait until the memory side has done a cycle; False if the run ends before it."""
-    spins = 0
+    since = 0
     while memory_cycle_of(team) <= cycle:
         if limit_of(team) >> 8 < cycle:
             return False
-        spins = wait(team, me, spins)
+        since = wait(team, me, since)
+    return True
+
+
+@njit
+def wait_for_room(team: Any, me: int, sm: int, cycle: int) -> bool:
+    """Wait until an SM can post all of a cycle, which is that of its worker; False if the run ends before it."""
+    since = 0
+    set_turn(team, me, turn_of(team, me))  # what is posted so far has to be taken first
+    while not outbox_has_room(team, sm):
+        if limit_of(team) >> 8 < cycle:
+            return False
+        since = wait(team, me, since)
     return True
 
 
 @njit
 def wait_for_all(team: Any) -> None:
     """Serve the others until they have stopped."""
-    spins = 0
+    since = 0
     while not all_left(team):
-        spins = wait(team, 0, spins)
+        since = wait(team, 0, since)
+
+
+@njit
+def call_all(team: Any) -> None:
+    """Let the threads that stay begin a slice."""
+    for worker in range(1, team_at(team, 0).n):
+        if thread_of(team, worker) == STAYS:
+            set_thread(team, worker, CALLED)
+
+
+@njit
+def stay(team: Any, me: int) -> bool:
+    """A worker has stopped: its thread waits for the next slice. False if there is none."""
+    t = team_at(team, 0)
+    set_thread(team, me, STAYS)
+    set_left(team, me)
+    since = ticks()
+    while thread_of(team, me) == STAYS:
+        pause()
+        if t.yield_cpu and ticks() - since > t.long_wait:
+            call_at(t.yield_cpu)
+    return thread_of(team, me) == CALLED

@@ -13,11 +13,21 @@ import numpy as np
 from ptxsim.base.atomics import load_acquire, store_release
 from ptxsim.base.jit import inline, njit
 from ptxsim.timing.memory.memory_state import FIFO, FOREVER
-from ptxsim.timing.memory.team.team import INBOX, MOST_SENT, OUTBOX, WAITING, offset, team_at, word, word_of
+from ptxsim.timing.memory.team.team import (
+    INBOX,
+    MOST_SENT,
+    OUTBOX,
+    WAITING,
+    offset,
+    posted_of,
+    team_at,
+    word,
+    word_of,
+)
 
 POP = 255  # kind of an entry: a reply was taken
 
-_POSTED, _DELIVERED, _DRAINED = map(offset, ("posted", "delivered", "drained"))
+_DELIVERED, _DRAINED = map(offset, ("delivered", "drained"))
 _ARRIVED, _APPLIED, _LEFT_FLITS = map(offset, ("arrived", "applied", "left_flits"))
 _FULL_UNTIL = offset("full_until")
 
@@ -32,7 +42,7 @@ def post(
     """Put an entry into the outbox; the caller has checked that there is room."""
     t = team_at(team, 0)
     worker = np.int64(t.worker_of[sm])
-    at = t.posted[worker, 0]
+    at = t.own[worker].posted
     entry = t.outbox[worker, at & (OUTBOX - 1)]
     entry.cycle = cycle
     entry.line = line
@@ -44,7 +54,7 @@ def post(
     entry.sm = sm
     t.port[sm].sent += 1
     t.port[sm].sent_flits += flits
-    store_release(word_of(team, _POSTED, worker), at + 1)
+    t.own[worker].posted = at + 1
 
 
 @inline
@@ -57,9 +67,10 @@ def outbox_has_room(team: Any, sm: int) -> bool:
         if port.sent - port.applied > WAITING - MOST_SENT:
             return False
     worker = np.int64(t.worker_of[sm])
-    if t.posted[worker, 0] - t.seen[worker, 1] > OUTBOX - MOST_SENT:
-        t.seen[worker, 1] = load_acquire(word_of(team, _DRAINED, worker))
-        if t.posted[worker, 0] - t.seen[worker, 1] > OUTBOX - MOST_SENT:
+    own = t.own[worker]
+    if own.posted - own.drained > OUTBOX - MOST_SENT:
+        own.drained = load_acquire(word_of(team, _DRAINED, worker))
+        if own.posted - own.drained > OUTBOX - MOST_SENT:
             return False
     return True
 
@@ -92,10 +103,10 @@ def most_flits(team: Any) -> int:
 def look_for_replies(team: Any, worker: int) -> None:
     """See which replies have passed the network, for the SMs of a worker."""
     t = team_at(team, 0)
-    delivered = load_acquire(word_of(team, _DELIVERED, worker))
-    if delivered == t.seen[worker, 0]:
+    delivered = load_acquire(word(team, _DELIVERED, worker))
+    if delivered == t.own[worker].delivered:
         return
-    t.seen[worker, 0] = delivered
+    t.own[worker].delivered = delivered
     for sm in range(t.first_sm[worker], t.end_sm[worker]):
         port = t.port[sm]
         port.arrived = load_acquire(word(team, _ARRIVED, sm))
@@ -136,8 +147,9 @@ def set_up(memory: Any, team: Any) -> None:
     t = team_at(team, 0)
     replies = memory.replies
     for worker in range(t.n):
-        t.posted[worker, 0] = t.drained[worker, 0] = t.delivered[worker, 0] = t.seen[worker, 0] = 0
-        t.seen[worker, 1] = 0
+        own = t.own[worker]
+        own.posted = own.drained = own.delivered = 0
+        t.told[worker].posted = t.drained[worker, 0] = t.delivered[worker] = 0
     for sm in range(t.n_sms):
         port = t.port[sm]
         port.sent = port.sent_flits = port.taken = port.arrived = port.applied = port.room_until = 0
@@ -154,7 +166,7 @@ def set_up(memory: Any, team: Any) -> None:
             t.inbox[sm, k].due = memory.request[r].due
             r = np.int64(memory.request[r].following)
         t.arrived[sm] = output.count
-        t.delivered[t.worker_of[sm], 0] += output.count
+        t.delivered[t.worker_of[sm]] += output.count
 
 
 # ---- the memory side
@@ -165,7 +177,7 @@ def drain(team: Any) -> None:
     """Take all entries out of the outboxes."""
     t = team_at(team, 0)
     for worker in range(t.n):
-        posted = load_acquire(word_of(team, _POSTED, worker))
+        posted = posted_of(team, worker)
         at = t.drained[worker, 0]
         if at == posted:
             continue
@@ -227,4 +239,4 @@ def deliver(team: Any, sm: int, request: int, due: int) -> None:
     reply.due = due
     store_release(word(team, _ARRIVED, sm), at + 1)
     worker = np.int64(t.worker_of[sm])
-    store_release(word_of(team, _DELIVERED, worker), t.delivered[worker, 0] + 1)
+    store_release(word(team, _DELIVERED, worker), t.delivered[worker] + 1)

@@ -1,9 +1,11 @@
 """The record that the workers of a run share.
 
-A position is a cycle and an SM, `cycle << 8 | index`. A worker's `cycle` is the one that its SMs do, or have done last
-before they ran ahead; its `turn` is the position before which its SMs do nothing more whose order matters. The memory
-side, which the first worker runs, is at a cycle of its own, `memory_cycle`: all cycles before it are done. What one
-thread writes often, and what others write, do not lie in the same cache lines.
+A position is a cycle and an SM, `cycle << 8 | index`. A worker's `turn` is the position before which its SMs do nothing
+more whose order matters; all its SMs have done the cycles before that of its turn, some may have run ahead. The memory
+side, which the first worker runs, is at a cycle of its own, `memory_cycle`: all cycles before it are done.
+
+A write to a cache line that another core has read takes as long as the cycle of an SM, or longer. So what a thread
+tells the others lies in one line, where it is written together, and nothing else does.
 """
 
 from typing import Any
@@ -22,6 +24,11 @@ MOST_SENT = 16  # requests and taken replies of an SM in a cycle, at most
 SMS_DONE, LAST = 254, 255  # in a position: after the SMs of its cycle; and at CTA dispatch
 _LINE = 16  # words of two cache lines
 
+GONE, STAYS, CALLED = range(3)
+"""A thread of a worker is somewhere else, waits for the next slice, or is to begin it."""
+COUNTED = "issues", "stall_warps", "stall_cycles", "stall_first", "stall_offset"
+"""Arrays of a run with a number for every instruction that a worker has for itself."""
+
 SENT = record(
     [
         ("cycle", "i8"),
@@ -35,6 +42,34 @@ SENT = record(
     ]
 )
 REPLY = record([("due", "i8"), ("request", "i8")])
+
+TOLD = record(
+    [
+        ("turn", "i8"),
+        ("posted", "i8"),  # entries of its outbox that the memory side may take
+        ("asleep", "i8"),  # its SMs do nothing unless a reply arrives
+        ("ready", "i8"),  # the cycle for whose CTA dispatch its SMs are noted
+        ("left", "i8"),  # it has stopped
+        ("unused", "i8", (_LINE - 5,)),
+    ]
+)
+"""What a worker tells the others."""
+
+OWN = record(
+    [
+        ("posted", "i8"),  # entries of its outbox
+        ("last_step", "i8"),  # last cycle of an SM
+        # what was last seen of the memory side
+        ("delivered", "i8"),  # replies
+        ("drained", "i8"),  # entries
+        # in ticks of the processor's clock
+        ("waited", "i8"),  # time
+        ("waited_to", "i8"),  # when this was counted last
+        ("waited_long", "i8"),  # time in waits after they were long
+        ("unused", "i8", (_LINE - 7,)),
+    ]
+)
+"""What a worker keeps for itself."""
 
 PORT = record(
     [
@@ -57,7 +92,9 @@ TEAM = record(
         ("n_sms", "i8"),
         ("memory", "u8"),  # address of the MEMORY record
         ("yield_cpu", "u8"),  # address of a C function; 0: none
-        ("patience", "i8"),  # rounds of long waits of a worker before all stop
+        # in ticks of the processor's clock
+        ("long_wait", "i8"),  # after which another thread may have the core
+        ("patience", "i8"),  # time in longer waits of a worker after which all stop
         ("lookahead", "i8"),  # cycles from the network to an SM, at the least
         ("response_hops", "i8"),
         ("most_flits", "i8"),  # that an SM may send in a cycle
@@ -66,33 +103,28 @@ TEAM = record(
         ("first_sm", "i8", (MAX_WORKERS,)),  # a worker's SMs are side by side
         ("end_sm", "i8", (MAX_WORKERS,)),
         ("worker_of", "u1", (MAX_SMS,)),
-        ("unused", "i8", (_LINE,)),
+        ("counted", "u8", (MAX_WORKERS, len(COUNTED))),  # addresses of a worker's arrays
+        ("unused", "i8", (_LINE + 1,)),  # all that follows begins with a line
         # words that all read
-        ("memory_cycle", "i8", (_LINE,)),
+        ("memory_cycle", "i8"),
+        ("delivered", "i8", (MAX_WORKERS,)),  # replies to a worker's SMs
+        ("unused_too", "i8", (2 * _LINE - 1,)),
         ("stop", "i8", (_LINE,)),  # the cycle at which the workers stop
         ("stops_soon", "i8", (_LINE,)),  # as soon as all can
         ("fault_at", "i8", (_LINE,)),  # position of the first fault; FOREVER: none
         ("end_at", "i8", (_LINE,)),  # position after the cycle in which the last CTA ended
         ("ctas_done", "i8", (_LINE,)),
         ("idle", "i8", (_LINE,)),  # nothing will happen any more
+        ("thread", "i8", (MAX_WORKERS, _LINE)),  # of a worker: GONE, STAYS or CALLED
         # by worker, what it writes
-        ("cycle", "i8", (MAX_WORKERS, _LINE)),
-        ("turn", "i8", (MAX_WORKERS, _LINE)),
-        ("ready", "i8", (MAX_WORKERS, _LINE)),  # the cycle for whose CTA dispatch a worker's SMs are noted
-        ("asleep", "i8", (MAX_WORKERS, _LINE)),  # its SMs do nothing unless a reply arrives
-        ("left", "i8", (MAX_WORKERS, _LINE)),  # it has stopped
-        ("posted", "i8", (MAX_WORKERS, _LINE)),  # entries of its outbox
-        ("last_step", "i8", (MAX_WORKERS, _LINE)),  # last cycle of an SM
-        ("idle_rounds", "i8", (MAX_WORKERS, _LINE)),  # in which it has waited
-        ("long_rounds", "i8", (MAX_WORKERS, _LINE)),  # those in which it had waited for long
-        ("seen", "i8", (MAX_WORKERS, _LINE)),  # last seen: replies delivered, entries drained
+        ("told", TOLD, (MAX_WORKERS,)),
+        ("own", OWN, (MAX_WORKERS,)),
         ("ordered", "u1", (MAX_WORKERS, MAX_SMS)),  # SMs of a worker whose order matters in a cycle
         ("others", "u1", (MAX_WORKERS, MAX_SMS)),  # the others that are due
         ("late", "u1", (MAX_WORKERS, MAX_SMS)),  # and those that others were waiting for
         ("port", PORT, (MAX_SMS,)),
         ("outbox", SENT, (MAX_WORKERS, OUTBOX)),
         # what the memory side writes
-        ("delivered", "i8", (MAX_WORKERS, _LINE)),  # replies to a worker's SMs
         ("drained", "i8", (MAX_WORKERS, _LINE)),  # entries of a worker's outbox
         ("arrived", "i8", (MAX_SMS,)),  # replies in the inbox
         ("applied", "i8", (MAX_SMS,)),  # entries that the network has
@@ -115,9 +147,15 @@ def offset(name: str) -> int:
     return int(TEAM.fields[name][1])
 
 
+def _offset_told(name: str) -> int:
+    assert TOLD.fields is not None
+    return offset("told") + int(TOLD.fields[name][1])
+
+
 _MEMORY_CYCLE, _STOP, _FAULT_AT, _END_AT = map(offset, ("memory_cycle", "stop", "fault_at", "end_at"))
-_CYCLE, _TURN, _READY, _ASLEEP, _LEFT = map(offset, ("cycle", "turn", "ready", "asleep", "left"))
+_TURN, _POSTED, _ASLEEP, _READY, _LEFT = map(_offset_told, ("turn", "posted", "asleep", "ready", "left"))
 _IDLE, _CTAS_DONE, _STOPS_SOON = map(offset, ("idle", "ctas_done", "stops_soon"))
+_THREAD = offset("thread")
 
 
 @inline
@@ -195,17 +233,6 @@ def add_done(team: Any, ctas: int) -> int:
 
 
 @inline
-def cycle_of(team: Any, worker: int) -> int:
-    value: int = load_acquire(word_of(team, _CYCLE, worker))
-    return value
-
-
-@inline
-def set_cycle(team: Any, worker: int, cycle: int) -> None:
-    store_release(word_of(team, _CYCLE, worker), cycle)
-
-
-@inline
 def turn_of(team: Any, worker: int) -> int:
     value: int = load_acquire(word_of(team, _TURN, worker))
     return value
@@ -213,7 +240,23 @@ def turn_of(team: Any, worker: int) -> int:
 
 @inline
 def set_turn(team: Any, worker: int, position: int) -> None:
-    store_release(word_of(team, _TURN, worker), position)
+    """Tell the others of a worker's turn, after what it has posted."""
+    _tell_posted(team, worker)
+    if team_at(team, 0).told[worker].turn != position:
+        store_release(word_of(team, _TURN, worker), position)
+
+
+@inline
+def _tell_posted(team: Any, worker: int) -> None:
+    t = team_at(team, 0)
+    if t.told[worker].posted != t.own[worker].posted:
+        store_release(word_of(team, _POSTED, worker), t.own[worker].posted)
+
+
+@inline
+def posted_of(team: Any, worker: int) -> int:
+    value: int = load_acquire(word_of(team, _POSTED, worker))
+    return value
 
 
 @inline
@@ -235,13 +278,26 @@ def is_asleep(team: Any, worker: int) -> int:
 
 @inline
 def set_asleep(team: Any, worker: int, asleep: int) -> None:
-    if team_at(team, 0).asleep[worker, 0] != asleep:
+    _tell_posted(team, worker)
+    if team_at(team, 0).told[worker].asleep != asleep:
         store_release(word_of(team, _ASLEEP, worker), asleep)
 
 
 @inline
 def set_left(team: Any, worker: int) -> None:
+    _tell_posted(team, worker)
     store_release(word_of(team, _LEFT, worker), np.int64(1))
+
+
+@inline
+def set_thread(team: Any, worker: int, state: int) -> None:
+    store_release(word_of(team, _THREAD, worker), np.int64(state))
+
+
+@inline
+def thread_of(team: Any, worker: int) -> int:
+    state: int = load_acquire(word_of(team, _THREAD, worker))
+    return state
 
 
 @inline
@@ -255,11 +311,11 @@ def all_left(team: Any) -> bool:
 
 @inline
 def first_cycle(team: Any) -> int:
-    """The least cycle of a worker."""
+    """The first cycle that is not done by all SMs."""
     first: int = FOREVER
     for worker in range(team_at(team, 0).n):
-        first = min(first, cycle_of(team, worker))
-    return first
+        first = min(first, turn_of(team, worker))
+    return first >> 8
 
 
 @inline

@@ -36,20 +36,23 @@ def test_an_interrupted_slice_ends_whole(monkeypatch: pytest.MonkeyPatch, is_bef
     share_slices(monkeypatch, 3)
     run, interrupted = crew.Crew._call, []
 
-    def interrupt(self: crew.Crew, worker: int) -> None:
+    def interrupt(self: crew.Crew, worker: int) -> int:
         """Come before the first worker's slice has begun, or after it."""
         if worker == 0 and not interrupted:
             interrupted.append(worker)
             if not is_before:
                 run(self, worker)
             raise KeyboardInterrupt
-        run(self, worker)
+        return run(self, worker)
 
     monkeypatch.setattr(crew.Crew, "_call", interrupt)
     result = reduction("tesla-c2050", threads=2, on_interrupt="return")
     assert result["status"] == "interrupted"
     assert 300 < result["cycles"] <= 800
-    assert all(not t.name.startswith("ptxsim") for t in threading.enumerate())
+    for thread in threading.enumerate():
+        if thread.name.startswith("ptxsim"):
+            thread.join(10)
+            assert not thread.is_alive()
     cut = reduction("tesla-c2050", max_cycles=result["cycles"])
     assert {k: v for k, v in result.items() if k not in ("status", "memory")} == {
         k: v for k, v in cut.items() if k not in ("status", "memory")
@@ -66,8 +69,9 @@ def test_no_worker_runs_twice() -> None:
         def __init__(self) -> None:
             pass
 
-        def _call(self, worker: int) -> None:
+        def _call(self, worker: int) -> int:
             done.append(worker)
+            return 0
 
     numbers = iter(range(1, 3))
     for _ in range(4):
@@ -80,13 +84,13 @@ def test_a_worker_that_waits_for_long_lets_all_stop(monkeypatch: pytest.MonkeyPa
     alone = reduction("tesla-c2050")
     loop_of_any_run(monkeypatch)
     ends = share_slices(monkeypatch, 3)
-    monkeypatch.setattr(crew, "_PATIENCE", 501)
+    monkeypatch.setattr(crew, "_PATIENCE", 1e-6)
     run = crew.Crew._call
 
-    def late(self: crew.Crew, worker: int) -> None:
+    def late(self: crew.Crew, worker: int) -> int:
         if worker == 0:
             time.sleep(0.02)
-        run(self, worker)
+        return run(self, worker)
 
     monkeypatch.setattr(crew.Crew, "_call", late)
     assert reduction("tesla-c2050", threads=2) == alone
@@ -119,9 +123,9 @@ def balanced(
     """SMs of the first of two workers, of 14, after a slice of a second with `own`, in which they waited so long."""
     workers = crew.Crew.__new__(crew.Crew)
     workers._n, workers._own, workers._speed = 2, own, slower or {}
-    workers._n_busy = 14
+    workers._n_busy, workers._ticks_per_second = 14, 1e9
     workers._team = np.zeros(1, TEAM)
-    workers._team["idle_rounds"][0, :2, 0] = [seconds / crew._ROUND for seconds in waited]
+    workers._team["own"]["waited"][0, :2] = [seconds * 1e9 for seconds in waited]
     workers._balance(cycles, 1.0)
     return workers._own
 
@@ -150,10 +154,10 @@ def test_workers_divide_the_sms_that_have_ctas(resident: list[int], ctas_left: i
     run["n_sms"], run["n_ctas"], run["next_cta"] = 14, 20, 20 - ctas_left
     sms["resident"][resident] = 1
     workers = crew.Crew.__new__(crew.Crew)
-    workers._n, workers._n_busy, workers.share = 2, 0, 0.5
+    workers._n, workers._n_busy, workers.share, workers._divided = 2, 0, 0.5, None
     workers._simulation = SimpleNamespace(run=run, sms=sms)  # type: ignore[assignment]
-    team = np.zeros(1, TEAM)
-    workers._divide(team[0])
+    workers._team = team = np.zeros(1, TEAM)
+    workers._divide()
     assert team["end_sm"][0, :2].tolist() == ends
     assert team["first_sm"][0, :2].tolist() == [0, ends[0]]
     assert team["worker_of"][0, :14].tolist() == [0] * ends[0] + [1] * (14 - ends[0])

@@ -70,10 +70,13 @@ def test_nothing_is_compiled_for_a_short_run(
     made: list[int] = []
 
     class Without(slices.Crew):
-        has_threads = False
+        has_threads, staying = False, 0
 
         def __init__(self, *arguments: Any) -> None:
             made.append(arguments[2])
+
+        def release(self) -> None:
+            pass
 
         def close(self) -> None:
             pass

@@ -9,7 +9,7 @@ from memory_machine import LINE, Machine, memory_cycle, on_array
 
 from ptxsim.base.jit import JIT_DISABLED, for_python
 from ptxsim.timing.memory.memory_state import FOREVER, READ
-from ptxsim.timing.memory.team import ports
+from ptxsim.timing.memory.team import ports, team
 from ptxsim.timing.memory.team.team import INBOX, MOST_SENT, TEAM, WAITING
 from ptxtool.formats.gpu import load_gpu
 
@@ -41,7 +41,9 @@ def send(shared: Any, cycle: int, line: int = 0) -> None:
 def test_the_memory_side_gets_what_was_posted_in_order(shared: Any) -> None:
     for cycle, line in ((100, 0x80), (103, 0x100)):
         send(shared, cycle, line)
+    call(ports.drain, shared)
     assert shared["entered"][0][SM] == 0  # not yet
+    call(team.set_turn, shared, WORKER, 104 << 8)
     call(ports.drain, shared)
     waiting = shared["waiting"][0][SM]
     assert waiting["cycle"][:2].tolist() == [100, 103]
@@ -78,7 +80,7 @@ def test_an_inbox_goes_round(shared: Any) -> None:
     for k in range(INBOX + 3):
         call(ports.deliver, shared, SM, k % 100, k)
         call(ports.look_for_replies, shared, WORKER)
-        shared["posted"] = shared["port"]["sent"] = 0
+        shared["own"]["posted"] = shared["port"]["sent"] = 0
         assert (call(ports.first_due, shared, SM), call(ports.take_first, shared, SM, k)) == (k, k % 100)
 
 
@@ -99,7 +101,7 @@ def test_what_waits_in_the_network_when_workers_start(shared: Any, gpu: str) -> 
         machine.now += 1
         memory_cycle(machine.array, machine.now)
     machine.send(2 * LINE, sm=4)
-    shared["port"]["taken"], shared["posted"], shared["seen"] = 7, 7, 7  # of a slice before
+    shared["port"]["taken"], shared["own"], shared["told"] = 7, 7, 7  # of a slice before
     on_array(ports.set_up)(machine.array, np.uint64(shared.ctypes.data))
     call(ports.look_for_replies, shared, WORKER)
     due = call(ports.first_due, shared, SM)
