@@ -1,6 +1,7 @@
 """Fixtures for every test: the corpus of real assembly, the command line in this process, kernels to run it on; tests
 that are files."""
 
+import gc
 from pathlib import Path
 
 import casefile
@@ -94,6 +95,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     casefile.refuse_blessing_in_ci(config)
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: Python need not look for rubbish in it again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
