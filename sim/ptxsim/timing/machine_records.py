@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.aligned import in_small_pages
 from ptxsim.base.pool.record_pool import PooledRecords, RecordKind
 from ptxsim.base.pool.restore import RestorePlan
 from ptxsim.base.program import MAX_STACK, stack_fields
@@ -73,7 +74,7 @@ _REQUESTS = 256
 
 
 def _sm_records(gpu: Gpu) -> PooledRecords:
-    sms: Any = np.zeros(gpu.sm.count, SM_WIDE if needs_wide(gpu) else SM)
+    sms = in_small_pages(gpu.sm.count, SM_WIDE if needs_wide(gpu) else SM)
     for name in (
         "latch_warp",
         "head",

@@ -4,7 +4,7 @@ A plan lists ranges of bytes of a record: some are always restored, some where a
 used, and some entry by entry. It is run by compiled code: a machine has hundreds of such ranges, a few bytes each.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -141,7 +141,8 @@ def _field(record: np.dtype[Any], path: str) -> tuple[np.dtype[Any], int]:
 @lru_cache(maxsize=32)
 def _merged_ranges(record: np.dtype[Any], used: tuple[tuple[str, int], ...]) -> list[Range]:
     pieces: list[Range] = []
-    for start, end in _ranges(record, dict(used), "", 0):
+    partly = {name[:at] for name, _ in used for at, c in enumerate(name) if c == "."}
+    for start, end in _ranges(record, dict(used), partly, "", 0):
         if pieces and start - pieces[-1][1] < 8:
             pieces[-1] = pieces[-1][0], end
         elif end > start:
@@ -149,14 +150,17 @@ def _merged_ranges(record: np.dtype[Any], used: tuple[tuple[str, int], ...]) -> 
     return pieces
 
 
-def _ranges(record: np.dtype[Any], used: Mapping[str, int], prefix: str, start: int) -> Iterator[Range]:
+def _ranges(
+    record: np.dtype[Any], used: Mapping[str, int], partly: Set[str], prefix: str, start: int
+) -> Iterator[Range]:
+    """The used ranges of a record; of the fields in `partly` some fields are not used as a whole."""
     assert record.fields is not None, prefix
     for name in record.names or ():
         field, offset = record.fields[name][:2]
         at, path = start + offset, prefix + name
         if path in used:
             yield at, at + field.itemsize // (field.shape or (1,))[0] * used[path]
-        elif any(other.startswith(f"{path}.") for other in used):
-            yield from _ranges(field, used, f"{path}.", at)
+        elif path in partly:
+            yield from _ranges(field, used, partly, f"{path}.", at)
         else:
             yield at, at + field.itemsize

@@ -5,14 +5,12 @@ where the address map needs bits of them.
 Reference: timing-model sections 0 and 3.
 """
 
-import mmap
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ptxsim.base.aligned import aligned
-from ptxsim.base.jit import CACHE_LINE
+from ptxsim.base.aligned import in_small_pages
 from ptxsim.timing.memory.mapping.hashes import POLYNOMIALS, polynomial
 from ptxsim.timing.memory.mapping.random_slices import first_words
 from ptxsim.timing.memory.memory_state import (
@@ -58,7 +56,7 @@ _POLYNOMIALS = f"there are polynomials for {', '.join(map(str, POLYNOMIALS))}"
 
 def make_l1(gpu: Gpu, n_sms: int) -> Any:
     """An array of `n_sms` empty `L1` records. Raises E502 for a cache larger than the records."""
-    caches = _zeros(n_sms, L1)
+    caches = in_small_pages(n_sms, L1)
     given = gpu.l1d
     _at_most("l1d.miss_queue", given.miss_queue, RING // 2)
     caches["miss_capacity"] = given.miss_queue
@@ -118,7 +116,7 @@ def make_memory(gpu: Gpu, memory: Any = None) -> Any:
     cannot hold."""
     _check(gpu)
     if memory is None:
-        memory = _zeros(1, MEMORY)
+        memory = in_small_pages(1, MEMORY)
     m = memory[0]
     icnt, l2, dram = gpu.icnt, gpu.l2, gpu.dram
     m["next"] = FOREVER
@@ -176,18 +174,6 @@ def make_memory(gpu: Gpu, memory: Any = None) -> Any:
     m["channel"]["bank"]["row"] = -1
     _set_cache(m["slice"][: l2.slices]["cache"], "l2", l2)
     return memory
-
-
-def _zeros(n: int, dtype: np.dtype[Any]) -> Any:
-    """An array of n records that begins with a cache line of the host, or a page.
-
-    Of a record a few kilobytes are used. numpy's large arrays have pages of 2 MB, each of which is zeroed as a whole
-    when it is touched; these are the system's, mostly of 4 KB.
-    """
-    size = n * dtype.itemsize
-    if hasattr(mmap, "MAP_PRIVATE"):
-        return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
-    return aligned(size, CACHE_LINE).view(dtype)
 
 
 def _set_slices(m: Any, gpu: Gpu, chunk: int) -> None:

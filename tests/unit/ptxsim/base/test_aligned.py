@@ -1,8 +1,10 @@
 """Bytes at multiples of a number."""
 
+import numpy as np
 import pytest
 
-from ptxsim.base.aligned import aligned
+from ptxsim.base.aligned import aligned, in_small_pages
+from ptxsim.base.jit import CACHE_LINE
 
 
 @pytest.mark.parametrize("to", [64, 256])
@@ -13,3 +15,10 @@ def test_bytes_begin_at_a_multiple(to: int, zeroed: bool) -> None:
         assert len(found) == n_bytes
         assert found.ctypes.data % to == 0 or n_bytes == 0
         assert not (zeroed and found.any())
+
+
+def test_records_begin_with_a_line() -> None:
+    records = in_small_pages(3, np.dtype([("at", "i8"), ("bytes", "u1", (1000,))]))
+    assert (len(records), records.ctypes.data % CACHE_LINE, records["bytes"].any()) == (3, 0, False)
+    records["at"] = range(3)
+    assert records["at"].tolist() == [0, 1, 2]

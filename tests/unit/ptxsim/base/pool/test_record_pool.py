@@ -84,6 +84,13 @@ KERNELS = f"""{HEAD}
 N = 1 << 18
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_objects() -> None:
+    """The collector need not look for rubbish in what other tests have left: it does for every test here."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def empty_pool() -> None:
     """Machines of other tests have given back theirs."""
