@@ -19,7 +19,8 @@ import numpy as np
 from ptxsim.base.aligned import aligned
 from ptxsim.base.jit import CACHE_LINE
 from ptxsim.base.machine_code import address, call
-from ptxsim.timing.memory.team.team import COUNTED, GONE, STAYS, TEAM
+from ptxsim.timing.build import COUNTED
+from ptxsim.timing.memory.team.team import GONE, STAYS, TEAM
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.workers import work
@@ -60,9 +61,10 @@ class Crew:
             scratch = self._scratch[worker].ctypes.data
             context["scratch32"], context["scratch64"] = scratch, scratch + 8 * _SCRATCH_WORDS
         size = len(simulation.program.instructions)
-        self._counted = {name: _apart(n, size) for name in COUNTED}
-        for name in COUNTED[-2:]:
-            self._counted[name][...] = -1
+        self._counted = {name: _apart(n, size, start) for name, start in COUNTED.items()}
+        self._addresses = {
+            name: [row.ctypes.data for row in counted] for name, counted in self._counted.items()
+        }
         self._team = aligned(TEAM.itemsize, 2 * CACHE_LINE, zeroed=False).view(TEAM)
         self.share = max(0.0, 1 - (1 + _MEMORY_SHARE) / n * (n - 1)) if share is None else share
         """The part of the busy SMs that the first worker has, who has the memory side as well."""
@@ -154,8 +156,6 @@ class Crew:
         """What is the same in all slices."""
         run, memory, team = self._simulation.run[0], self._simulation.memory, self._team[0]
         team["thread"] = GONE
-        for worker in range(self._n):
-            team["counted"][worker] = [array[worker].ctypes.data for array in self._counted.values()]
         team["n"], team["n_sms"], team["memory"] = self._n, run["n_sms"], memory.ctypes.data
         team["yield_cpu"] = _yield_address()
         team["long_wait"] = _LONG_WAIT * self._ticks_per_second
@@ -172,6 +172,8 @@ class Crew:
         self._divide()
         self._runs.view(np.uint8).reshape(self._n + 1, -1)[:] = self._simulation.run.view(np.uint8)
         self._runs["team"] = self._team.ctypes.data
+        for name, addresses in self._addresses.items():
+            self._runs[name][: self._n] = addresses
         gone = np.flatnonzero(self._team[0]["thread"][1 : self._n, 0] == GONE) + 1
         try:
             self._call(work.BEGIN)
@@ -228,12 +230,12 @@ class Crew:
     def _add_counts(self) -> None:
         """Add what workers have counted for each instruction to the counts of the run."""
         arrays = self._simulation.arrays
-        *sums, first, offset = COUNTED
-        for name in sums:
+        for name in ("issues", "stall_warps", "stall_cycles"):
             arrays[name] += self._counted[name].sum(axis=0)
-        for cycles, offsets in zip(self._counted[first], self._counted[offset], strict=True):
-            sooner = (cycles >= 0) & ((arrays[first] < 0) | (cycles < arrays[first]))
-            arrays[first][sooner], arrays[offset][sooner] = cycles[sooner], offsets[sooner]
+        first, offset = arrays["stall_first"], arrays["stall_offset"]
+        for cycles, offsets in zip(self._counted["stall_first"], self._counted["stall_offset"], strict=True):
+            sooner = (cycles >= 0) & ((first < 0) | (cycles < first))
+            first[sooner], offset[sooner] = cycles[sooner], offsets[sooner]
 
 
 @cache
@@ -245,7 +247,8 @@ def _yield_address() -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def _apart(n: int, words: int) -> Any:
-    """Rows of int64, none of which shares a cache line with another one."""
+def _apart(n: int, words: int, start: int = 0) -> Any:
+    """Rows of int64, each of which begins as `start` and shares no cache line with another one."""
     line = 32  # words: two pairs of lines, wherever the array begins
-    return np.zeros((n, -(-words // line) * line + line), np.int64)[:, line // 2 : line // 2 + words]
+    rows = np.full((n, -(-words // line) * line + line), start, np.int64)
+    return rows[:, line // 2 : line // 2 + words]

@@ -118,9 +118,6 @@ class Pace:
         for kind, cycles in self._cycles.items():
             if cycles and (self._seconds[kind] > _SAVES or kind not in known.speed):
                 known.speed[kind] = cycles / max(self._seconds[kind], 1e-9)
-        known.seconds = self._seconds[False]
-        if self._cycles[True]:
-            most = self._n * self._seconds[True]
-            known.seconds += (
-                min(self._cycles[True] / known.speed[False], most) if False in known.speed else most
-            )
+        if known.speed:  # that of one thread is known first
+            shared = min(self._cycles[True] / known.speed[False], self._n * self._seconds[True])
+            known.seconds = self._seconds[False] + shared

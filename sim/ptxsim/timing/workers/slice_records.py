@@ -12,7 +12,7 @@ from ptxsim.timing.core.cycle import PAUSED
 from ptxsim.timing.memory.memory_state import FOREVER
 from ptxsim.timing.memory.side.catch_up import settle
 from ptxsim.timing.memory.team.ports import set_up
-from ptxsim.timing.memory.team.team import COUNTED, team_at
+from ptxsim.timing.memory.team.team import team_at
 
 LEAVE = -2
 """The loop of one thread has to go on: it says why a run has ended."""
@@ -38,14 +38,8 @@ def begin(runs: Any, memory: Any) -> None:
             if sm < t.first_sm[worker] or sm >= t.end_sm[worker]:
                 run.is_open[sm] = 0
             run.open_sms += run.is_open[sm]
-        counted = t.counted[worker]
-        run.issues, run.stall_warps, run.stall_cycles = counted[0], counted[1], counted[2]
-        run.stall_first, run.stall_offset = counted[3], counted[4]
     memory.has_team, memory.team = 1, team
     set_up(memory, team)
-
-
-assert COUNTED == ("issues", "stall_warps", "stall_cycles", "stall_first", "stall_offset")
 
 
 @njit

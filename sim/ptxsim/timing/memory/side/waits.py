@@ -14,9 +14,9 @@ from ptxsim.timing.memory.team.team import (
     memory_cycle_of,
     set_left,
     set_thread,
-    set_turn,
     stop_soon,
     team_at,
+    tell_posted,
     thread_of,
     turn_of,
 )
@@ -89,7 +89,7 @@ def wait_for_memory(team: Any, me: int, cycle: int) -> bool:
 def wait_for_room(team: Any, me: int, sm: int, cycle: int) -> bool:
     """Wait until an SM can post all of a cycle, which is that of its worker; False if the run ends before it."""
     since = 0
-    set_turn(team, me, turn_of(team, me))  # what is posted so far has to be taken first
+    tell_posted(team, me)
     while not outbox_has_room(team, sm):
         if limit_of(team) >> 8 < cycle:
             return False

@@ -26,8 +26,6 @@ _LINE = 16  # words of two cache lines
 
 GONE, STAYS, CALLED = range(3)
 """A thread of a worker is somewhere else, waits for the next slice, or is to begin it."""
-COUNTED = "issues", "stall_warps", "stall_cycles", "stall_first", "stall_offset"
-"""Arrays of a run with a number for every instruction that a worker has for itself."""
 
 SENT = record(
     [
@@ -103,7 +101,6 @@ TEAM = record(
         ("first_sm", "i8", (MAX_WORKERS,)),  # a worker's SMs are side by side
         ("end_sm", "i8", (MAX_WORKERS,)),
         ("worker_of", "u1", (MAX_SMS,)),
-        ("counted", "u8", (MAX_WORKERS, len(COUNTED))),  # addresses of a worker's arrays
         ("unused", "i8", (_LINE + 1,)),  # all that follows begins with a line
         # words that all read
         ("memory_cycle", "i8"),
@@ -241,13 +238,14 @@ def turn_of(team: Any, worker: int) -> int:
 @inline
 def set_turn(team: Any, worker: int, position: int) -> None:
     """Tell the others of a worker's turn, after what it has posted."""
-    _tell_posted(team, worker)
+    tell_posted(team, worker)
     if team_at(team, 0).told[worker].turn != position:
         store_release(word_of(team, _TURN, worker), position)
 
 
 @inline
-def _tell_posted(team: Any, worker: int) -> None:
+def tell_posted(team: Any, worker: int) -> None:
+    """Let the memory side take what a worker has posted."""
     t = team_at(team, 0)
     if t.told[worker].posted != t.own[worker].posted:
         store_release(word_of(team, _POSTED, worker), t.own[worker].posted)
@@ -278,14 +276,14 @@ def is_asleep(team: Any, worker: int) -> int:
 
 @inline
 def set_asleep(team: Any, worker: int, asleep: int) -> None:
-    _tell_posted(team, worker)
+    tell_posted(team, worker)
     if team_at(team, 0).told[worker].asleep != asleep:
         store_release(word_of(team, _ASLEEP, worker), asleep)
 
 
 @inline
 def set_left(team: Any, worker: int) -> None:
-    _tell_posted(team, worker)
+    tell_posted(team, worker)
     store_release(word_of(team, _LEFT, worker), np.int64(1))
 
 

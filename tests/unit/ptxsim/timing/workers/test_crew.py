@@ -161,3 +161,17 @@ def test_workers_divide_the_sms_that_have_ctas(resident: list[int], ctas_left: i
     assert team["end_sm"][0, :2].tolist() == ends
     assert team["first_sm"][0, :2].tolist() == [0, ends[0]]
     assert team["worker_of"][0, :14].tolist() == [0] * ends[0] + [1] * (14 - ends[0])
+
+
+def test_each_worker_counts_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = np.zeros(1, RUN)
+    run["issues"], run["stall_offset"] = 77, 78
+    workers = crew.Crew.__new__(crew.Crew)
+    workers._n, workers._runs, workers._team = 2, np.zeros(3, RUN), np.zeros(1, TEAM)
+    workers._simulation = SimpleNamespace(run=run)  # type: ignore[assignment]
+    workers._addresses = {"issues": [5, 6], "stall_offset": [7, 9]}
+    monkeypatch.setattr(workers, "_divide", lambda: None)
+    monkeypatch.setattr(workers, "_call", lambda worker: 0)
+    assert workers._begin() == [1]
+    assert workers._runs["issues"].tolist() == [5, 6, 77]
+    assert workers._runs["stall_offset"].tolist() == [7, 9, 78]
