@@ -76,8 +76,10 @@ INSTRUCTION = record_of_lines(
         ("kind", "i1"),  # control kind
         ("exit_after", "i1"),  # PTXPlus `.exit`: the lanes exit after it
         ("guard_code", "i1"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
-        ("unit", "i1"),
-        ("access", "i1"),  # NO_ACCESS, LOAD, STORE, ATOMIC: whether the instruction goes to the LDST unit
+        ("unit", "i1"),  # class: of all accesses LDST
+        ("access", "i1"),  # NO_ACCESS, LOAD, STORE, ATOMIC
+        ("outside", "i1"),  # accesses memory beyond the SM, or a generic address
+        ("loads_long", "i1"),  # loads from memory other than shared and constant, or from a generic address
         ("space", "i1"),
         ("n_sources", "i1"),  # source registers the operand collector reads
         ("n_destinations", "i1"),

@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from ptxsim.base import program
-from ptxsim.base.program import ATOMIC, LOAD, NO_ACCESS, STORE
+from ptxsim.base.program import ATOMIC, CONST, LOAD, NO_ACCESS, PARAM, SHARED, STORE
 from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import Operation
 from ptxtool.analysis.flow.pressure import file_of
@@ -42,6 +42,8 @@ def set_access(builder: UopBuilder, op: Operation, record: np.void, gpu: Gpu) ->
     if access != NO_ACCESS:
         record["access"] = access
         record["space"] = builder.space
+        record["outside"] = builder.space not in (SHARED, CONST, PARAM)
+        record["loads_long"] = access == LOAD and builder.space not in (SHARED, CONST)
         whole = gpu.ldst.vectors == "whole"
         record["access_bytes"] = builder.access_bytes if whole else builder.element_bytes
         record["element_bytes"] = builder.element_bytes

@@ -7,6 +7,8 @@ moves; the rest of the pipeline only times it.
 Every scheduler slot of every cycle is charged to exactly one kind (section 4.1).
 """
 
+import numpy as np
+
 from ptxsim.base.jit import bit, ctz, flat_i64, inline, njit, popcount
 from ptxsim.base.kernel_records import context_at
 from ptxsim.base.program import (
@@ -17,11 +19,11 @@ from ptxsim.base.program import (
     COMMIT,
     EITHER,
     EXIT,
-    GENERIC,
     INDIRECT,
     INVOKE,
     LOCAL,
     MEMBAR,
+    PLAIN,
     REPEAT,
     RETURN,
     SET_REGISTERS,
@@ -50,7 +52,7 @@ from ptxsim.timing.sm_state import IDLE, SCOREBOARD, STALL
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.clusters import enter_cluster, threads_exited, threads_left
 from ptxsim.timing.warps.register_pool import set_registers
-from ptxsim.timing.warps.scoreboard import class_of, new_head, reserve
+from ptxsim.timing.warps.scoreboard import new_head, reserve
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 WRONG_WARP = 101
@@ -123,7 +125,7 @@ def _schedule(run, sm, execution, pick, window, s):
                 first = instruction_at(run.code, sm.ib_pc[w])
                 _issue_warp(run, sm, execution, w)
                 if run.issue_width > 1 and run.fault_kind == 0:
-                    _issue_more(run, sm, execution, w, class_of(first))
+                    _issue_more(run, sm, execution, w, first.unit)
     if run.hotspots and kind <= STALL:
         charge(run, sm, s, kind, own, valid, 1)
     if stale:  # nothing issued: the scan has seen all warps
@@ -142,7 +144,7 @@ def _issue_more(run, sm, execution, w, last):
             return
         if not valid_warps(sm) & sm.ready & ~sm.needs_lock & open_ports(run, sm) & me:
             return
-        following = class_of(instruction_at(run.code, sm.ib_pc[w]))
+        following = instruction_at(run.code, sm.ib_pc[w]).unit
         if run.pair_differs and following == last:
             return
         _issue_warp(run, sm, execution, w)
@@ -262,7 +264,7 @@ def _has_turn(run, sm, instruction):
 def _enter_pipe(run, sm, execution, i, w, mask):
     """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
     instruction = instruction_at(run.code, i)
-    port = class_of(instruction)
+    port = np.int64(instruction.unit)
     if port == EITHER:
         port = SP if sm.id_oc_n[0] < run.port_width[0] else 1
     entry = ctz(sm.front_free)
@@ -277,9 +279,7 @@ def _enter_pipe(run, sm, execution, i, w, mask):
         sm.front_class[entry] = port
         sm.front_issue[entry] = sm.warp_instructions
     sm.front_count[w] += 1
-    reserve(
-        run, sm, instruction, w, execution.access_space if instruction.space == GENERIC else instruction.space
-    )
+    reserve(run, sm, instruction, w, execution.access_space)
     if port == LDST_PORT:
         prepare_access(run, sm, execution, i, w, mask, entry)
         if instruction.access == ATOMIC and mask:
@@ -292,6 +292,9 @@ def _move(run, sm, execution, i, w, mask, active):
     instruction = instruction_at(run.code, i)
     following = i + 1
     kind = instruction.kind
+    if kind == PLAIN and not instruction.exit_after:  # most
+        simt_stack.advance(sm, w, following)
+        return True
     if kind == BRANCH:
         taken_first = run.taken_first
         outcome = simt_stack.branch(
@@ -362,7 +365,7 @@ def _next_head(run, sm, execution, w):
     """Advance the I-buffer, and note whether the next instruction is on the right path."""
     me = warp_bit(sm, w)
     sm.has_head &= ~me
-    sm.head_class[class_of(instruction_at(run.code, sm.ib_pc[w]))] &= ~me
+    sm.head_class[instruction_at(run.code, sm.ib_pc[w]).unit] &= ~me
     # lanes that run off the end of the text exit
     threads = threads_left(run, sm, execution, w) if run.clusters else 0
     while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= sm.code_end[w]:

@@ -108,7 +108,7 @@ def _register_reason(run, sm, h, w):
 def _port_reason(run, sm, w):
     """What keeps the port of a warp's next instruction closed, and the instruction in the way (-1: none by itself)."""
     instruction = instruction_at(run.code, sm.ib_pc[w])
-    port = LDST_PORT if instruction.access != NO_ACCESS else instruction.unit
+    port = np.int64(instruction.unit)
     nothing = np.int64(-1)
     if run.collector_sets and port != LDST_PORT:
         units = is_closed(run, sm, port, w)

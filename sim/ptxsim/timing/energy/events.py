@@ -34,7 +34,7 @@ _of_issue: IdentityCache[Any] = IdentityCache(32)
 
 
 def _events_of_issue(instructions: Any) -> Any:
-    unit = np.where(instructions["access"] != program.NO_ACCESS, program.LDST, instructions["unit"])
+    unit = instructions["unit"]
     unit = np.where(np.isin(unit, (program.EITHER, program.INT, program.DP)), program.SP, unit)
     unit = np.where(unit == program.TENSOR, program.SFU, unit)
     on_units = [unit == number for number in (program.SP, program.SFU, program.LDST)]

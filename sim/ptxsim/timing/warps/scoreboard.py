@@ -8,8 +8,10 @@ The wake-up of a warp's head is computed once, when the head changes or a regist
 ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
+import numpy as np
+
 from ptxsim.base.jit import ctz, flat_i64, flat_u8, inline, njit
-from ptxsim.base.program import CONST, LDST, LOAD, NO_ACCESS, PARAM, SHARED, instruction_at
+from ptxsim.base.program import CONST, GENERIC, NO_ACCESS, SHARED, instruction_at
 from ptxsim.base.warp_masks import warp_bit
 from ptxsim.timing.sharing.locks import see_head
 from ptxsim.timing.sm_state import FOREVER, LONG
@@ -17,10 +19,11 @@ from ptxsim.timing.sm_state import FOREVER, LONG
 
 @inline
 def reserve(run, sm, instruction, w, space):
-    """Mark the destinations of an issued instruction, which accesses `space` if it is a load, as pending."""
-    pending = FOREVER
-    if instruction.access == LOAD and space != SHARED and space != CONST:
-        pending = LONG
+    """Mark the destinations of an issued instruction, which has accessed `space` if its address is generic, as
+    pending."""
+    pending = FOREVER + np.int64(instruction.loads_long)
+    if instruction.space == GENERIC and (space == SHARED or space == CONST):
+        pending = FOREVER
     ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
     base = sm.first_register[w]
     if instruction.n_destinations:  # mostly one
@@ -113,27 +116,14 @@ def set_wake(run, sm, w):
 
 
 @inline
-def accesses_outside(instruction):
-    """True if an instruction accesses memory that other SMs see."""
-    space = instruction.space
-    return instruction.access != NO_ACCESS and space != SHARED and space != CONST and space != PARAM
-
-
-@inline
-def class_of(instruction):
-    """The class of an instruction: all accesses of memory are for the LDST unit."""
-    return LDST if instruction.access != NO_ACCESS else instruction.unit
-
-
-@inline
 def new_head(run, sm, w):
     """Warp w has a new head instruction: classify it and find its wake-up, unless it has to issue a mark before."""
     me = warp_bit(sm, w)
     instruction = instruction_at(run.code, sm.ib_pc[w])
     if run.sees_heads and see_head(run, sm, instruction, w):
         return
-    sm.head_class[class_of(instruction)] |= me
-    if accesses_outside(instruction):
+    sm.head_class[instruction.unit] |= me
+    if instruction.outside:
         sm.outside |= me
     else:
         sm.outside &= ~me

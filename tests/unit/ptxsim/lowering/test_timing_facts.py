@@ -96,6 +96,33 @@ def test_memory_operands_of_arithmetic_do_not_go_to_the_ldst_unit() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "outside", "loads_long"),
+    [
+        ("add.u32 $r1, $r2, $r3;", 0, 0),
+        ("ld.global.u32 $r1, [$r2];", 1, 1),
+        ("ld.local.u32 $r1, [$r2];", 1, 1),
+        ("st.global.u32 [$r1], $r2;", 1, 0),
+        ("atom.global.add.u32 $r1, [$r2], $r3;", 1, 0),
+        ("mov.u32 $r1, s[$ofs1+0x0010];", 0, 0),
+        ("mov.u32 s[$ofs1+0x0010], $r1;", 0, 0),
+        ("mov.u32 $r1, constant0[0x0004];", 0, 0),
+    ],
+)
+def test_accesses_beyond_the_sm(body: str, outside: int, loads_long: int) -> None:
+    record = first(body)
+    assert (record["outside"], record["loads_long"]) == (outside, loads_long)
+
+
+def test_accesses_of_ptx_beyond_the_sm() -> None:
+    """A generic address is where it is when the instruction executes: it may be anywhere."""
+    loads = "ld.param.u32 %r1, [n]; ld.u32 %r2, [%rd1]; ld.shared.u32 %r3, [%r1]; st.u32 [%rd1], %r1;"
+    instructions = lowered(loads).instructions
+    assert instructions["outside"][:4].tolist() == [0, 1, 0, 1]
+    assert instructions["loads_long"][:4].tolist() == [1, 1, 0, 0]
+    assert instructions["unit"][:4].tolist() == [p.LDST] * 4
+
+
+@pytest.mark.parametrize(
     ("name", "type_", "by_name", "as_unit"),
     [  # the first digits of the name; the first 32-bit register that the name means, -1 for none
         ("%r12", "b32", 12, 12),
