@@ -62,9 +62,9 @@ class Entry(Function):
         return machine_code.call(self, arguments)
 
 
-def _decorator(kind: Any, inlined: bool, **more: Any) -> Any:
+def _decorator(kind: Any, inlined: bool) -> Any:
     """Declare a function, with or without a signature; with NUMBA_DISABLE_JIT=1, the Python function itself."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": inlined, **more}
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": inlined}
 
     def declared(function: FunctionType, signature: Any = None) -> Any:
         if JIT_DISABLED:
@@ -90,9 +90,6 @@ inline = _decorator(Function, True)
 quarter faster for it; a call with its arguments (an array is seven of them) costs as much as a small function does."""
 entry = _decorator(Entry, False)
 """The same, with a signature, for the few functions that Python calls."""
-scalar_entry = _decorator(Entry, False, scalar=True)
-"""The same for code that works on one number at a time, such as a cycle loop: where LLVM makes vectors of two or four
-neighbouring fields, what it saves is less than what it takes to put them together."""
 
 
 def uncached(first: Any) -> Any:

@@ -200,37 +200,21 @@ class _NoEnvironments:
 class _EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The machine code of an entry or a boundary: LLVM knows that nothing else calls the functions in it."""
 
-    _pass_options: ClassVar[dict[str, Any]] = {}
-
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
-        pass_manager, builder = self._codegen._module_pass_manager(**self._pass_options)
+        pass_manager, builder = self._codegen._module_pass_manager()
         pass_manager.run(self._final_module, builder)
-
-
-class _ScalarLibrary(_EntryLibrary):
-    """The same, where LLVM does not make vectors of neighbouring fields."""
-
-    _pass_options: ClassVar[dict[str, Any]] = {"slp_vectorize": False}
 
 
 class _EntryCompiler(Compiler):
     """numba's compiler, into an `_EntryLibrary`."""
 
-    _library: type[_EntryLibrary] = _EntryLibrary
-
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any):
         super().__init__(typing, target, library, *rest)
-        self.state.library = self._library(target.codegen(), "entry")
+        self.state.library = _EntryLibrary(target.codegen(), "entry")
         self.state.library.enable_object_caching()
-
-
-class _ScalarCompiler(_EntryCompiler):
-    """The same, into a `_ScalarLibrary`."""
-
-    _library = _ScalarLibrary
 
 
 class _InnerCompiler(Compiler):
@@ -390,9 +374,8 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
 def dispatcher(function: FunctionType, signature: Any, cache: bool, options: dict[str, Any]) -> Any:
     """numba's form of a function, compiled for its first compiled caller; with `signature`, for that one only."""
     options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
-    of_entry = _ScalarCompiler if options.pop("scalar", False) else _EntryCompiler
     made = _Dispatcher(
-        _copied(function), targetoptions=options, pipeline_class=_InnerCompiler if cache else of_entry
+        _copied(function), targetoptions=options, pipeline_class=_InnerCompiler if cache else _EntryCompiler
     )
     made.original, made.signature = function, signature
     if cache:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.jit import array_of, ctz, for_records, inline, njit, scalar_entry, types
+from ptxsim.base.jit import array_of, ctz, entry, for_records, inline, njit, types
 from ptxsim.base.program import CONTEXT, engine_at
 from ptxsim.base.warp_masks import no_warps, warp_bit
 from ptxsim.execute.boundary import compile_wide
@@ -377,7 +377,7 @@ def declared_loop(simulate: Any, is_wide: bool, constants: tuple[tuple[str, int]
         types.FunctionType(DECIDE),
         *more,
     )
-    declared = scalar_entry(signature)(simulate)
+    declared = entry(signature)(simulate)
     for kind, taken in (("wide", is_wide), ("plain", len(constants) > 1)):
         if taken:
             for_records(declared, kind)

@@ -4,13 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-from ptxsim.base.compiler.numba_compiler import _CheckedFiles, compiled_object
-from ptxsim.base.jit import JIT_DISABLED, array_of, entry, record, scalar_entry, types
+from ptxsim.base.compiler.numba_compiler import _CheckedFiles
+from ptxsim.base.jit import JIT_DISABLED
 
 
 def test_damaged_files_are_not_read(tmp_path: Path) -> None:
@@ -34,26 +32,6 @@ def test_damaged_files_are_not_read(tmp_path: Path) -> None:
             assert opened().load("key") is None
         opened().save("key", ["new"])
         assert opened().load("key") == ["new"]
-
-
-def _add(a: Any, n: Any) -> Any:
-    """Two neighbouring numbers, of which LLVM makes a vector."""
-    a[0].x += n
-    a[0].y += n
-    return a[0].x
-
-
-@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
-def test_scalar_entries_have_no_vectors_of_neighbours() -> None:
-    fields = record([("x", "i8"), ("y", "i8")])
-
-    def code(decorate: Any) -> bytes:
-        declared = decorate(types.int64(array_of(fields), types.int64))(_add)
-        _, found, _ = compiled_object(declared)
-        assert declared(np.zeros(1, fields), 3) == 3
-        return found
-
-    assert code(entry) != code(scalar_entry)
 
 
 BY_SYMBOL = """
