@@ -78,7 +78,7 @@ INSTRUCTION = record_of_lines(
         ("guard_code", "i1"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
         ("unit", "i1"),  # class: of all accesses LDST
         ("access", "i1"),  # NO_ACCESS, LOAD, STORE, ATOMIC
-        ("outside", "i1"),  # accesses memory beyond the SM, or a generic address
+        ("outside", "i1"),  # may access memory beyond the SM: not shared memory, constants or parameters
         ("loads_long", "i1"),  # loads from memory other than shared and constant, or from a generic address
         ("space", "i1"),
         ("n_sources", "i1"),  # source registers the operand collector reads

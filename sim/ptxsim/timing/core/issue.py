@@ -23,7 +23,6 @@ from ptxsim.base.program import (
     INVOKE,
     LOCAL,
     MEMBAR,
-    PLAIN,
     REPEAT,
     RETURN,
     SET_REGISTERS,
@@ -292,9 +291,6 @@ def _move(run, sm, execution, i, w, mask, active):
     instruction = instruction_at(run.code, i)
     following = i + 1
     kind = instruction.kind
-    if kind == PLAIN and not instruction.exit_after:  # most
-        simt_stack.advance(sm, w, following)
-        return True
     if kind == BRANCH:
         taken_first = run.taken_first
         outcome = simt_stack.branch(
